@@ -1,0 +1,67 @@
+"""Audit, locate and repair what a neural network gives away about the records it was trained on.
+
+The public names load on first use, so importing this package imports neither torch nor matplotlib.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Attacked": "reticent.jobs.attack",
+    "Audit": "reticent.auditing.audit",
+    "Audited": "reticent.jobs.audit",
+    "AuditConfig": "reticent.jobs.config",
+    "Membership": "reticent.data.membership",
+    "Recipe": "reticent.training.recipe",
+    "Records": "reticent.data.records",
+    "ReticentError": "reticent.errors",
+    "Signals": "reticent.signals.matrix",
+    "attack": "reticent.jobs.attack",
+    "audit": "reticent.jobs.audit",
+    "load": "reticent.data.load",
+    "plan": "reticent.jobs.plan",
+}
+
+__all__ = [
+    "Attacked",
+    "Audit",
+    "AuditConfig",
+    "Audited",
+    "Membership",
+    "Recipe",
+    "Records",
+    "ReticentError",
+    "Signals",
+    "attack",
+    "audit",
+    "load",
+    "plan",
+]
+
+if TYPE_CHECKING:
+    from reticent.auditing.audit import Audit
+    from reticent.data.load import load
+    from reticent.data.membership import Membership
+    from reticent.data.records import Records
+    from reticent.errors import ReticentError
+    from reticent.jobs.attack import Attacked, attack
+    from reticent.jobs.audit import Audited, audit
+    from reticent.jobs.config import AuditConfig
+    from reticent.jobs.plan import plan
+    from reticent.signals.matrix import Signals
+    from reticent.training.recipe import Recipe
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name not in _HOME:
+        raise AttributeError(f"module 'reticent' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,165 @@
+"""Guards at the public doors: each takes its argument by keyword, and returns what it checked.
+
+The keyword is the argument's name as the caller knows it, so that the message names it:
+``membership = checks.boolean(membership=value, ndim=2)``.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent.errors import InputError, ShapeError
+
+
+def _only(named: Mapping[str, Any]) -> tuple[str, Any]:
+    if len(named) != 1:
+        raise TypeError(f"a guard takes exactly one named argument, got {sorted(named)}")
+    return next(iter(named.items()))
+
+
+def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
+    """Check that an argument is a numeric or boolean array with the right number of axes.
+
+    Args:
+        ndim: the number of axes allowed, one or several.
+        **named: the one argument, by its name.
+
+    Returns:
+        The argument as an array.
+
+    Raises:
+        ShapeError: it is not a rectangular array of numbers, or has another number of axes.
+    """
+    name, value = _only(named)
+    allowed = (ndim,) if isinstance(ndim, int) else ndim
+    try:
+        checked = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ShapeError(f"{name}: expected a rectangular array, got {type(value).__name__} ({error})") from None
+    if checked.dtype.kind not in "biuf":
+        raise ShapeError(f"{name}: expected numbers or booleans, got elements of type {checked.dtype}")
+    if checked.ndim not in allowed:
+        expected = " or ".join(str(n) for n in allowed)
+        raise ShapeError(f"{name}: expected {expected} axes, got shape {checked.shape}")
+    return checked
+
+
+def floats(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
+    """Check that an argument is an array of finite numbers.
+
+    Args:
+        ndim: the number of axes allowed, one or several.
+        **named: the one argument, by its name.
+
+    Returns:
+        The argument as an array of its own floating type (integers become float64).
+
+    Raises:
+        InputError: some elements are NaN or infinite.
+    """
+    name, _ = _only(named)
+    checked = array(ndim=ndim, **named)
+    if checked.dtype.kind != "f":
+        checked = checked.astype(np.float64)
+    bad = int(np.count_nonzero(~np.isfinite(checked)))
+    if bad:
+        first = tuple(int(i) for i in np.argwhere(~np.isfinite(checked))[0])
+        raise InputError(
+            f"{name}: expected finite numbers, got {bad} NaN or infinite of {checked.size}, the first at index {first}"
+        )
+    return checked
+
+
+def boolean(*, ndim: int, **named: ArrayLike) -> NDArray[np.bool_]:
+    """Check that an argument is a boolean array; numbers are refused, since 0/1 often hides a wrong file.
+
+    Args:
+        ndim: the number of axes.
+        **named: the one argument, by its name.
+
+    Returns:
+        The argument as a boolean array.
+
+    Raises:
+        ShapeError: its elements are not booleans.
+    """
+    name, _ = _only(named)
+    checked = array(ndim=ndim, **named)
+    if checked.dtype != np.bool_:
+        raise ShapeError(f"{name}: expected booleans, got {checked.dtype}; convert it with `{name}.astype(bool)`")
+    return checked
+
+
+def integers(*, ndim: int, low: int | None = None, high: int | None = None, **named: ArrayLike) -> NDArray[np.int64]:
+    """Check that an argument is an array of whole numbers in a range.
+
+    Args:
+        ndim: the number of axes.
+        low: the smallest value allowed.
+        high: the first value that is too large.
+        **named: the one argument, by its name.
+
+    Returns:
+        The argument as int64.
+
+    Raises:
+        ShapeError: its elements are not integers.
+        InputError: one is out of range.
+    """
+    name, _ = _only(named)
+    checked = array(ndim=ndim, **named)
+    if checked.dtype.kind not in "iu":
+        raise ShapeError(f"{name}: expected integers, got {checked.dtype}")
+    result = checked.astype(np.int64)
+    for bound, wrong in ((low, low is not None and result < low), (high, high is not None and result >= high)):
+        if bound is not None and np.any(wrong):
+            where = int(np.argmax(np.ravel(wrong)))
+            span = f"{low if low is not None else '-inf'} to {high - 1 if high is not None else 'inf'}"
+            raise InputError(
+                f"{name}: expected integers from {span}, got {np.ravel(result)[where]} at position {where}"
+            )
+    return result
+
+
+def shape(*, expected: tuple[int | None, ...], meaning: str, **named: NDArray[Any]) -> NDArray[Any]:
+    """Check an array's shape.
+
+    Args:
+        expected: the lengths; None stands for any.
+        meaning: what the axes are, for the message, such as "(models, records)".
+        **named: the one argument, by its name.
+
+    Returns:
+        The argument, unchanged.
+
+    Raises:
+        ShapeError: the shape is another one.
+    """
+    name, value = _only(named)
+    got = tuple(value.shape)
+    if len(got) != len(expected) or any(e is not None and e != g for e, g in zip(expected, got, strict=True)):
+        wanted = "(" + ", ".join("any" if e is None else str(e) for e in expected) + ")"
+        raise ShapeError(f"{name}: expected shape {wanted} {meaning}, got {got}")
+    return value
+
+
+def between(*, low: float, high: float, **named: float) -> float:
+    """Check that a number lies in a closed range.
+
+    Args:
+        low: the smallest value allowed.
+        high: the largest value allowed.
+        **named: the one argument, by its name.
+
+    Returns:
+        The argument, unchanged.
+
+    Raises:
+        InputError: it lies outside.
+    """
+    name, value = _only(named)
+    if not low <= value <= high:
+        raise InputError(f"{name}: expected a number from {low} to {high}, got {value}")
+    return float(value)

@@ -1,0 +1,101 @@
+"""Membership: which model was trained on which record."""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent import checks, seeds
+from reticent.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """``matrix[m, i]`` is true where record i was in the training set of model m: ``bool (M, N)``.
+
+    Every model has a member and a non-member; M is at least 2.
+    """
+
+    matrix: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        matrix = checks.boolean(membership=self.matrix, ndim=2)
+        models, records = matrix.shape
+        if models < 2:
+            raise InputError(f"membership: expected at least 2 models (rows), got {models}")
+        if records < 2:
+            raise InputError(f"membership: expected at least 2 records (columns), got {records}")
+        members = matrix.sum(axis=1)
+        for wrong, what in ((members == records, "true"), (members == 0, "false")):
+            if wrong.any():
+                rows = ", ".join(str(m) for m in np.flatnonzero(wrong)[:5])
+                raise InputError(
+                    f"membership: model {rows} has all {records} records {what}: expected members and non-members in every row"
+                )
+
+    @classmethod
+    def draw(cls, models: int, records: int, seed: int) -> "Membership":
+        """Draw who trains on what: each record in exactly half of the models (the larger half if M is odd).
+
+        Paper: Carlini et al. (2022), section IV; the ranks of uniform numbers, down each column.
+
+        Args:
+            models: number of models M, at least 2.
+            records: number of records N.
+            seed: the master seed; the stream is "membership".
+
+        Returns:
+            The membership; row sums have mean N/2, column sums are exactly M/2.
+
+        Raises:
+            InputError: fewer than 2 models, or fewer records than models.
+        """
+        if models < 2:
+            raise InputError(f"models: expected at least 2, got {models}")
+        if records < models:
+            raise InputError(f"models: expected no more models than records, got {models} models of {records} records")
+        uniform = seeds.rng(seed, "membership").random((models, records), dtype=np.float32)
+        order = uniform.argsort(axis=0, kind="stable")
+        matrix = np.zeros((models, records), dtype=np.bool_)
+        np.put_along_axis(matrix, order[: (models + 1) // 2], values=True, axis=0)
+        return cls(matrix)
+
+    @property
+    def models(self) -> int:
+        """Number of models M."""
+        return self.matrix.shape[0]
+
+    @property
+    def records(self) -> int:
+        """Number of records N."""
+        return self.matrix.shape[1]
+
+    def members(self, model: int) -> NDArray[np.int64]:
+        """Return the records that one model was trained on.
+
+        Args:
+            model: a row.
+
+        Returns:
+            Sorted record ids.
+        """
+        return np.flatnonzero(self.matrix[model])
+
+    @property
+    def digest(self) -> str:
+        """Content hash (SHA-256, hexadecimal)."""
+        head = repr(self.matrix.shape).encode()
+        return hashlib.sha256(head + np.packbits(self.matrix).tobytes()).hexdigest()
+
+
+def as_membership(membership: "Membership | ArrayLike") -> Membership:
+    """Take a membership or a boolean array ``(M, N)``.
+
+    Args:
+        membership: either of the two.
+
+    Returns:
+        The checked membership.
+    """
+    return membership if isinstance(membership, Membership) else Membership(np.asarray(membership))

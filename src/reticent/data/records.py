@@ -1,0 +1,161 @@
+"""Records: the examples of one data set, in the one form that everything else takes."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent import checks
+from reticent.errors import InputError, ShapeError
+
+Kind = Literal["image", "tabular", "tokens"]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Examples and labels; a record's id is its row.
+
+    Use `Records.make` for arrays of a user: it checks and converts them.
+
+    Attributes:
+        x: images ``uint8 (N, channels, height, width)``, features ``float32 (N, D)`` or tokens ``int64 (N, length)``.
+        y: labels ``int64 (N,)``, from 0 to ``classes - 1``.
+        classes: number of classes C.
+        kind: what a record is.
+        name: the data set's name.
+        class_names: C names, or empty.
+        mean: for images, what is subtracted from ``x / 255``, one a channel.
+        std: for images, what the difference is divided by, one a channel.
+        vocabulary: for tokens, one more than the largest token.
+        columns: facts about the records that a model does not see, such as a group, each ``(N,)``.
+        licence: under which terms the data may be used.
+        citation: what to cite.
+    """
+
+    x: NDArray[Any]
+    y: NDArray[np.int64]
+    classes: int
+    kind: Kind
+    name: str = "own data"
+    class_names: tuple[str, ...] = ()
+    mean: tuple[float, ...] = ()
+    std: tuple[float, ...] = ()
+    vocabulary: int = 0
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    licence: str = "not stated"
+    citation: str = "not stated"
+
+    @classmethod
+    def make(cls, x: ArrayLike, y: ArrayLike, *, classes: int | None = None, **facts: Any) -> "Records":
+        """Check and convert a user's arrays.
+
+        Args:
+            x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)`` with
+                1, 3 or 4 channels; integers of 2 axes are tokens; anything else of 2 axes is tabular features.
+            y: ``(N,)`` labels from 0, each class at least once.
+            classes: number of classes; by default one more than the largest label.
+            **facts: further attributes, such as ``name`` or ``columns``.
+
+        Returns:
+            The records.
+
+        Raises:
+            ShapeError: the arrays do not fit each other, or are of no known form.
+            InputError: labels out of range, an empty class, or features that are not finite.
+        """
+        features = checks.array(x=x, ndim=(2, 3, 4))
+        labels = checks.integers(y=y, ndim=1, low=0, high=classes)
+        if len(features) != len(labels):
+            raise ShapeError(f"x has {len(features)} records, y has {len(labels)}: expected as many labels as records")
+        if len(labels) == 0:
+            raise ShapeError("x: expected at least one record, got none")
+        count = classes if classes is not None else int(labels.max()) + 1
+        _no_empty_class(labels, count)
+        if features.ndim == 2:
+            converted, kind = _flat(features)
+        else:
+            converted, kind = _images(features), "image"
+            facts.setdefault("mean", (0.5,) * converted.shape[1])
+            facts.setdefault("std", (0.25,) * converted.shape[1])
+        if kind == "tokens":
+            facts.setdefault("vocabulary", int(converted.max()) + 1)
+        for column, values in facts.get("columns", {}).items():
+            if np.shape(values) != (len(labels),):
+                raise ShapeError(f"columns[{column!r}]: expected shape ({len(labels)},), got {np.shape(values)}")
+        return cls(x=converted, y=labels, classes=count, kind=kind, **facts)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, ids: NDArray[np.int64]) -> "Records":
+        """Return some of the records, in the order given; the classes stay.
+
+        Args:
+            ids: rows.
+
+        Returns:
+            New records of ``len(ids)`` rows.
+        """
+        columns = {name: values[ids] for name, values in self.columns.items()}
+        facts = {f: getattr(self, f) for f in self.__dataclass_fields__ if f not in {"x", "y", "columns"}}
+        return Records(x=self.x[ids], y=self.y[ids], columns=columns, **facts)
+
+    @cached_property
+    def digest(self) -> str:
+        """Content hash of everything that a model can see of the records (SHA-256, hexadecimal)."""
+        head = repr((self.kind, self.classes, self.mean, self.std, self.vocabulary, self.x.shape, self.x.dtype.str))
+        content = hashlib.sha256(head.encode())
+        content.update(np.ascontiguousarray(self.x).data)
+        content.update(np.ascontiguousarray(self.y).data)
+        return content.hexdigest()
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """``(N,)``: the first row that holds exactly the same ``x`` (labels aside); duplicates share it."""
+        flat = np.ascontiguousarray(self.x).reshape(len(self), -1)
+        first: dict[bytes, int] = {}
+        return np.array([first.setdefault(_key(row), i) for i, row in enumerate(flat)], dtype=np.int64)
+
+    @property
+    def duplicates(self) -> int:
+        """How many records repeat an earlier one exactly (labels aside)."""
+        return int(np.count_nonzero(self.groups != np.arange(len(self))))
+
+
+def _key(row: NDArray[Any]) -> bytes:
+    return hashlib.blake2b(row.data, digest_size=16).digest()
+
+
+def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
+    counts = np.bincount(labels, minlength=classes)
+    empty = np.flatnonzero(counts == 0)
+    if len(empty):
+        shown = ", ".join(str(c) for c in empty[:5]) + (", ..." if len(empty) > 5 else "")
+        raise InputError(
+            f"y: {len(empty)} of {classes} classes have no record (class {shown}): expected labels 0 to {classes - 1} "
+            "without gaps; renumber them, for example with numpy.unique(y, return_inverse=True)"
+        )
+    if classes < 2:
+        raise InputError("y: expected at least 2 classes, got 1")
+
+
+def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
+    if features.dtype.kind == "i" or (features.dtype.kind == "u" and features.dtype.itemsize > 1):
+        return checks.integers(x=features, ndim=2, low=0), "tokens"
+    return checks.floats(x=features, ndim=2).astype(np.float32), "tabular"
+
+
+def _images(features: NDArray[Any]) -> NDArray[np.uint8]:
+    if features.dtype != np.uint8:
+        raise ShapeError(f"x: expected images as uint8 from 0 to 255, got {features.dtype} of shape {features.shape}")
+    if features.ndim == 3:
+        return np.ascontiguousarray(features[:, None])
+    if features.shape[1] in {1, 3, 4}:
+        return np.ascontiguousarray(features)
+    if features.shape[3] in {1, 3, 4}:
+        return np.ascontiguousarray(features.transpose(0, 3, 1, 2))
+    raise ShapeError(f"x: expected 1, 3 or 4 channels as the second or the last axis, got shape {features.shape}")

@@ -1,0 +1,146 @@
+"""Roles: which records serve for what, disjoint and checked.
+
+Five roles: members and evaluation non-members (both inside ``audited``: the membership says which is which, for each
+model), validation, the defender's reference non-members, and the attacker's population.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import seeds
+from reticent.data.records import Records
+from reticent.errors import RolesError
+
+Ids = NDArray[np.int64]
+
+
+def _none() -> Ids:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """Sorted record ids for each role; no record, and no exact duplicate of one, has two roles.
+
+    Attributes:
+        audited: members and evaluation non-members; the columns of the membership.
+        validation: choose an epoch or a hyper-parameter; never audited.
+        reference: non-members that a defender may use in training.
+        population: records that an attacker may use as a yardstick (RMIA's Z).
+    """
+
+    audited: Ids
+    validation: Ids
+    reference: Ids
+    population: Ids
+
+    @classmethod
+    def split(
+        cls,
+        records: Records,
+        seed: int,
+        *,
+        audited: int | None = None,
+        validation: int = 0,
+        reference: int = 0,
+        population: int = 0,
+    ) -> "Roles":
+        """Divide the records at random; exact duplicates stay together.
+
+        Args:
+            records: the data set.
+            seed: the master seed; the stream is "roles".
+            audited: how many records to audit; by default all that no other role takes.
+            validation: how many for validation.
+            reference: how many for the defender.
+            population: how many for the attacker.
+
+        Returns:
+            The roles. With duplicates, the last record of a role may be one of a group that no longer fits; such a
+            group is left out, so that sizes are exact and roles are disjoint.
+
+        Raises:
+            RolesError: more records are asked for than there are.
+        """
+        others = {"validation": validation, "reference": reference, "population": population}
+        negative = {name: n for name, n in {"audited": audited or 0, **others}.items() if n < 0}
+        if negative:
+            raise RolesError(f"roles: expected sizes of zero or more, got {negative}")
+        wanted = (audited or 2) + sum(others.values())
+        if wanted > len(records):
+            raise RolesError(
+                f"roles: {len(records)} records, but audited {audited or 'at least 2'} + "
+                + " + ".join(f"{name} {n}" for name, n in others.items() if n)
+                + f" = {wanted} are asked for: ask for fewer"
+            )
+        order = seeds.rng(seed, "roles").permutation(np.unique(records.groups))
+        sizes = np.bincount(records.groups, minlength=len(records))
+        taken = {name: np.zeros(0, dtype=np.int64) for name in others}
+        for name, count in others.items():
+            taken[name], order = _take(order, sizes, count, name)
+        rest = order if audited is None else _take(order, sizes, audited, "audited")[0]
+        chosen = {"audited": rest, **taken}
+        return cls(**{name: np.flatnonzero(np.isin(records.groups, group)) for name, group in chosen.items()})
+
+    def check(self, records: Records) -> None:
+        """Check that the roles share no record and no exact duplicate of one.
+
+        Args:
+            records: the data set that the ids belong to.
+
+        Raises:
+            RolesError: two roles overlap, or an id is out of range.
+        """
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name, ids in named.items():
+            if len(ids) and (ids.min() < 0 or ids.max() >= len(records)):
+                raise RolesError(f"{name}: expected ids from 0 to {len(records) - 1}, got {ids.min()} to {ids.max()}")
+            if len(np.unique(ids)) != len(ids):
+                raise RolesError(f"{name}: a record stands in it twice")
+        names = list(named)
+        for i, first in enumerate(names):
+            for second in names[i + 1 :]:
+                shared = np.intersect1d(records.groups[named[first]], records.groups[named[second]])
+                if len(shared):
+                    raise RolesError(
+                        f"{first} and {second} share {len(shared)} records or exact duplicates of them "
+                        f"(record {shared[0]}, for one): expected disjoint roles"
+                    )
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many records each role has.
+
+        Returns:
+            Role to number of records.
+        """
+        return {f.name: len(getattr(self, f.name)) for f in fields(self)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ids as plain lists, to store with a run.
+
+        Returns:
+            Role to list of ids.
+        """
+        return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
+
+
+def _take(order: Ids, sizes: NDArray[np.int64], count: int, name: str) -> tuple[Ids, Ids]:
+    """Take groups in order until exactly `count` records are taken; skip a group that no longer fits."""
+    if count == 0:
+        return _none(), order
+    taken = np.cumsum(sizes[order])
+    whole = int(np.searchsorted(taken, count, side="right"))
+    chosen, left = list(order[:whole]), count - (int(taken[whole - 1]) if whole else 0)
+    rest = list(order[whole:])
+    while left:
+        fits = next((i for i, group in enumerate(rest) if sizes[group] <= left), None)
+        if fits is None:
+            raise RolesError(
+                f"{name}: cannot take exactly {count} records without splitting exact duplicates; ask for {count - left}"
+            )
+        left -= int(sizes[rest[fits]])
+        chosen.append(rest.pop(fits))
+    return np.array(chosen, dtype=np.int64), np.array(rest, dtype=np.int64)

@@ -1,0 +1,123 @@
+"""Everything a user can get wrong, as one tree.
+
+::
+
+    ReticentError
+    ├── InputError              an argument, a flag or a configuration value
+    │   ├── ShapeError          an array of the wrong shape or type
+    │   ├── UnknownNameError    a name that no table has
+    │   ├── SpecError           a field of a spec (recipe, attack, configuration)
+    │   └── RolesError          the five roles of the records overlap, or do not fit
+    ├── DataError               a data set
+    │   ├── MissingFileError    an official file is not where it is looked for
+    │   ├── ChecksumError       a file is not the official one
+    │   └── CorruptFileError    a file cannot be read as what it should be
+    ├── ModelError              a model
+    │   ├── NonFiniteError      a model answered NaN or infinity
+    │   └── TrainingDivergedError  the loss became NaN or infinity
+    ├── TooFewReferencesError   an attack has too few models to learn from
+    ├── StoreError              the store of runs
+    │   ├── StoreLockedError    another live process holds a run
+    │   └── CorruptRunError     a run's bytes are not the ones that were written
+    └── MissingExtraError       an optional dependency is not installed
+
+Every message says what was expected, what was got, and what to do. The command line prints it and exits with 2.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class ReticentError(Exception):
+    """Base of every error that reticent raises on purpose."""
+
+
+class InputError(ReticentError):
+    """An argument, a flag or a configuration value is not what it must be."""
+
+
+class ShapeError(InputError):
+    """An array has the wrong shape or element type."""
+
+
+class UnknownNameError(InputError):
+    """A name that no table has; the message gives the nearest ones."""
+
+    def __init__(self, what: str, got: str, known: Iterable[str]) -> None:
+        super().__init__(f"unknown {what} {got!r}: {nearest(got, known)}")
+
+
+class SpecError(InputError):
+    """A field of a spec has a wrong name or value."""
+
+
+class RolesError(InputError):
+    """The five roles of the records overlap, or ask for more records than there are."""
+
+
+class DataError(ReticentError):
+    """A data set cannot be used."""
+
+
+class MissingFileError(DataError):
+    """A data set's file is not where it is looked for."""
+
+
+class ChecksumError(DataError):
+    """A file's bytes are not the official ones."""
+
+
+class CorruptFileError(DataError):
+    """A file cannot be read as what its name says."""
+
+
+class ModelError(ReticentError):
+    """A model cannot be built, trained or asked."""
+
+
+class NonFiniteError(ModelError):
+    """A model answered NaN or infinity."""
+
+
+class TrainingDivergedError(ModelError):
+    """The training loss became NaN or infinity."""
+
+
+class TooFewReferencesError(ReticentError):
+    """An attack has too few reference models that saw, or did not see, a record."""
+
+
+class StoreError(ReticentError):
+    """The store of runs cannot be used."""
+
+
+class StoreLockedError(StoreError):
+    """Another live process holds a run of the store."""
+
+
+class CorruptRunError(StoreError):
+    """A run's files are not the ones that were written."""
+
+
+class MissingExtraError(ReticentError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'reticent[{extra}]'")
+
+
+def nearest(got: str, known: Iterable[str]) -> str:
+    """Say which known names are nearest to a wrong one, or list them all.
+
+    Args:
+        got: the name that was given.
+        known: the names that exist.
+
+    Returns:
+        A clause for an error message.
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(got, names, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(repr(name) for name in close)}?"
+    return f"expected one of {', '.join(names)}" if names else "there are none"

@@ -1,0 +1,168 @@
+"""Frozen specs: what a user may choose, as checked values with one canonical text and one identity.
+
+A spec holds public facts only: never data, generators or paths of results. Its canonical form leaves out what equals the
+default, so a new field with a default that does nothing changes no identity that exists.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from reticent.errors import MissingFileError, SpecError, nearest
+
+FORMAT = 1
+"""Version of the formats behind identities; raising it forgets every finished run."""
+
+
+class Spec(BaseModel):
+    """Base of every spec: frozen, strict, hashable; unknown fields are errors that give the nearest name."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        validate_default=True,
+    )
+
+    method: ClassVar[str] = ""
+    """The name of the method that this spec belongs to; empty for specs that are not methods."""
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise SpecError(_explain(type(self), error)) from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tuples(cls, data: Any) -> Any:
+        """Take lists, which TOML and JSON give, where a tuple is declared."""
+        if isinstance(data, dict):
+            return {key: _to_tuple(value) for key, value in data.items()}
+        return data
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, checked again.
+
+        Args:
+            **changes: fields and their new values.
+
+        Returns:
+            The new spec.
+        """
+        return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | changes)
+
+
+def _to_tuple(value: Any) -> Any:
+    return tuple(_to_tuple(item) for item in value) if isinstance(value, list) else value
+
+
+def _explain(spec: type[Spec], error: ValidationError) -> str:
+    title = spec.method or spec.__name__
+    lines = []
+    for item in error.errors(include_url=False):
+        path = ".".join(str(part) for part in item["loc"])
+        if item["type"] == "extra_forbidden":
+            lines.append(f"{title}: unknown key {path!r}: {nearest(path, spec.model_fields)}")
+        elif item["type"] == "missing":
+            lines.append(f"{title}: {path} must be given")
+        else:
+            message = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+            lines.append(f"{title}: {path or 'value'}: expected {message}, got {item['input']!r}")
+    return "\n".join(lines)
+
+
+def canonical(value: Any) -> Any:
+    """Bring a spec, or a value inside one, into plain JSON values; fields that equal their default are left out.
+
+    Args:
+        value: a spec, a path, a mapping, a sequence or a scalar.
+
+    Returns:
+        Dictionaries, lists, strings, numbers, booleans and None.
+    """
+    if isinstance(value, Spec):
+        fields = type(value).model_fields
+        chosen = {
+            n: getattr(value, n)
+            for n in fields
+            if getattr(value, n) != fields[n].get_default(call_default_factory=True)
+        }
+        body = {name: canonical(item) for name, item in chosen.items()}
+        return {"method": value.method, **body} if value.method else body
+    if isinstance(value, Mapping):
+        return {str(key): canonical(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [canonical(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def full(value: Any) -> Any:
+    """Like `canonical`, with the defaults written out, for reports.
+
+    Args:
+        value: a spec, or a value inside one.
+
+    Returns:
+        Plain JSON values.
+    """
+    if isinstance(value, Spec):
+        body = {name: full(getattr(value, name)) for name in type(value).model_fields}
+        return {"method": value.method, **body} if value.method else body
+    if isinstance(value, (list, tuple)):
+        return [full(item) for item in value]
+    return canonical(value)
+
+
+def text(value: Any) -> str:
+    """Write plain JSON values in the one way that identities are made from.
+
+    Args:
+        value: a spec or plain values.
+
+    Returns:
+        JSON with sorted keys and no spaces.
+    """
+    return json.dumps(canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def identity(value: Any) -> str:
+    """Name a value by the hash of its canonical text and the format version.
+
+    Args:
+        value: a spec or plain values.
+
+    Returns:
+        20 hexadecimal digits.
+    """
+    return hashlib.sha256(f"{FORMAT}\n{text(value)}".encode()).hexdigest()[:20]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Its tables and values.
+
+    Raises:
+        MissingFileError: there is no such file.
+        SpecError: it is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingFileError(f"no configuration file {str(path)!r}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path}: not a TOML file: {error}") from None
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None

@@ -26,10 +26,44 @@ Every message says what was expected, what was got, and what to do. The command 
 
 import difflib
 from collections.abc import Iterable
+from typing import Any, Self, TypeVar
+
+Error = TypeVar("Error", bound="ReticentError")
 
 
 class ReticentError(Exception):
     """Base of every error that reticent raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), str(self))
+
+    def prefixed(self, prefix: str) -> Self:
+        """Return the same error with something in front of its message, such as which model it is about.
+
+        Args:
+            prefix: what to put in front.
+
+        Returns:
+            A new error of the same kind.
+        """
+        return self.retold(f"{prefix}{self}")
+
+    def retold(self, message: str) -> Self:
+        """Return an error of the same kind with another message.
+
+        Args:
+            message: the whole new message.
+
+        Returns:
+            A new error.
+        """
+        return _rebuilt(type(self), message)
+
+
+def _rebuilt(kind: type[Error], message: str) -> Error:
+    error = kind.__new__(kind)
+    error.args = (message,)
+    return error
 
 
 class InputError(ReticentError):

@@ -1,7 +1,7 @@
 """Frozen specs: what a user may choose, as checked values with one canonical text and one identity.
 
-A spec holds public facts only: never data, generators or paths of results. Its canonical form leaves out what equals the
-default, so a new field with a default that does nothing changes no identity that exists.
+A spec holds public facts only: never data, generators or paths of results. Its canonical form leaves out what equals
+the default, so a new field with a default that does nothing changes no identity that exists.
 """
 
 import hashlib

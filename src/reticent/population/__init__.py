@@ -1,0 +1,1 @@
+"""Population: many models by one recipe, trained, looked at and dropped, inline or in several processes."""

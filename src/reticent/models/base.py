@@ -1,0 +1,65 @@
+"""What an architecture is: a spec, and a function from the spec, the input and the number of classes to a module."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from reticent.errors import InputError
+from reticent.spec import Spec
+
+
+@dataclass(frozen=True)
+class Input:
+    """What one record looks like to a model.
+
+    Attributes:
+        kind: "image", "tabular" or "tokens".
+        shape: the shape of one record, without the batch.
+        vocabulary: for tokens, how many there are.
+    """
+
+    kind: str
+    shape: tuple[int, ...]
+    vocabulary: int = 0
+
+
+@dataclass(frozen=True)
+class ArchitectureEntry:
+    """One line of the table.
+
+    Attributes:
+        spec: the class of its spec.
+        build: ``(spec, input, classes) -> nn.Module`` that answers logits ``(B, C)``.
+        summary: one sentence.
+        kinds: the kinds of records it takes.
+    """
+
+    spec: type[Spec]
+    build: Callable[[Any, Input, int], nn.Module]
+    summary: str
+    kinds: tuple[str, ...]
+
+
+def build(entry: ArchitectureEntry, spec: Spec, given: Input, classes: int) -> nn.Module:
+    """Build a module, after checking that it takes such records.
+
+    Args:
+        entry: the architecture's line of the table.
+        spec: its options.
+        given: what a record looks like.
+        classes: number of classes C.
+
+    Returns:
+        The module, freshly initialised.
+
+    Raises:
+        InputError: the architecture does not take records of this kind.
+    """
+    if given.kind not in entry.kinds:
+        raise InputError(
+            f"architecture {spec.method!r} takes {' or '.join(entry.kinds)} records, "
+            f"got {given.kind} of shape {given.shape}"
+        )
+    return entry.build(spec, given, classes)

@@ -1,0 +1,50 @@
+"""A small convolutional network: three 3x3 convolutions with BatchNorm and max-pooling, then one linear layer."""
+
+from itertools import pairwise
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge, Le, MinLen
+from torch import nn
+
+from reticent.errors import InputError
+from reticent.models.base import Input
+from reticent.spec import Spec
+
+
+class CNN(Spec):
+    """Options of the small convolutional network."""
+
+    method: ClassVar[str] = "cnn"
+
+    widths: Annotated[tuple[Annotated[int, Ge(1), Le(8192)], ...], MinLen(1)] = (32, 64, 128)
+    """Number of channels of each convolution; each is followed by a halving of height and width."""
+
+
+def build(spec: CNN, given: Input, classes: int) -> nn.Module:
+    """Build the network.
+
+    Args:
+        spec: its options.
+        given: what a record looks like: (channels, height, width).
+        classes: number of classes C.
+
+    Returns:
+        A module from images ``(B, channels, height, width)`` to logits ``(B, C)``.
+
+    Raises:
+        InputError: the images are too small to be halved so often.
+    """
+    channels, height, width = given.shape
+    if min(height, width) < 2 ** len(spec.widths):
+        raise InputError(
+            f"cnn: {len(spec.widths)} halvings need images of {2 ** len(spec.widths)} pixels, got {height} x {width}"
+        )
+    layers: list[nn.Module] = []
+    for before, after in pairwise((channels, *spec.widths)):
+        layers += [
+            nn.Conv2d(before, after, 3, padding=1, bias=False),
+            nn.BatchNorm2d(after),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+        ]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(spec.widths[-1], classes))

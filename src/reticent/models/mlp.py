@@ -1,0 +1,42 @@
+"""A multilayer perceptron with ReLU; images are flattened."""
+
+import math
+from itertools import pairwise
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge, Le, Lt
+from torch import nn
+
+from reticent.models.base import Input
+from reticent.spec import Spec
+
+
+class MLP(Spec):
+    """Options of the multilayer perceptron."""
+
+    method: ClassVar[str] = "mlp"
+
+    widths: tuple[Annotated[int, Ge(1), Le(2**20)], ...] = (256, 256)
+    """Number of units of each hidden layer."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.0
+    """Share of hidden units dropped in training."""
+
+
+def build(spec: MLP, given: Input, classes: int) -> nn.Module:
+    """Build the network.
+
+    Args:
+        spec: its options.
+        given: what a record looks like.
+        classes: number of classes C.
+
+    Returns:
+        A module from ``(B, ...)`` to logits ``(B, C)``.
+    """
+    layers: list[nn.Module] = [nn.Flatten()] if len(given.shape) > 1 else []
+    widths = [math.prod(given.shape), *spec.widths]
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+        if spec.dropout:
+            layers.append(nn.Dropout(spec.dropout))
+    return nn.Sequential(*layers, nn.Linear(widths[-1], classes))

@@ -1,0 +1,57 @@
+"""A user's own architecture: any function or class that returns an ``nn.Module``, by import string."""
+
+import inspect
+from typing import Any, ClassVar
+
+from torch import nn
+
+from reticent import usercode
+from reticent.errors import ModelError
+from reticent.models.base import Input
+from reticent.spec import Spec
+
+
+class Factory(Spec):
+    """Options of an architecture by import string."""
+
+    method: ClassVar[str] = "import"
+
+    factory: str
+    """``module:name`` of a callable that returns an ``nn.Module``. If it has parameters named ``input_shape`` (of one
+    record), ``classes`` or ``vocabulary``, they are passed."""
+    source: str = ""
+    """Hash of the source behind the factory; filled in by `resolve`, part of every run's identity."""
+
+    def resolve(self) -> "Factory":
+        """Import the factory and record the hash of its source.
+
+        Returns:
+            The spec with its source.
+        """
+        return self.replace(source=usercode.digest(usercode.load(self.factory)))
+
+
+def build(spec: Factory, given: Input, classes: int) -> nn.Module:
+    """Call the user's factory.
+
+    Args:
+        spec: its import string.
+        given: what a record looks like.
+        classes: number of classes C.
+
+    Returns:
+        The user's module.
+
+    Raises:
+        ModelError: the code changed since the run was named, the factory failed, or it returned something else.
+    """
+    factory = usercode.load(spec.factory)
+    if spec.source and usercode.digest(factory) != spec.source:
+        raise ModelError(f"{spec.factory}: its source changed while it was in use; run the same command again")
+    offered: dict[str, Any] = {"input_shape": given.shape, "classes": classes, "vocabulary": given.vocabulary}
+    known = inspect.signature(factory).parameters
+    with usercode.reported(spec.factory, ModelError):
+        module = factory(**{name: value for name, value in offered.items() if name in known})
+    if not isinstance(module, nn.Module):
+        raise ModelError(f"{spec.factory}: expected a torch.nn.Module, got {type(module).__name__}")
+    return module

@@ -1,0 +1,33 @@
+"""Cross-entropy: the mean negative log-probability of the true label."""
+
+from typing import ClassVar
+
+from torch import Tensor
+from torch.nn import functional
+
+from reticent.objectives.base import Batch, Objective
+from reticent.spec import Spec
+
+
+class CrossEntropy(Spec):
+    """Options of cross-entropy: none."""
+
+    method: ClassVar[str] = "cross-entropy"
+
+
+def build(spec: CrossEntropy) -> Objective:
+    """Return the loss.
+
+    Args:
+        spec: no options.
+
+    Returns:
+        The function that the loop calls.
+    """
+    del spec
+    return _cross_entropy
+
+
+def _cross_entropy(logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+    del batch
+    return functional.cross_entropy(logits, targets)

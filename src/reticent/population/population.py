@@ -1,0 +1,108 @@
+"""What a population is made of, and the identities of its runs."""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data.membership import Membership
+from reticent.data.records import Records
+from reticent.data.roles import Roles
+from reticent.errors import RolesError, ShapeError
+from reticent.signals.queries import Queries
+from reticent.spec import identity
+from reticent.training.recipe import Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """M models by one recipe on the rows of one membership.
+
+    Attributes:
+        recipe: how each model is made.
+        records: the data set.
+        roles: which records serve for what; the membership's columns are ``roles.audited``.
+        membership: who trains on what.
+        seed: the master seed; model m draws from the streams named ``("model", m, ...)``.
+        queries: the views of each record that the signals hold.
+    """
+
+    recipe: Recipe
+    records: Records
+    roles: Roles
+    membership: Membership
+    seed: int
+    queries: Queries = field(default_factory=Queries)
+
+    def __post_init__(self) -> None:
+        self.roles.check(self.records)
+        if self.membership.records != len(self.roles.audited):
+            raise ShapeError(
+                f"membership has {self.membership.records} records, the audited role {len(self.roles.audited)}: "
+                "expected the same"
+            )
+        self.queries.check(self.records.kind, self.records.x.shape[1:])
+        rarest = int(np.bincount(self.records.y[self.roles.audited], minlength=self.records.classes).min())
+        if rarest == 0:
+            missing = np.setdiff1d(np.arange(self.records.classes), self.records.y[self.roles.audited])
+            raise RolesError(
+                f"the {len(self.roles.audited)} audited records hold none of class {missing[0]} "
+                f"({len(missing)} of {self.records.classes} classes are missing): audit more records"
+            )
+
+    @property
+    def models(self) -> int:
+        """Number of models M."""
+        return self.membership.models
+
+    def members(self, model: int) -> NDArray[np.int64]:
+        """Return the data set's ids of the records that one model trains on.
+
+        Args:
+            model: its row.
+
+        Returns:
+            Sorted ids.
+        """
+        ids: NDArray[np.int64] = self.roles.audited[self.membership.members(model)]
+        return ids
+
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        uses = {"validation": self.roles.validation if self.recipe.patience is not None else self.roles.validation[:0]}
+        return {
+            "recipe": self.recipe,
+            "data": self.records.digest,
+            "seed": self.seed,
+            **{name: _digest(ids) for name, ids in uses.items() if len(ids)},
+        }
+
+    def training_id(self, model: int) -> str:
+        """Name the run that trains one model: by its recipe, data, members, the user's code, seed and row.
+
+        Args:
+            model: its row.
+
+        Returns:
+            20 hexadecimal digits.
+        """
+        return identity({"kind": "training", "model": model, "members": _digest(self.members(model)), **self._shared})
+
+    def signals_id(self, model: int) -> str:
+        """Name the run that holds what one model says: by its training run, the records asked about and the queries.
+
+        Args:
+            model: its row.
+
+        Returns:
+            20 hexadecimal digits.
+        """
+        asked = {"audited": _digest(self.roles.audited), "population": _digest(self.roles.population)}
+        return identity({"kind": "signals", "of": self.training_id(model), "queries": self.queries, **asked})
+
+
+def _digest(ids: NDArray[np.int64]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(ids, dtype="<i8").tobytes()).hexdigest()[:20]

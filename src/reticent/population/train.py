@@ -1,0 +1,216 @@
+"""Train a population: what is finished is found, the rest is made inline or by a pool of spawned processes."""
+
+import multiprocessing
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import connection
+
+import torch
+
+from reticent.errors import ModelError, ReticentError, StoreLockedError
+from reticent.population.population import Population
+from reticent.population.worker import Made, Maker
+from reticent.store import Store
+
+GIVE_UP = 2
+"""So many failures without one success end the training of a population."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a population is.
+
+    Attributes:
+        done: models made or found.
+        total: models M.
+        found: how many were finished before.
+        seconds: since the start.
+        left: seconds that the rest will take at the pace so far, or None before the first model.
+        accuracy: mean accuracy on non-members so far, or None.
+    """
+
+    done: int
+    total: int
+    found: int
+    seconds: float
+    left: float | None
+    accuracy: float | None
+
+
+Callback = Callable[[Progress], None]
+
+
+def choose_device(wish: str) -> str:
+    """Turn a wish into a device's name.
+
+    Args:
+        wish: "auto", "cpu", "cuda" or "cuda:1".
+
+    Returns:
+        "cpu" or a CUDA device.
+
+    Raises:
+        ModelError: CUDA is wished for and there is none, or the name is another one.
+    """
+    if wish == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if wish.split(":")[0] not in {"cpu", "cuda"}:
+        raise ModelError(f"device: expected auto, cpu, cuda or cuda:N, got {wish!r}")
+    if wish.startswith("cuda") and not torch.cuda.is_available():
+        raise ModelError(
+            f"device {wish!r}: this machine, or this build of PyTorch ({torch.__version__}), has no CUDA device"
+        )
+    return wish
+
+
+def train(
+    population: Population, store: Store, *, workers: int = 1, device: str = "cpu", progress: Callback | None = None
+) -> list[Made]:
+    """Make every model of a population that is not finished yet.
+
+    Args:
+        population: what to make.
+        store: where runs lie and go.
+        workers: processes; with one, training runs in this process. Results are the same bits on the CPU.
+        device: of every worker.
+        progress: called after every model.
+
+    Returns:
+        One entry a model, by row.
+
+    Raises:
+        _failure: (a `ReticentError` of the first failure's kind) one or more models failed; the message names them and
+            finished ones are kept. `StoreLockedError` if the only models left are being made by another live process.
+    """
+    started = time.perf_counter()
+    waiting = [m for m in range(population.models) if store.find(population.signals_id(m)) is None]
+    maker = Maker(population, store, device) if workers == 1 or not waiting else None
+    made: dict[int, Made] = {}
+    if len(waiting) < population.models:
+        finder = maker or Maker(population, store, "cpu")
+        made = {m: finder.make(m) for m in range(population.models) if m not in set(waiting)}
+    found = len(made)
+    failures: list[ReticentError] = []
+
+    def report() -> None:
+        if progress is not None:
+            progress(_progress(made, population.models, found, time.perf_counter() - started))
+
+    report()
+    results = _inline(maker, waiting) if maker else _pool(population, store, device, workers, waiting)
+    for result in results:
+        if isinstance(result, Made):
+            made[result.model] = result
+            report()
+        else:
+            failures.append(result)
+        if len(failures) > GIVE_UP and len(made) == found:
+            break
+    if failures:
+        raise _failure(failures, len(made), population.models)
+    return [made[m] for m in range(population.models)]
+
+
+def _progress(made: dict[int, Made], total: int, found: int, seconds: float) -> Progress:
+    new = len(made) - found
+    left = seconds / new * (total - len(made)) if new else None
+    accuracies = [m.facts["accuracy_non_members"] for m in made.values()]
+    mean = sum(accuracies) / len(accuracies) if accuracies else None
+    return Progress(len(made), total, found, seconds, left, mean)
+
+
+def _inline(maker: Maker, waiting: list[int]) -> Iterator[Made | ReticentError]:
+    for model in waiting:
+        try:
+            yield maker.make(model)
+        except ReticentError as error:
+            yield error
+
+
+_MAKER: list[Maker] = []
+"""The maker of this worker process; filled by `_start`, never in the parent."""
+
+
+def _start(population: Population, root: str, device: str) -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    torch.set_num_threads(1)
+    from pathlib import Path
+
+    _MAKER.append(Maker(population, Store(Path(root)), device))
+
+
+def _end_with(sentinel: int) -> None:
+    """End this process at once when the parent has died, so that its claims are dropped."""
+    connection.wait([sentinel])
+    os._exit(1)
+
+
+def _make(model: int) -> Made | ReticentError:
+    try:
+        return _MAKER[0].make(model)
+    except ReticentError as error:
+        return error
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Keep spawned workers from importing the caller's script: they need nothing of it, and it may lack a guard."""
+    main = sys.modules["__main__"]
+    kept = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
+    for name in kept:
+        setattr(main, name, None)
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            setattr(main, name, value)
+
+
+def _pool(
+    population: Population, store: Store, device: str, workers: int, waiting: list[int]
+) -> Iterator[Made | ReticentError]:
+    context = multiprocessing.get_context("spawn")
+    arguments = (population, str(store.root.resolve()), device)
+    pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
+    try:
+        with _without_main():
+            futures: set[Future[Made | ReticentError]] = {pool.submit(_make, model) for model in waiting}
+        while futures:
+            done, futures = wait(futures, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    except BrokenProcessPool:
+        raise ModelError(
+            "a worker process ended without an answer (killed, or out of memory): finished models are kept; "
+            "run the same command again, with fewer --workers if memory is short"
+        ) from None
+    finally:
+        _stop(pool)
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.join(timeout=0.2)
+        if process.is_alive():
+            process.terminate()
+    for process in processes:
+        process.join(timeout=5)
+
+
+def _failure(failures: list[ReticentError], done: int, total: int) -> ReticentError:
+    real = [e for e in failures if not isinstance(e, StoreLockedError)] or failures
+    shown = "\n".join(f"  {error}" for error in real[:5]) + ("\n  ..." if len(real) > 5 else "")
+    return real[0].retold(
+        f"{len(failures)} of {total} models could not be made ({done} are finished and kept):\n{shown}"
+    )

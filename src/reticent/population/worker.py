@@ -1,0 +1,203 @@
+"""Make one model of a population: train it or find it, look at it or find what was seen, keep both in the store."""
+
+import json
+import platform
+import time
+import traceback
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+import reticent
+from reticent.errors import ModelError, ReticentError
+from reticent.population.population import Population
+from reticent.procedures import PROCEDURES, Trained
+from reticent.procedures.base import fresh, snapshot
+from reticent.signals.look import Seen, look
+from reticent.spec import full
+from reticent.store import Draft, Run, Store
+from reticent.training.data import Preparation
+from reticent.training.loop import Materials
+from reticent.training.streams import Streams
+
+
+@dataclass(frozen=True)
+class Made:
+    """What is known of one model once it is made.
+
+    Attributes:
+        model: its row.
+        training: the id of the run that holds its weights.
+        signals: the id of the run that holds its signals.
+        facts: what was measured when the signals were made (members, accuracies, parameters, seconds).
+        fresh: it was trained now, not found.
+    """
+
+    model: int
+    training: str
+    signals: str
+    facts: dict[str, Any]
+    fresh: bool
+
+
+class Maker:
+    """Makes the models of one population in one process, on one device."""
+
+    def __init__(self, population: Population, store: Store, device: str) -> None:
+        self.population, self.store = population, store
+        self.device = torch.device(device)
+        records, roles = population.records, population.roles
+        self.prepare = Preparation(records, self.device)
+        self.audited = self.prepare.examples(records, roles.audited)
+        self.others = self.prepare.examples(records, roles.population)
+        self.validation = self.prepare.examples(records, roles.validation)
+        self.reference = self.prepare.examples(records, roles.reference)
+
+    def make(self, model: int) -> Made:
+        """Make one model, or find it finished.
+
+        Args:
+            model: its row.
+
+        Returns:
+            Where its runs are, and what was measured.
+
+        Raises:
+            ReticentError: as training, the model or the store say; the message names the model.
+            ModelError: an unexpected exception, most often of user code; the message says where.
+        """
+        training, signals = self.population.training_id(model), self.population.signals_id(model)
+        found = self.store.find(signals)
+        if found is not None:
+            return Made(model, training, signals, dict(found.facts), fresh=False)
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            return self._make(model, training, signals)
+        except ReticentError as error:
+            raise error.prefixed(f"model {model}: ") from error
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{last.filename}, line {last.lineno}"
+            raise ModelError(f"model {model}: {type(error).__name__}: {error} (in {last.name}, {where})") from error
+        finally:
+            torch.set_num_threads(threads)
+
+    def _make(self, model: int, training: str, signals: str) -> Made:
+        run = self.store.find(training)
+        trained_now = run is None
+        network: nn.Module | None = None
+        if run is None:
+            with self.store.claim(training) as draft:
+                run = self.store.find(training)
+                if run is None:
+                    network = self._train(model, draft)
+        run = run or self.store.find(training)
+        if run is None:
+            raise ModelError(f"run {training} was written but cannot be found")
+        with self.store.claim(signals) as draft:
+            if self.store.find(signals) is None:
+                self._look(model, network or self._load(model, run), run, draft)
+        seen = self.store.find(signals)
+        if seen is None:
+            raise ModelError(f"run {signals} was written but cannot be found")
+        return Made(model, training, signals, dict(seen.facts), fresh=trained_now)
+
+    def materials(self, model: int) -> Materials:
+        """Gather what one model is trained from.
+
+        Args:
+            model: its row.
+
+        Returns:
+            The materials, on the device.
+        """
+        members = self.prepare.examples(self.population.records, self.population.members(model))
+        return Materials(members, self.validation, self.reference, self.prepare, self.population.records.classes)
+
+    def _train(self, model: int, draft: Draft) -> nn.Module:
+        recipe = self.population.recipe
+        started = time.perf_counter()
+        materials, streams = self.materials(model), Streams(self.population.seed, model)
+        trained = PROCEDURES[recipe.procedure.method].train(recipe, materials, streams)
+        seconds = time.perf_counter() - started
+        _write_training(draft, trained)
+        draft.write_json(
+            "spec.json", {"kind": "training", "model": model, "recipe": full(recipe), "seed": self.population.seed}
+        )
+        draft.facts = {"kind": "training", "model": model, "seconds": seconds, **_environment(self.device)}
+        return trained.model
+
+    def _load(self, model: int, run: Run) -> nn.Module:
+        recipe = self.population.recipe
+        if recipe.procedure.method == "function":
+            raise ModelError(
+                f"run {run.id} was trained by a function of yours, whose network cannot be built without training; "
+                f"remove {run.folder} and run the same command again"
+            )
+        network = fresh(recipe, self.materials(model), Streams(self.population.seed, model))
+        arrays = run.arrays("weights.safetensors")
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+        return network.eval()
+
+    def _look(self, model: int, network: nn.Module, run: Run, draft: Draft) -> None:
+        population = self.population
+        classes, name = population.records.classes, f"model {model}"
+        seen = look(network, self.audited, self.prepare, classes, population.queries, name)
+        arrays = {"logits": seen.logits, "margins": seen.margins}
+        if len(self.others):
+            other = look(network, self.others, self.prepare, classes, population.queries, name)
+            arrays |= {"population_logits": other.logits, "population_margins": other.margins}
+        draft.write_arrays("signals.safetensors", arrays)
+        draft.write_json("spec.json", {"kind": "signals", "of": run.id, "queries": full(population.queries)})
+        draft.facts = {
+            "kind": "signals",
+            "of": run.id,
+            "model": model,
+            "parameters": sum(p.numel() for p in network.parameters()),
+            "seconds": run.facts["seconds"],
+            **self._accuracies(model, seen),
+        }
+
+    def _accuracies(self, model: int, seen: Seen) -> dict[str, Any]:
+        population = self.population
+        labels = population.records.y[population.roles.audited]
+        correct, row = seen.accuracy(labels), population.membership.matrix[model]
+        share = float(np.bincount(labels[row]).max() / row.sum())
+        return {
+            "members": int(row.sum()),
+            "accuracy_members": float(correct[row].mean()),
+            "accuracy_non_members": float(correct[~row].mean()),
+            "largest_class_share": share,
+        }
+
+
+def _write_training(draft: Draft, trained: Trained) -> None:
+    draft.write_arrays("weights.safetensors", {n: v.numpy() for n, v in snapshot(trained.model).items()})
+    for name, tensors in (("initial", trained.initial), ("artefacts", trained.artefacts)):
+        if tensors:
+            draft.write_arrays(f"{name}.safetensors", {n: v.cpu().numpy() for n, v in tensors.items()})
+    history = trained.history
+    lines = [
+        json.dumps({"epoch": epoch, "loss": loss} | _validation(history.validation_loss, epoch))
+        for epoch, loss in enumerate(history.loss)
+    ]
+    draft.write_bytes("log.jsonl", "".join(f"{line}\n" for line in lines).encode())
+
+
+def _validation(losses: list[float], epoch: int) -> dict[str, float]:
+    return {"validation_loss": losses[epoch]} if epoch < len(losses) else {}
+
+
+def _environment(device: torch.device) -> dict[str, str]:
+    return {
+        "reticent": reticent.__version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "device": str(device),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

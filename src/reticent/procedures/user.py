@@ -1,0 +1,64 @@
+"""A user's own training function: any pipeline that returns an ``nn.Module``, by import string."""
+
+from typing import ClassVar
+
+import numpy as np
+from torch import nn
+
+from reticent import usercode
+from reticent.errors import ModelError
+from reticent.procedures.base import Trained
+from reticent.spec import Spec
+from reticent.training.loop import History, Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+
+class Function(Spec):
+    """Options of training by import string."""
+
+    method: ClassVar[str] = "function"
+
+    function: str
+    """``module:name`` of a function ``(x, y, seed) -> nn.Module``: x is float32 model input (images normalised,
+    channels first; tokens int64), y is int64 labels, both NumPy arrays of the members only."""
+    source: str = ""
+    """Hash of the source behind the function; filled in by `resolve`, part of every run's identity."""
+
+    def resolve(self) -> "Function":
+        """Import the function and record the hash of its source.
+
+        Returns:
+            The spec with its source.
+        """
+        return self.replace(source=usercode.digest(usercode.load(self.function)))
+
+
+def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
+    """Call the user's function on the members of one model.
+
+    Args:
+        recipe: its procedure names the function; the rest of it is not used.
+        materials: the records.
+        streams: the model's random streams; the function gets one integer, and the global generators are seeded.
+
+    Returns:
+        The user's model in eval mode.
+
+    Raises:
+        ModelError: the code changed since the run was named, the function failed, or it returned something else.
+    """
+    spec = recipe.procedure
+    if not isinstance(spec, Function):
+        raise ModelError(f"expected a function to train with, got the procedure {spec.method!r}")
+    function = usercode.load(spec.function)
+    if spec.source and usercode.digest(function) != spec.source:
+        raise ModelError(f"{spec.function}: its source changed while it was in use; run the same command again")
+    x = materials.prepare(materials.members.x).cpu().numpy()
+    y: np.ndarray[tuple[int], np.dtype[np.int64]] = materials.members.y.cpu().numpy()
+    with streams.lent("function"), usercode.reported(spec.function, ModelError):
+        model = function(x, y, streams.integer("function") % 2**31)
+    if not isinstance(model, nn.Module):
+        raise ModelError(f"{spec.function}: expected a torch.nn.Module, got {type(model).__name__}")
+    model.to(materials.prepare.device).eval()
+    return Trained(model, {}, History())

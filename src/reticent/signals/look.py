@@ -1,0 +1,84 @@
+"""Look at one model: its logits and margins on records, in eval mode, from float64."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from reticent.errors import ModelError, NonFiniteError
+from reticent.signals.matrix import margin
+from reticent.signals.queries import Queries, all_views
+from reticent.training.data import Examples, Preparation
+from reticent.training.loop import EVALUATION_BATCH, forward
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one model says of N records.
+
+    Attributes:
+        logits: ``float32 (N, C)``, plain query.
+        margins: ``float32 (N, Q)``, computed in float64.
+    """
+
+    logits: NDArray[np.float32]
+    margins: NDArray[np.float32]
+
+    def accuracy(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which records the model labels correctly.
+
+        Args:
+            labels: ``(N,)``.
+
+        Returns:
+            ``bool (N,)``.
+        """
+        correct: NDArray[np.bool_] = self.logits.argmax(axis=1) == labels
+        return correct
+
+
+@torch.no_grad()
+def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: int, queries: Queries, name: str) -> Seen:
+    """Ask a model about records.
+
+    Args:
+        model: the network, in eval mode in all its parts.
+        examples: the records.
+        prepare: from stored records to model input.
+        classes: number of classes C.
+        queries: the views of each record.
+        name: the model's name, for messages.
+
+    Returns:
+        Logits and margins.
+
+    Raises:
+        ModelError: some part of the model is in training mode.
+        NonFiniteError: the model answers NaN or infinity for some record.
+    """
+    loud = [part or "the model" for part, module in model.named_modules() if module.training]
+    if loud:
+        raise ModelError(
+            f"{name}: signals need eval mode, but {loud[0]} is in training mode; call .eval() on the model"
+        )
+    count, views = len(examples), len(queries.views())
+    logits = np.empty((count, classes), dtype=np.float32)
+    margins = np.empty((count, views), dtype=np.float32)
+    bad = 0
+    for start in range(0, count, EVALUATION_BATCH):
+        rows = slice(start, min(start + EVALUATION_BATCH, count))
+        labels = examples.y[rows].cpu().numpy()
+        for query, x in enumerate(all_views(queries, prepare(examples.x[rows]))):
+            answer = forward(model, x, classes).double().cpu().numpy()
+            bad += int(np.count_nonzero(~np.isfinite(answer).all(axis=1)))
+            margins[rows, query] = margin(np.nan_to_num(answer), labels)
+            if query == 0:
+                logits[rows] = answer
+    if bad:
+        raise NonFiniteError(
+            f"{name}: {bad} of {count * views} answers hold NaN or infinity; expected finite logits: "
+            "check the model's forward pass and its training (a lower learning rate, the data's scale)"
+        )
+    return Seen(logits, margins)

@@ -1,0 +1,217 @@
+"""The loop: one for every objective, with batches gathered from tensors on the device."""
+
+import copy
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import InputError, ModelError, TrainingDivergedError
+from reticent.objectives.base import Batch, Objective
+from reticent.training import augment, optim
+from reticent.training.data import Examples, Preparation
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+EVALUATION_BATCH = 1024
+
+
+@dataclass
+class History:
+    """What happened in training, one number an epoch.
+
+    Attributes:
+        loss: mean training loss.
+        validation_loss: mean cross-entropy of the validation records, where there are any.
+        kept: the epoch whose state was kept.
+    """
+
+    loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    kept: int = 0
+
+
+@dataclass(frozen=True)
+class Materials:
+    """What one model is trained from.
+
+    Attributes:
+        members: its training records.
+        validation: records to choose an epoch by; may be empty.
+        reference: the defender's reference non-members; may be empty.
+        prepare: from stored records to model input.
+        classes: number of classes C.
+    """
+
+    members: Examples
+    validation: Examples
+    reference: Examples
+    prepare: Preparation
+    classes: int
+
+
+def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
+    """Ask a model, and check and widen its answer.
+
+    Args:
+        model: the network.
+        x: model input ``(B, ...)``.
+        classes: number of classes C.
+
+    Returns:
+        Logits ``(B, C)``; those of a binary head with one logit become ``(0, z)``.
+
+    Raises:
+        ModelError: the answer is no tensor of B rows and C columns.
+    """
+    answer = model(x)
+    if not isinstance(answer, Tensor):
+        raise ModelError(f"the model must answer a tensor of logits, got {type(answer).__name__}")
+    logits = answer.view(len(x), -1) if answer.dim() == 1 and len(answer) == len(x) else answer
+    if logits.shape == (len(x), 1) and classes == 2:
+        return torch.cat([torch.zeros_like(logits), logits], dim=1)
+    if logits.shape != (len(x), classes):
+        raise ModelError(
+            f"the model answered shape {tuple(answer.shape)} for {len(x)} records: "
+            f"expected logits ({len(x)}, {classes}), "
+            "one column a class" + (" or one logit" if classes == 2 else "")
+        )
+    return logits
+
+
+def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objective, streams: Streams) -> History:
+    """Train a model in place, from the state that it has.
+
+    Args:
+        model: the network, on the device of the materials.
+        recipe: optimizer, schedule, epochs, batches, augmentation, precision.
+        materials: the records.
+        objective: the loss.
+        streams: the model's random streams.
+
+    Returns:
+        The history; the model is left in eval mode with the kept epoch's state.
+
+    Raises:
+        InputError: early stopping without validation records, or augmentation of records that are no images.
+        TrainingDivergedError: the loss became NaN or infinite.
+    """
+    _check(recipe, materials)
+    run = _Run(model, recipe, materials, objective, streams)
+    best = (math.inf, None)
+    history = History()
+    with streams.lent("dropout"):
+        for epoch in range(recipe.epochs):
+            history.loss.append(run.epoch(epoch))
+            history.kept = epoch
+            if recipe.patience is None:
+                continue
+            loss = validation_loss(model, materials)
+            history.validation_loss.append(loss)
+            if loss < best[0]:
+                best = (loss, copy.deepcopy(model.state_dict()))
+            waited = epoch - history.validation_loss.index(min(history.validation_loss))
+            if waited >= recipe.patience:
+                break
+    if best[1] is not None:
+        model.load_state_dict(best[1])
+        history.kept = history.validation_loss.index(min(history.validation_loss))
+    model.eval()
+    return history
+
+
+class _Run:
+    """The state of one call of `fit`."""
+
+    def __init__(
+        self, model: nn.Module, recipe: Recipe, materials: Materials, objective: Objective, streams: Streams
+    ) -> None:
+        self.model, self.recipe, self.materials, self.objective = model, recipe, materials, objective
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        self.optimizer = optim.optimizer(recipe, self.parameters)
+        self.order, self.noise = streams.generator("order"), streams.generator("augmentation")
+        self.steps = math.ceil(len(materials.members) / recipe.batch_size)
+        self.step = 0
+        device = materials.prepare.device.type
+        self.cast: Callable[[], AbstractContextManager[object]] = (
+            (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
+        )
+
+    def epoch(self, epoch: int) -> float:
+        """Visit every member once.
+
+        Args:
+            epoch: from 0.
+
+        Returns:
+            Mean loss over the members.
+
+        Raises:
+            TrainingDivergedError: the loss is NaN or infinite.
+        """
+        self.model.train()
+        members = self.materials.members
+        order = torch.randperm(len(members), generator=self.order).to(members.y.device)
+        x, y = members.x[order], members.y[order]
+        size = self.recipe.batch_size
+        total = torch.zeros((), dtype=torch.float64, device=y.device)
+        for ids, xs, ys in zip(order.split(size), x.split(size), y.split(size), strict=True):
+            total += self._step(xs, ys, Batch(ids, epoch)).double() * len(ys)
+        loss = float(total) / len(members)
+        if not math.isfinite(loss):
+            raise TrainingDivergedError(
+                f"the training loss became {loss} in epoch {epoch + 1} of {self.recipe.epochs}: "
+                f"lower the learning rate ({self.recipe.learning_rate:g}), warm it up, or clip the gradient (clip_norm)"
+            )
+        return loss
+
+    def _step(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
+        recipe = self.recipe
+        if recipe.augmentation != "none":
+            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+        scale = optim.factor(recipe, self.step, self.steps)
+        for group in self.optimizer.param_groups:
+            group["lr"] = recipe.learning_rate * scale
+        with self.cast():
+            logits = forward(self.model, self.materials.prepare(x), self.materials.classes)
+        loss = self.objective(logits.float(), y, batch)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if recipe.clip_norm is not None:
+            nn.utils.clip_grad_norm_(self.parameters, recipe.clip_norm)
+        self.optimizer.step()
+        self.step += 1
+        return loss.detach()
+
+
+def _check(recipe: Recipe, materials: Materials) -> None:
+    if recipe.patience is not None and not len(materials.validation):
+        raise InputError("patience (early stopping) needs validation records: give --validation N")
+    shape = materials.prepare.input.shape
+    if recipe.augmentation != "none" and materials.prepare.input.kind != "image":
+        raise InputError(f"augmentation {recipe.augmentation!r} is for images, got records of shape {shape}")
+    if "crop" in recipe.augmentation and recipe.padding >= min(shape[1:]):
+        raise InputError(f"padding: expected less than the image's {min(shape[1:])} pixels, got {recipe.padding}")
+
+
+@torch.no_grad()
+def validation_loss(model: nn.Module, materials: Materials) -> float:
+    """Compute the mean cross-entropy of the validation records, in eval mode.
+
+    Args:
+        model: the network.
+        materials: holds the records.
+
+    Returns:
+        The mean, in nats.
+    """
+    model.eval()
+    records = materials.validation
+    total = 0.0
+    for x, y in zip(records.x.split(EVALUATION_BATCH), records.y.split(EVALUATION_BATCH), strict=True):
+        logits = forward(model, materials.prepare(x), materials.classes)
+        total += float(nn.functional.cross_entropy(logits.double(), y, reduction="sum"))
+    return total / len(records)

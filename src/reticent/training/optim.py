@@ -1,0 +1,52 @@
+"""Optimizers, in their fused form, and learning-rate schedules as a function of the step."""
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+
+from reticent.training.recipe import Recipe
+
+
+def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+    """Make a recipe's optimizer.
+
+    Args:
+        recipe: names it, with its options.
+        parameters: what it updates.
+
+    Returns:
+        A fresh optimizer.
+    """
+    rate, decay = recipe.learning_rate, recipe.weight_decay
+    trainable = [p for p in parameters if p.requires_grad]
+    if recipe.optimizer == "sgd":
+        return torch.optim.SGD(
+            trainable, lr=rate, momentum=recipe.momentum, nesterov=recipe.nesterov, weight_decay=decay, fused=True
+        )
+    if recipe.optimizer == "adam":
+        return torch.optim.Adam(trainable, lr=rate, weight_decay=decay, fused=True)
+    return torch.optim.AdamW(trainable, lr=rate, weight_decay=decay, fused=True)
+
+
+def factor(recipe: Recipe, step: int, steps_an_epoch: int) -> float:
+    """Compute by what the learning rate is multiplied at one step.
+
+    Args:
+        recipe: names the schedule.
+        step: from 0.
+        steps_an_epoch: how many steps an epoch has.
+
+    Returns:
+        A number from 0 to 1.
+    """
+    warm = recipe.warmup_epochs * steps_an_epoch
+    if step < warm:
+        return (step + 1) / (warm + 1)
+    total = recipe.epochs * steps_an_epoch
+    if recipe.schedule == "cosine":
+        return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1.0, total - warm)))
+    if recipe.schedule == "multistep":
+        return recipe.decay ** sum(step >= part * total for part in recipe.milestones)
+    return 1.0

@@ -1,0 +1,67 @@
+"""Recipe: how one model is made, complete, frozen and hashable."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import model_validator
+
+from reticent.models.mlp import MLP
+from reticent.objectives.cross_entropy import CrossEntropy
+from reticent.spec import Spec
+
+
+class Plain(Spec):
+    """Options of plain training: none; one run of the loop from a fresh initialisation."""
+
+    method: ClassVar[str] = "plain"
+
+
+class Recipe(Spec):
+    """How one model is made. A defense is only ever a different recipe."""
+
+    architecture: Spec = MLP()
+    """The network's spec, of the table in `reticent.models`."""
+    objective: Spec = CrossEntropy()
+    """What a step minimises, of the table in `reticent.objectives`."""
+    procedure: Spec = Plain()
+    """How training runs as a whole, of the table in `reticent.procedures`."""
+    epochs: Annotated[int, Ge(1), Le(100_000)] = 40
+    """Passes over the members."""
+    batch_size: Annotated[int, Ge(1)] = 64
+    """Records a step; the last batch of an epoch may be smaller."""
+    optimizer: Literal["sgd", "adam", "adamw"] = "adam"
+    """The fused form is used."""
+    learning_rate: Annotated[float, Gt(0)] = 1e-3
+    """Peak learning rate."""
+    momentum: Annotated[float, Ge(0), Lt(1)] = 0.9
+    """For sgd."""
+    nesterov: bool = False
+    """For sgd."""
+    weight_decay: Annotated[float, Ge(0)] = 0.0
+    """Added to the gradient for sgd and adam, decoupled for adamw."""
+    schedule: Literal["constant", "cosine", "multistep"] = "constant"
+    """How the learning rate goes on after the warm-up."""
+    warmup_epochs: Annotated[float, Ge(0)] = 0.0
+    """Epochs in which the learning rate grows linearly from zero."""
+    milestones: tuple[Annotated[float, Gt(0), Lt(1)], ...] = (0.5, 0.75)
+    """For multistep: at which parts of the training the learning rate is multiplied by `decay`."""
+    decay: Annotated[float, Gt(0), Le(1)] = 0.1
+    """For multistep."""
+    augmentation: Literal["none", "flip", "crop", "flip-crop"] = "none"
+    """For images: mirror half of them, shift them by up to `padding` pixels with reflected borders, or both."""
+    padding: Annotated[int, Ge(1)] = 4
+    """Largest shift of a crop, in pixels."""
+    clip_norm: Annotated[float, Gt(0)] | None = None
+    """Largest norm of a step's gradient; longer ones are scaled down."""
+    patience: Annotated[int, Ge(1)] | None = None
+    """Early stopping: end after so many epochs without a lower validation loss, and keep the best epoch's state."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """bfloat16 runs the forward pass under autocast; weights and signals stay float32."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Any:
+        if self.warmup_epochs > self.epochs:
+            raise ValueError(f"warmup_epochs at most epochs ({self.epochs})")
+        if self.nesterov and not self.momentum:
+            raise ValueError("a positive momentum where nesterov is on")
+        return self

@@ -1,0 +1,69 @@
+"""The named random streams of one model, and how torch's global generator is lent to initialisers and dropout."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from reticent import seeds
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Separate streams for initialisation, data order, augmentation, dropout and noise of one model.
+
+    Attributes:
+        seed: the master seed.
+        model: the model's row.
+    """
+
+    seed: int
+    model: int
+
+    def generator(self, name: str) -> torch.Generator:
+        """Return a stream of its own as a torch generator on the CPU.
+
+        Args:
+            name: such as "order".
+
+        Returns:
+            A fresh generator.
+        """
+        return seeds.torch_generator(self.seed, "model", self.model, name)
+
+    def integer(self, name: str) -> int:
+        """Return a stream as one integer, for code that takes a seed.
+
+        Args:
+            name: such as "init".
+
+        Returns:
+            An integer from 0 to 2**63 - 1.
+        """
+        return seeds.integer(self.seed, "model", self.model, name)
+
+    @contextmanager
+    def lent(self, name: str) -> Iterator[None]:
+        """Seed the global generators of torch, NumPy and Python with a stream; put them back afterwards.
+
+        Args:
+            name: such as "init" or "dropout".
+
+        Yields:
+            Nothing.
+        """
+        value = self.integer(name)
+        devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+        python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+        with torch.random.fork_rng(devices=devices):
+            torch.manual_seed(value)
+            np.random.seed(value % 2**32)  # noqa: NPY002
+            random.seed(value)
+            try:
+                yield
+            finally:
+                random.setstate(python_state)
+                np.random.set_state(numpy_state)  # noqa: NPY002

@@ -1,0 +1,198 @@
+"""Audit one attack: from the scores of T targets to numbers with intervals, and the counts behind them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent import checks
+from reticent.auditing import transfer
+from reticent.auditing.bootstrap import Bootstrap, bootstrap
+from reticent.auditing.curves import histogram, mean_roc
+from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate, tail
+from reticent.auditing.results import Audit, Interval, OverallRate, Rate, Summary, TargetAudit
+from reticent.auditing.roc import Roc, auc, balanced_accuracy_at, records_needed, roc, two_groups
+from reticent.auditing.weighted import FIXED
+from reticent.errors import InputError
+
+__all__ = ["FPRS", "Audit", "OverallRate", "Rate", "Summary", "TargetAudit", "audit"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+FPRS = (0.1, 0.01, 0.001, 0.0001)
+"""False-positive rates that are reported by default."""
+
+
+def audit(
+    name: str,
+    spec_facts: Mapping[str, Any],
+    scores: ArrayLike,
+    members: ArrayLike,
+    targets: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    access: str = "",
+    fprs: Sequence[float] = FPRS,
+    confidence: float = 0.95,
+    replicates: int = 1000,
+    reference_scores: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Audit:
+    """Measure one attack on T models: AUC, TPR at low false-positive rates, balanced accuracy; each, and over targets.
+
+    A rate that allows not even one false positive is not measurable: it has no TPR, and says how many non-members it
+    needs.
+
+    Args:
+        name: the attack.
+        spec_facts: its options, as plain values.
+        scores: ``(T, N)``, higher means member, finite.
+        members: booleans ``(T, N)``: the targets' rows of the membership matrix.
+        targets: ``(T,)``, the targets' numbers.
+        rng: for the bootstrap; the same state gives the same audit.
+        access: what the attacker may see, for the report.
+        fprs: false-positive rates, above 0 and up to 1.
+        confidence: of every interval, two-sided.
+        replicates: of the bootstrap, at least 100; see `bootstrap.affordable` for very large audits.
+        reference_scores: scores ``(R, N')`` and membership of reference models, to choose the threshold of the
+            transferred balanced accuracy on; by default the other targets serve.
+
+    Returns:
+        The audit. Cost: T sorts of N scores and the bootstrap, ``O(replicates T N)``.
+
+    Raises:
+        ShapeError: the arrays do not fit each other.
+        InputError: NaN scores, a target without members or non-members, or a bad option.
+    """
+    values, rows = two_groups(checks.array(scores=scores, ndim=2), members, ndim=2)
+    numbers = checks.integers(targets=targets, ndim=1, low=0)
+    checks.shape(targets=numbers, expected=(len(values),), meaning="(targets,), one a row of `scores`")
+    rates = _options(fprs, confidence, replicates)
+    reference = None if reference_scores is None else two_groups(*reference_scores, ndim=2)
+    thresholds = transfer.thresholds(values, rows, reference)
+    curves = [roc(row, own) for row, own in zip(values, rows, strict=True)]
+    audited = tuple(
+        _target(
+            int(numbers[t]),
+            values[t],
+            rows[t],
+            curves[t],
+            rates,
+            confidence,
+            None if thresholds is None else float(thresholds[t]),
+        )
+        for t in range(len(values))
+    )
+    drawn = bootstrap(values, rows, rates, replicates, rng, thresholds)
+    over = _Over(audited, drawn, confidence)
+    return Audit(
+        name=name,
+        spec=dict(spec_facts),
+        access=access,
+        confidence=confidence,
+        targets=audited,
+        auc=over.summary(0, [t.auc for t in audited]),
+        rates=tuple(over.rate(i, fpr) for i, fpr in enumerate(rates)),
+        transferred=None
+        if thresholds is None
+        else over.summary(2, [balanced_accuracy_at(v, r, x) for v, r, x in zip(values, rows, thresholds, strict=True)]),
+        oracle=over.summary(1, [t.oracle for t in audited]),
+        roc=mean_roc(curves, confidence),
+        histogram=histogram(values, rows),
+        replicates=drawn.replicates,
+        over=drawn.over,
+    )
+
+
+def _options(fprs: Sequence[float], confidence: float, replicates: int) -> tuple[float, ...]:
+    tail(confidence)
+    if replicates < 100:
+        raise InputError(f"replicates: expected at least 100 for an interval, got {replicates}")
+    rates = tuple(float(fpr) for fpr in fprs)
+    for fpr in rates:
+        records_needed(fpr)
+    if len(set(rates)) != len(rates):
+        raise InputError(f"fprs: expected distinct rates, got {list(rates)}")
+    return rates
+
+
+def _target(
+    model: int,
+    scores: Floats,
+    members: Bools,
+    curve: Roc,
+    fprs: tuple[float, ...],
+    confidence: float,
+    threshold: float | None,
+) -> TargetAudit:
+    return TargetAudit(
+        model=model,
+        members=curve.members,
+        non_members=curve.non_members,
+        auc=float(auc(scores, members)),
+        auc_interval=auc_interval(scores, members, confidence),
+        rates=tuple(_rate(curve, fpr, confidence) for fpr in fprs),
+        transferred=None if threshold is None else balanced_accuracy_at(scores, members, threshold),
+        oracle=curve.balanced_accuracy()[0],
+        threshold=threshold,
+    )
+
+
+def _rate(curve: Roc, fpr: float, confidence: float) -> Rate:
+    point = curve.at_fpr(fpr)
+    if point.false_positives_allowed < 1:
+        return Rate(fpr=fpr, records_needed=records_needed(fpr), false_positives_allowed=0)
+    return Rate(
+        fpr=fpr,
+        records_needed=records_needed(fpr),
+        false_positives_allowed=point.false_positives_allowed,
+        realised_fpr=point.realised_fpr,
+        realised_fpr_interval=_exact(point.false_positives, point.non_members, confidence),
+        threshold=point.threshold,
+        true_positives=point.true_positives,
+        tpr=point.tpr,
+        interval=_exact(point.true_positives, point.members, confidence),
+    )
+
+
+def _exact(successes: int, trials: int, confidence: float) -> Interval:
+    low, high = clopper_pearson(successes, trials, confidence)
+    return float(low), float(high)
+
+
+class _Over:
+    """Puts the targets together."""
+
+    def __init__(self, targets: tuple[TargetAudit, ...], drawn: Bootstrap, confidence: float) -> None:
+        self._targets, self._drawn, self._confidence = targets, drawn, confidence
+        self._members = min(t.members for t in targets)
+        self._non_members = min(t.non_members for t in targets)
+
+    def summary(self, statistic: int, observed: Sequence[float], pairs: int | None = None) -> Summary:
+        """Average, and bound by the bootstrap; where the replicates do not vary, by the smallest group's size."""
+        each = np.asarray(observed, dtype=np.float64)
+        mean = float(each.mean())
+        interval = self._drawn.interval(statistic, each, self._confidence)
+        return Summary(
+            mean=mean,
+            std=float(each.std(ddof=1)) if len(each) > 1 else None,
+            interval=interval or degenerate(mean, pairs or min(self._members, self._non_members), self._confidence),
+        )
+
+    def rate(self, index: int, fpr: float) -> OverallRate:
+        """Summarise one rate, if every target can measure it."""
+        each = [t.rates[index] for t in self._targets]
+        allowed = min(rate.false_positives_allowed for rate in each)
+        known = [
+            (rate.tpr, rate.realised_fpr) for rate in each if rate.tpr is not None and rate.realised_fpr is not None
+        ]
+        return OverallRate(
+            fpr=fpr,
+            records_needed=each[0].records_needed,
+            members=self._members,
+            non_members=self._non_members,
+            false_positives_allowed=allowed,
+            realised_fpr=float(np.mean([realised for _, realised in known])) if allowed else None,
+            tpr=self.summary(len(FIXED) + index, [tpr for tpr, _ in known], self._members) if allowed else None,
+        )

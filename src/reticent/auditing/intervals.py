@@ -1,0 +1,151 @@
+"""Confidence intervals: exact for a count, DeLong's for an AUC, quantiles for replicates."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, expit, logit, ndtri
+from scipy.stats import rankdata
+
+from reticent import checks
+from reticent.auditing.roc import two_groups
+from reticent.errors import InputError
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+
+def tail(confidence: float) -> float:
+    """Return the probability left on each side of a two-sided interval.
+
+    Args:
+        confidence: such as 0.95; above 0 and below 1.
+
+    Returns:
+        ``(1 - confidence) / 2``.
+
+    Raises:
+        InputError: it is not between 0 and 1.
+    """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence: expected a number between 0 and 1, such as 0.95, got {confidence}")
+    return (1 - confidence) / 2
+
+
+def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Compute the exact interval of a binomial probability; it covers at least as often as it says.
+
+    Paper: Clopper and Pearson (1934). Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k).
+
+    Args:
+        successes: counts k, any shape.
+        trials: counts n, at least 1, broadcast against `successes`.
+        confidence: two-sided.
+
+    Returns:
+        Lower and upper limits, of the broadcast shape. Each alone is a one-sided limit at ``(1 + confidence) / 2``.
+
+    Raises:
+        InputError: not ``0 <= k <= n`` with ``n >= 1``.
+    """
+    alpha = tail(confidence)
+    hits, total = np.broadcast_arrays(checks.floats(successes=successes, ndim=(0, 1, 2)), np.asarray(trials, float))
+    if np.any(total < 1) or np.any(hits < 0) or np.any(hits > total):
+        raise InputError(f"successes: expected counts from 0 to trials, got {hits} of {total}")
+    inside = np.clip(hits, 1, None), np.clip(total - hits, 1, None)
+    low = np.where(hits == 0, 0.0, betaincinv(inside[0], total - hits + 1, alpha))
+    high = np.where(hits == total, 1.0, betaincinv(hits + 1, inside[1], 1 - alpha))
+    return low, high
+
+
+def delong(scores: ArrayLike, members: ArrayLike) -> tuple[float, float]:
+    """Compute one AUC and DeLong's estimate of its variance, ties counted half.
+
+    Paper: DeLong, DeLong and Clarke-Pearson (1988), by midranks as in Sun and Xu (2014): ``O(N log N)``.
+    With fewer than two members or non-members, whose spread cannot be seen, the variance is the upper bound
+    ``AUC (1 - AUC) / min(m, n)`` of Birnbaum and Klose (1957).
+
+    Args:
+        scores: ``(N,)``; higher means member.
+        members: booleans ``(N,)``.
+
+    Returns:
+        The AUC, and the variance of its estimate.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: a score is NaN or infinite, or there are no members or no non-members.
+    """
+    values, truth = two_groups(scores, members)
+    ranks = rankdata(values)
+    positive, negative = values[truth], values[~truth]
+    m, n = len(positive), len(negative)
+    # The structural components V10 (a member's share of non-members below it) and V01.
+    v10 = (ranks[truth] - rankdata(positive)) / n
+    v01 = 1 - (ranks[~truth] - rankdata(negative)) / m
+    area = float(v10.mean())
+    if min(m, n) < 2:
+        return area, area * (1 - area) / min(m, n)
+    return area, float(v10.var(ddof=1) / m + v01.var(ddof=1) / n)
+
+
+def degenerate(value: float, pairs: int, confidence: float) -> Interval:
+    """Bound a mean of numbers in [0, 1] whose sample shows no spread.
+
+    Had a share d of the pairs gone the other way, then all of k independent pairs would agree with probability
+    ``(1 - d)**k``; d is where this is the probability of one tail. For AUC = 1 this is Clopper-Pearson's limit for k of
+    k.
+
+    Args:
+        value: the estimate.
+        pairs: number of independent pairs k, the smaller group's size.
+        confidence: two-sided.
+
+    Returns:
+        Lower and upper limit in [0, 1].
+    """
+    share = 1 - tail(confidence) ** (1 / pairs)
+    return value * (1 - share), value + share * (1 - value)
+
+
+def auc_interval(scores: ArrayLike, members: ArrayLike, confidence: float = 0.95) -> Interval:
+    """Compute the interval of one target's AUC: DeLong's variance, on the logit scale, so that it stays in [0, 1].
+
+    Where the variance is zero (perfect separation, or all scores equal), see `degenerate`.
+
+    Args:
+        scores: ``(N,)``; higher means member.
+        members: booleans ``(N,)``.
+        confidence: two-sided.
+
+    Returns:
+        Lower and upper limit.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: bad scores, an empty group, or a bad confidence.
+    """
+    area, variance = delong(scores, members)
+    alpha = tail(confidence)
+    truth = np.asarray(members)
+    if variance <= 0 or not 0 < area < 1:
+        return degenerate(area, int(min(truth.sum(), (~truth).sum())), confidence)
+    arm = -float(ndtri(alpha)) * np.sqrt(variance) / (area * (1 - area))
+    centre = logit(area)
+    return float(expit(centre - arm)), float(expit(centre + arm))
+
+
+def percentile(replicates: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the middle share of replicates.
+
+    Args:
+        replicates: ``(B, ...)``.
+        confidence: the share in the middle.
+
+    Returns:
+        The lower and the upper quantile, each of shape ``(...)``.
+
+    Raises:
+        InputError: a bad confidence.
+    """
+    alpha = tail(confidence)
+    low, high = np.quantile(replicates, [alpha, 1 - alpha], axis=0)
+    return low, high

@@ -1,0 +1,311 @@
+"""The exact ROC curve of scores, and the numbers that are read off it.
+
+A record is called a member when its score is at or above the threshold. Equal scores are one vertex, so neither the
+order of the records nor the order within ties can change a number.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+
+from reticent import checks
+from reticent.errors import InputError
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One operating point of an attack.
+
+    Attributes:
+        tpr: members found, of all members.
+        threshold: the smallest score that is called a member; infinite if nothing is.
+        realised_fpr: non-members called members, of all non-members; at most the rate that was asked for.
+        true_positives: members found.
+        false_positives: non-members called members.
+        false_positives_allowed: the largest number of them that the rate allows.
+        members: number of members.
+        non_members: number of non-members.
+    """
+
+    tpr: float
+    threshold: float
+    realised_fpr: float
+    true_positives: int
+    false_positives: int
+    false_positives_allowed: int
+    members: int
+    non_members: int
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """The vertices of a ROC curve, from (0, 0) to (1, 1); one for each distinct score, and the first at infinity.
+
+    Attributes:
+        thresholds: ``(V,)``, decreasing, the first infinite.
+        true_positives: ``int64 (V,)``, members at or above the threshold.
+        false_positives: ``int64 (V,)``, non-members at or above it.
+    """
+
+    thresholds: Floats
+    true_positives: NDArray[np.int64]
+    false_positives: NDArray[np.int64]
+
+    @property
+    def members(self) -> int:
+        """Number of members."""
+        return int(self.true_positives[-1])
+
+    @property
+    def non_members(self) -> int:
+        """Number of non-members."""
+        return int(self.false_positives[-1])
+
+    @property
+    def tpr(self) -> Floats:
+        """True-positive rate at each vertex."""
+        return self.true_positives / self.members
+
+    @property
+    def fpr(self) -> Floats:
+        """False-positive rate at each vertex."""
+        return self.false_positives / self.non_members
+
+    def at_fpr(self, fpr: float) -> Point:
+        """Return the vertex with the largest TPR whose FPR is at most the one asked for; nothing is interpolated.
+
+        Args:
+            fpr: false-positive rate, from 0 to 1.
+
+        Returns:
+            The operating point.
+
+        Raises:
+            InputError: the rate is not in [0, 1].
+        """
+        limit = allowed(fpr, self.non_members)
+        vertex = int(np.searchsorted(self.false_positives, limit, side="right")) - 1
+        found, false = int(self.true_positives[vertex]), int(self.false_positives[vertex])
+        return Point(
+            tpr=found / self.members,
+            threshold=float(self.thresholds[vertex]),
+            realised_fpr=false / self.non_members,
+            true_positives=found,
+            false_positives=false,
+            false_positives_allowed=limit,
+            members=self.members,
+            non_members=self.non_members,
+        )
+
+    def advantage(self) -> tuple[float, float]:
+        """Return ``max_t TPR(t) - FPR(t)`` and its threshold: an oracle, since t is chosen on the audited records.
+
+        Returns:
+            The advantage, from 0 to 1, and the highest threshold that reaches it.
+        """
+        gap = self.tpr - self.fpr
+        best = int(np.argmax(gap))
+        return float(gap[best]), float(self.thresholds[best])
+
+    def balanced_accuracy(self) -> tuple[float, float]:
+        """Return the oracle balanced accuracy ``max_t (TPR(t) + 1 - FPR(t)) / 2`` and its threshold.
+
+        Returns:
+            The balanced accuracy, from 0.5 to 1, and the highest threshold that reaches it.
+        """
+        gap, threshold = self.advantage()
+        return (1 + gap) / 2, threshold
+
+
+def exact(rate: float) -> Fraction:
+    """Take a rate as the fraction that was meant: 0.1 is one tenth, not the nearest binary number.
+
+    Args:
+        rate: from 0 to 1.
+
+    Returns:
+        The nearest fraction with a denominator up to 10**9.
+
+    Raises:
+        InputError: the rate is not in [0, 1].
+    """
+    return Fraction(checks.between(fpr=float(rate), low=0.0, high=1.0)).limit_denominator(10**9)
+
+
+def allowed(fpr: float, non_members: int) -> int:
+    """Count the false positives that a rate allows: ``floor(fpr * non_members)``, free of rounding errors.
+
+    Args:
+        fpr: false-positive rate, from 0 to 1.
+        non_members: number of non-members.
+
+    Returns:
+        The number; 0 means that the rate cannot be resolved.
+
+    Raises:
+        InputError: the rate is not in [0, 1].
+    """
+    return int(exact(fpr) * non_members)
+
+
+def records_needed(fpr: float) -> int:
+    """Count the non-members that a rate needs so that it allows one false positive: ``ceil(1 / fpr)``.
+
+    Args:
+        fpr: false-positive rate, above 0.
+
+    Returns:
+        The number of non-members.
+
+    Raises:
+        InputError: the rate is below 1e-9, or above 1.
+    """
+    fraction = exact(fpr)
+    if fraction == 0:
+        raise InputError(f"fpr: expected a rate of at least 1e-9, got {fpr}")
+    return math.ceil(1 / fraction)
+
+
+def two_groups(scores: ArrayLike, members: ArrayLike, ndim: int | tuple[int, ...] = 1) -> tuple[Floats, Bools]:
+    """Check scores and who is a member.
+
+    Args:
+        scores: ``(N,)`` or ``(T, N)``; higher means member.
+        members: booleans of the same shape.
+        ndim: the number of axes allowed.
+
+    Returns:
+        The two arrays.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: a score is NaN or infinite, or a row has no members or no non-members.
+    """
+    values = checks.floats(scores=scores, ndim=ndim)
+    truth = checks.boolean(members=members, ndim=values.ndim)
+    checks.shape(members=truth, expected=values.shape, meaning="as `scores` has")
+    count = np.atleast_1d(truth.sum(axis=-1))
+    total = values.shape[-1]
+    for missing, what in ((count == 0, "members"), (count == total, "non-members")):
+        if missing.any():
+            row = f" in row {int(np.argmax(missing))}" if values.ndim == 2 else ""
+            raise InputError(
+                f"members: expected members and non-members, got no {what} among {total} records{row}; "
+                "audit records of both kinds"
+            )
+    return values, truth
+
+
+def roc(scores: ArrayLike, members: ArrayLike) -> Roc:
+    """Compute every vertex of the ROC curve, equal scores grouped.
+
+    Args:
+        scores: ``(N,)``; higher means member.
+        members: booleans ``(N,)``.
+
+    Returns:
+        The curve. Cost: one sort.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: a score is NaN or infinite, or there are no members or no non-members.
+    """
+    values, truth = two_groups(scores, members)
+    order = np.argsort(-values, kind="stable")
+    ranked, hit = values[order], truth[order]
+    last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], np.True_))
+    found = np.cumsum(hit)[last]
+    return Roc(
+        thresholds=np.concatenate([[np.inf], ranked[last]]),
+        true_positives=np.concatenate([[0], found]).astype(np.int64),
+        false_positives=np.concatenate([[0], last + 1 - found]).astype(np.int64),
+    )
+
+
+def auc(scores: ArrayLike, members: ArrayLike) -> Floats:
+    """Compute the probability that a member scores above a non-member, ties counted half.
+
+    From ranks (Mann and Whitney 1947): ``AUC = (R - m (m + 1) / 2) / (m n)``, R the sum of the m members' midranks.
+
+    Args:
+        scores: ``(N,)`` or ``(T, N)``; higher means member.
+        members: booleans of the same shape.
+
+    Returns:
+        A 0-d array, or one AUC a row ``(T,)``. Cost: one sort a row.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: a score is NaN or infinite, or a row has no members or no non-members.
+    """
+    values, truth = two_groups(scores, members, ndim=(1, 2))
+    ranks = rankdata(values, axis=-1)
+    positive = truth.sum(axis=-1, dtype=np.int64)
+    total = np.where(truth, ranks, 0.0).sum(axis=-1)
+    return np.asarray((total - positive * (positive + 1) / 2) / (positive * (values.shape[-1] - positive)))
+
+
+def tpr_at_fpr(scores: ArrayLike, members: ArrayLike, fpr: float) -> Point:
+    """Find the largest TPR whose FPR is at most the one asked for (``<=``, no interpolation, ties kept together).
+
+    Args:
+        scores: ``(N,)``; higher means member.
+        members: booleans ``(N,)``.
+        fpr: false-positive rate, from 0 to 1. At 0, no false positive is allowed.
+
+    Returns:
+        The operating point, with the realised FPR and the number of false positives allowed.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: bad scores, an empty group, or a rate outside [0, 1].
+    """
+    return roc(scores, members).at_fpr(fpr)
+
+
+def tnr_at_fnr(scores: ArrayLike, members: ArrayLike, fnr: float) -> Point:
+    """Find the largest true-negative rate whose false-negative rate is at most the one asked for.
+
+    Args:
+        scores: ``(N,)``; higher means member.
+        members: booleans ``(N,)``.
+        fnr: false-negative rate, from 0 to 1.
+
+    Returns:
+        The operating point with the two groups exchanged in every field: `tpr` is the rate of non-members found, and
+        a record is called a non-member when its score is at or below `threshold`.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: bad scores, an empty group, or a rate outside [0, 1].
+    """
+    values, truth = two_groups(scores, members)
+    point = roc(-values, ~truth).at_fpr(fnr)
+    return Point(**{**point.__dict__, "threshold": -point.threshold})
+
+
+def balanced_accuracy_at(scores: ArrayLike, members: ArrayLike, threshold: float) -> float:
+    """Compute ``(TPR + 1 - FPR) / 2`` at a threshold that was chosen elsewhere.
+
+    Args:
+        scores: ``(N,)``; higher means member.
+        members: booleans ``(N,)``.
+        threshold: scores at or above it are called members.
+
+    Returns:
+        The balanced accuracy, from 0 to 1; 0.5 is chance.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: a score is NaN or infinite, or there are no members or no non-members.
+    """
+    values, truth = two_groups(scores, members)
+    called = values >= threshold
+    return float(called[truth].mean() + 1 - called[~truth].mean()) / 2

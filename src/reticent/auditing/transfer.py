@@ -1,0 +1,80 @@
+"""A threshold that an attacker can really choose: on other models' scores, never on the audited ones.
+
+For one target, the threshold is the one with the best balanced accuracy, averaged over the other targets
+(leave-one-out), or over reference models if their scores are given. The attacker knows those models' membership, since
+they are its own.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+GRID = 1001
+"""Candidate thresholds: this many quantiles of the pooled scores, or all distinct scores if there are no more."""
+
+
+def thresholds(scores: Floats, members: Bools, reference: tuple[Floats, Bools] | None = None) -> Floats | None:
+    """Choose a threshold for each target on scores of other models.
+
+    Args:
+        scores: ``(T, N)``, checked; higher means member.
+        members: booleans ``(T, N)``.
+        reference: scores ``(R, N')`` of reference models and their membership; used in place of the other targets.
+
+    Returns:
+        ``(T,)``, or None if there is one target and no reference. Cost: T sorts and O(T GRID log N).
+    """
+    targets = len(scores)
+    if reference is not None:
+        grid = candidates(reference[0])
+        return np.full(targets, _best(grid, gaps(*reference, grid).mean(axis=0)))
+    if targets == 1:
+        return None
+    grid = candidates(scores)
+    each = gaps(scores, members, grid)
+    others = each.sum(axis=0) - each
+    return np.array([_best(grid, row / (targets - 1)) for row in others])
+
+
+def candidates(scores: Floats) -> Floats:
+    """Return the thresholds that are tried.
+
+    Args:
+        scores: any shape.
+
+    Returns:
+        Increasing distinct values, at most `GRID`.
+    """
+    distinct = np.unique(scores).astype(np.float64)
+    if len(distinct) <= GRID:
+        return distinct
+    return np.unique(np.quantile(scores, np.linspace(0, 1, GRID), method="lower").astype(np.float64))
+
+
+def gaps(scores: Floats, members: Bools, grid: Floats) -> Floats:
+    """Compute ``TPR - FPR`` of each model at each threshold.
+
+    Args:
+        scores: ``(R, N)``.
+        members: booleans ``(R, N)``.
+        grid: ``(G,)``.
+
+    Returns:
+        ``(R, G)``.
+    """
+    return np.stack([
+        _above(row[own], grid) - _above(row[~own], grid) for row, own in zip(scores, members, strict=True)
+    ])
+
+
+def _above(scores: Floats, grid: Floats) -> Floats:
+    """Return the share of scores at or above each threshold."""
+    return 1 - np.searchsorted(np.sort(scores), grid, side="left") / len(scores)
+
+
+def _best(grid: Floats, gap: Floats) -> float:
+    """Take the middle one of the equally best thresholds."""
+    best = np.flatnonzero(gap >= gap.max() - 1e-12)
+    return float(grid[best[len(best) // 2]])

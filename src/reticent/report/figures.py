@@ -1,0 +1,210 @@
+"""The figures of the page: plain values in, SVG out. Each has a title and a description in numbers for who can't see it."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
+from reticent.report.wording import Plain, count, limits, middle, number, percent, span
+
+BANDS = 3
+"""With more curves than this, only the strongest attack's band is drawn; the table has every interval."""
+
+
+def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -> str:
+    """Draw the curves of all attacks on logarithmic axes, with the chance line and bands.
+
+    Args:
+        attacks: entries of the document's ``attacks`` that have a ``roc``, the strongest first.
+        fpr: a false-positive rate to mark.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    least = _least_rate(attacks)
+    with drawing():
+        figure, axes = canvas(318)
+        axes.plot([least, 1], [least, 1], color=MUTED, linewidth=1, dashes=(4, 3), label="chance")
+        if fpr is not None and fpr > least:
+            axes.axvline(fpr, color=MUTED, linewidth=0.8, alpha=0.6)
+        for i, attack in reversed(list(enumerate(attacks))):
+            curve = {key: _positive(attack["roc"].get(key), least) for key in ("fpr", "tpr", "low", "high")}
+            colour = SERIES[i % len(SERIES)]
+            if curve["low"].size and (i == 0 or len(attacks) <= BANDS):
+                axes.fill_between(curve["fpr"], curve["low"], curve["high"], color=colour, alpha=0.18, linewidth=0)
+            dash = DASHES[i % len(DASHES)]
+            axes.plot(curve["fpr"], curve["tpr"], color=colour, linestyle=dash, label=_name(attack), zorder=3)
+        _log_axes(axes, least)
+        handles, labels = axes.get_legend_handles_labels()
+        axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
+        parts = [f"{_name(attack)}: AUC {number(middle(attack['overall']['auc']))}" for attack in attacks]
+        title = "True-positive rate against false-positive rate of each attack, on logarithmic axes"
+        return render(figure, name, title, f"{title}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
+
+
+def histogram(attack: Plain, index: int, name: str) -> str:
+    """Draw one attack's scores of members and of non-members.
+
+    Args:
+        attack: an entry of the document's ``attacks`` that has a ``histogram``.
+        index: its place among the attacks, for its title.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    drawn = attack["histogram"]
+    edges = np.asarray(drawn["edges"], np.float64)
+    inside, outside = (_shares(drawn[key]) for key in ("members", "non_members"))
+    with drawing():
+        figure, axes = canvas(212 if index == 0 else 190)
+        axes.stairs(outside, edges, fill=True, color=SERIES[1], alpha=0.16, linewidth=0)
+        axes.stairs(inside, edges, fill=True, color=SERIES[0], alpha=0.22, linewidth=0)
+        axes.stairs(outside, edges, color=SERIES[1], linewidth=1.5, linestyle=DASHES[1], label="non-members")
+        axes.stairs(inside, edges, color=SERIES[0], linewidth=1.5, label="members")
+        axes.set(xlabel=f"score of {_name(attack)} (higher: more like a member)", ylabel="share of records")
+        axes.set_xlim(edges[0], edges[-1])
+        axes.set_ylim(0, max(1e-9, float(max(inside.max(initial=0), outside.max(initial=0)))) * 1.28)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: percent(y)))
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
+        title = f"Scores of members and non-members under {_name(attack)}"
+        centres = (edges[:-1] + edges[1:]) / 2
+        means = [number(float(np.sum(side * centres)), 2) for side in (inside, outside)]
+        return render(figure, name, title, f"{title}. Mean score of members {means[0]}, of non-members {means[1]}.")
+
+
+def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
+    """Draw the AUC of every audited model, a row of ticks for each attack, with the mean and its interval.
+
+    Args:
+        attacks: entries of the document's ``attacks``, the strongest first.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    rows = [
+        (_name(a), [middle(t.get("auc")) for t in a.get("targets", ())], middle(a["overall"]["auc"]), limits(a["overall"]["auc"]))
+        for a in attacks
+    ]
+    with drawing():
+        figure, axes = canvas(58 + 34 * len(rows))
+        axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
+        _strips(axes, rows, [SERIES[i % len(SERIES)] for i in range(len(rows))])
+        axes.set_xlabel("AUC (dashed: chance, 0.5)")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        targets = max((len(values) for _, values, _, _ in rows), default=0)
+        title = "AUC of each attack on each audited model"
+        parts = [f"{label}: mean {number(mean)}{_bracket(ends)}" for label, _, mean, ends in rows]
+        return render(figure, name, title, f"{title}, {count(targets)} model(s). {'; '.join(parts)}. Chance is 0.5.")
+
+
+def accuracy(population: Plain, name: str = "accuracy") -> str:
+    """Draw every model's accuracy on the records it was trained on and on those it was not.
+
+    Args:
+        population: the document's ``population``.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    rows = []
+    for label, key in (("members", "members"), ("non-members", "non_members")):
+        values = [model.get(f"accuracy_{key}") for model in population.get("per_model", ())]
+        rows.append((label, values, middle(population["accuracy"][key]), None))
+    with drawing():
+        figure, axes = canvas(142)
+        _strips(axes, rows, [SERIES[0], SERIES[1]])
+        axes.set_xlabel("accuracy of each model")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        title = "Accuracy of each model on members and on non-members"
+        parts = [f"{label}: mean {percent(mean)}" for label, _, mean, _ in rows]
+        return render(figure, name, title, f"{title}. {'; '.join(parts)}.")
+
+
+def exposures(values: Sequence[float], name: str = "exposure") -> str:
+    """Draw how exposure is spread over the records.
+
+    Args:
+        values: the known exposures, at least one.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    array = np.asarray(values, np.float64)
+    heights, edges = np.histogram(array, bins=min(48, max(8, round(math.sqrt(array.size)))))
+    with drawing():
+        figure, axes = canvas(212)
+        axes.stairs(heights, edges, fill=True, color=SERIES[0], alpha=0.55, linewidth=0)
+        axes.stairs(heights, edges, color=SERIES[0], linewidth=1.2)
+        if edges[0] < 0 < edges[-1]:
+            axes.axvline(0, color=MUTED, linewidth=1, dashes=(4, 3))
+        axes.set(xlabel="exposure (0: the record leaves no trace)", ylabel="records")
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: count(y)))
+        low, middle_, high = (number(float(q), 2) for q in np.quantile(array, (0.05, 0.5, 0.95)))
+        title = "How many records have which exposure"
+        text = f"{title}. {count(array.size)} records: median {middle_}, 5 % below {low}, 5 % above {high}, most {number(float(array.max()), 2)}."
+        return render(figure, name, title, text)
+
+
+def _strips(axes: Axes, rows: Sequence[tuple[str, list[float | None], Any, Any]], colours: Sequence[str]) -> None:
+    """Draw a row of ticks for each label, its mean as a diamond, its interval as a bar; the first row on top."""
+    for i, (_, values, mean, ends) in enumerate(rows):
+        known = np.asarray([value for value in values if value is not None], np.float64)
+        bars = np.full((known.size, 3), np.nan)
+        bars[:, 0], bars[:, 1] = i - 0.27, i + 0.27
+        axes.plot(np.repeat(known, 3), bars.ravel(), color=colours[i], linewidth=1.1, alpha=0.5)
+        if ends is not None:
+            axes.plot(ends, [i, i], color=INK, linewidth=2.2, solid_capstyle="butt")
+        if mean is not None:
+            axes.plot([mean], [i], marker="D", markersize=6, color=INK, markeredgecolor=PAPER, markeredgewidth=1, linestyle="none")
+    axes.set_yticks(range(len(rows)), [label for label, *_ in rows], color=INK)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
+
+
+def _log_axes(axes: Axes, least: float) -> None:
+    axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.0))
+    axes.set(xlabel="false alarms among non-members (FPR)", ylabel="members found (TPR)")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(10))
+        axis.set_major_formatter(FuncFormatter(lambda rate, _: percent(rate)))
+        axis.set_minor_formatter(NullFormatter())
+    axes.tick_params(which="minor", length=0)
+    axes.grid()
+
+
+def _least_rate(attacks: Sequence[Plain]) -> float:
+    """Round the smallest rate that the records resolve down to a power of ten."""
+    sizes = [target.get("non_members") or 1 for attack in attacks for target in attack.get("targets", ())]
+    return float(10.0 ** -min(5, max(1, math.ceil(math.log10(max(sizes, default=1000)) - 1e-9))))
+
+
+def _positive(values: Sequence[float] | None, least: float) -> Any:
+    """Put zeros, which a logarithmic axis has no place for, far below it."""
+    return np.maximum(np.asarray(values if values is not None else [], np.float64), least / 100)
+
+
+def _shares(counts: Sequence[float]) -> Any:
+    array = np.asarray(counts, np.float64)
+    return array / max(array.sum(), 1e-12)
+
+
+def _bracket(ends: tuple[float, float] | None) -> str:
+    return f" ({span(ends)})" if ends is not None else ""
+
+
+def _name(attack: Plain) -> str:
+    return str(attack.get("title") or attack["name"])

@@ -1,0 +1,92 @@
+"""Files that are either complete or absent: written under a temporary name in the same folder, synced, renamed."""
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from reticent.errors import StoreError
+
+ADVICE = {
+    errno.ENOSPC: "free some space there, or choose another folder",
+    errno.EDQUOT: "your quota there is used up: free some space, or choose another folder",
+    errno.EACCES: "choose a folder that you may write to",
+    errno.EPERM: "choose a folder that you may write to",
+    errno.EROFS: "choose a folder on a disk that can be written to",
+    errno.ENOTDIR: "a file stands where a folder should be: move it away, or choose another folder",
+    errno.EEXIST: "a file stands where a folder should be: move it away, or choose another folder",
+    errno.EISDIR: "a folder stands where the file should be: move it away, or choose another folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+
+
+def refusal(path: Path, error: OSError) -> StoreError:
+    """Turn an error of the operating system into one that says what to do.
+
+    Args:
+        path: what could not be written.
+        error: what the operating system said.
+
+    Returns:
+        The error to raise.
+    """
+    advice = ADVICE.get(error.errno or 0, "choose another folder")
+    return StoreError(f"expected to write {path}, got {error.strerror or error}: {advice}")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, if they are not there.
+
+    Args:
+        folder: the folder.
+
+    Raises:
+        StoreError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise refusal(folder, error) from None
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """Write a text file that appears, complete, when the block ends without an error.
+
+    Until then whatever was at the path stays; after an error nothing is left behind.
+
+    Args:
+        path: the file; its folder exists.
+
+    Yields:
+        A UTF-8 stream; line ends are written as they are given.
+
+    Raises:
+        StoreError: the operating system refused.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        _sync(path.parent)
+    except OSError as error:
+        raise refusal(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    """Make a rename in a folder last; some file systems have no such thing."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,243 @@
+"""From the document to what the page says: choosing, naming and grouping, no measuring."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.report.words import ENVIRONMENT, ROLES
+from reticent.report.wording import Plain, count, duration, limits, middle, number, percent, share, span, words
+
+SPREAD_CAPTION = (
+    "Each tick is one audited model, the diamond the mean over models, the bar its 95 % interval. "
+    "A wide row means that the leak differs from one training run to the next."
+)
+
+
+def page(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring the document into the parts of the page.
+
+    Args:
+        document: the audit; any part may be missing.
+
+    Returns:
+        The values that the templates name.
+    """
+    verdict, data = document.get("verdict") or {}, document.get("data") or {}
+    population, attacks = document.get("population") or {}, document.get("attacks") or []
+    environment = document.get("environment") or {}
+    return {
+        "name": short(data.get("name") or "a model's outputs"),
+        "scale": _scale(data, population),
+        "odds": odds(verdict),
+        "tiles": _tiles(verdict),
+        "confidence": "95 %",
+        "attacks": attacks,
+        "rates": rates(attacks),
+        "population": population,
+        "health": population.get("health") or [],
+        "per_model": _per_model(population, attacks),
+        "recipe": document.get("recipe") or {},
+        "environment": environment,
+        "limits_said": verdict.get("cannot_say") or ["What attacks other than those listed would find."],
+        **_facts(data, population, attacks, environment),
+    }
+
+
+def odds(verdict: Plain) -> dict[str, Any] | None:
+    """Turn the verdict's rates into counts of records, which people judge better than rates.
+
+    Args:
+        verdict: the document's ``verdict``.
+
+    Returns:
+        Counts of ``base`` records and widths of bars in percent; None if the rate is not measurable.
+    """
+    tpr, fpr = verdict.get("tpr"), verdict.get("fpr")
+    if tpr is None or not fpr:
+        return None
+    base = max(1000, round(10 / fpr))
+    interval = verdict.get("tpr_interval")
+    full = max(tpr, fpr, interval[1] if interval else 0.0) * 1.04
+    whisker = [round(100 * interval[0] / full, 2), round(100 * (interval[1] - interval[0]) / full, 2)] if interval else None
+    return {
+        "base": base,
+        "found": round(base * tpr),
+        "accused": round(base * fpr),
+        "width_found": round(100 * tpr / full, 2),
+        "width_accused": round(100 * fpr / full, 2),
+        "whisker": whisker,
+    }
+
+
+def rates(attacks: Sequence[Plain]) -> list[float]:
+    """List the false-positive rates that any attack has an entry for.
+
+    Args:
+        attacks: the document's ``attacks``.
+
+    Returns:
+        The rates, the largest first.
+    """
+    return sorted({rate["fpr"] for attack in attacks for rate in attack["overall"].get("tpr_at_fpr", ())}, reverse=True)
+
+
+def rate_at(overall: Plain, fpr: float) -> Plain | None:
+    """Find one rate of an attack.
+
+    Args:
+        overall: an attack's ``overall``.
+        fpr: the false-positive rate.
+
+    Returns:
+        The entry of ``tpr_at_fpr``, or None if the attack has none.
+    """
+    return next((rate for rate in overall.get("tpr_at_fpr", ()) if rate["fpr"] == fpr), None)
+
+
+def title(attack: Plain) -> str:
+    """Name an attack for people.
+
+    Args:
+        attack: an entry of ``attacks``.
+
+    Returns:
+        Its title if it has one, or its name.
+    """
+    return str(attack.get("title") or attack["name"])
+
+
+def label(row: Plain) -> str:
+    """Name a record's class.
+
+    Args:
+        row: a record row.
+
+    Returns:
+        The class's name if it has one, or its number.
+    """
+    name = row.get("label_name")
+    return str(name if name not in {None, ""} else row.get("label", ""))
+
+
+def short(text: Any, most: int = 80) -> str:
+    """Cut long text, and take out what does not print or would turn the direction of the line.
+
+    Args:
+        text: text from outside.
+        most: characters to keep.
+
+    Returns:
+        At most that many characters, not escaped yet.
+    """
+    clean = "".join(c if c.isprintable() else " " for c in str(text)[: most + 1]).strip()
+    return clean if len(str(text)) <= most else clean[: most - 1].rstrip() + "…"
+
+
+def roc_caption(curves: int) -> str:
+    """Describe the ROC figure.
+
+    Args:
+        curves: how many attacks it shows.
+
+    Returns:
+        The caption.
+    """
+    bands = "Bands are 95 % intervals" if curves <= 3 else "The band is the strongest attack's 95 % interval"
+    return (
+        "How many training records each attack finds (up) at each rate of false alarms (right), both on logarithmic axes. "
+        f"The left end is what matters for privacy. {bands}."
+    )
+
+
+def histogram_caption(attack: Plain) -> str:
+    """Describe one attack's histogram.
+
+    Args:
+        attack: an entry of ``attacks``.
+
+    Returns:
+        The caption.
+    """
+    auc = attack["overall"]["auc"]
+    interval = f" ({span(limits(auc))})" if limits(auc) else ""
+    return f"{short(title(attack))}: AUC {number(middle(auc))}{interval}."
+
+
+def _scale(data: Plain, population: Plain) -> str:
+    parts = [(population.get("models"), "model"), (data.get("records"), "record"), (data.get("classes"), "class")]
+    plural = {"model": "models", "record": "records", "class": "classes"}
+    said = [f"{count(n)} {what if n == 1 else plural[what]}" for n, what in parts if n is not None]
+    return ", ".join(said)
+
+
+def _tiles(verdict: Plain) -> list[dict[str, str]]:
+    """Choose the numbers that stand beside the sentence."""
+    tiles = []
+    tpr, fpr = verdict.get("tpr"), verdict.get("fpr")
+    if fpr:
+        interval = verdict.get("tpr_interval")
+        note = f"95 % interval {span(interval, True)}; chance {percent(fpr)}" if interval else f"chance {percent(fpr)}"
+        missing = "This data set has too few non-members to measure it."
+        tiles.append(
+            {
+                "title": f"Found at {share(fpr)} false alarms",
+                "value": percent(tpr) if tpr is not None else "not measurable",
+                "note": note if tpr is not None else missing,
+            }
+        )
+    if verdict.get("auc") is not None:
+        interval = verdict.get("auc_interval")
+        note = f"95 % interval {span(interval)}; chance 0.5" if interval else "chance 0.5"
+        tiles.append({"title": "AUC", "value": number(verdict["auc"]), "note": note})
+    if verdict.get("attack"):
+        best = verdict.get("best_of")
+        many = len(best) if isinstance(best, (list, tuple)) else best
+        note = f"the strongest of {count(many)} attacks tried" if many and many > 1 else "the only attack tried"
+        tiles.append({"title": "Attack", "value": short(verdict["attack"], 30), "note": note})
+    return tiles
+
+
+def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, Any]]:
+    """Join each model's accuracy with the strongest attack's AUC on it."""
+    found = {target.get("model"): target.get("auc") for target in (attacks[0].get("targets", ()) if attacks else ())}
+    sizes = {target.get("model"): target.get("members") for target in (attacks[0].get("targets", ()) if attacks else ())}
+    known = {model.get("model"): model for model in population.get("per_model") or ()}
+    return [
+        {
+            "model": model,
+            "members": known.get(model, {}).get("members", sizes.get(model)),
+            "inside": known.get(model, {}).get("accuracy_members"),
+            "outside": known.get(model, {}).get("accuracy_non_members"),
+            "auc": found.get(model),
+        }
+        for model in {**known, **found}
+    ]
+
+
+def _facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
+    """Group what the method section lists."""
+    names = data.get("class_names") or ()
+    about = {key: data.get(key) for key in ("name", "kind", "records", "classes") if data.get(key) is not None}
+    if names:
+        about["class names"] = [short(name, 40) for name in names[:12]] + (["…"] if len(names) > 12 else [])
+    about |= {key: data[key] for key in ("duplicates", "digest", "licence", "citation") if data.get(key) is not None}
+    if "duplicates" in about:
+        about["exact duplicates"] = about.pop("duplicates")
+    cost = {ENVIRONMENT.get(key, words(key)): _environment_value(key, item) for key, item in environment.items()}
+    seed = {"seed": population["seed"]} if population.get("seed") is not None else {}
+    strapped = next((attack["bootstrap"] for attack in attacks if attack.get("bootstrap")), {})
+    return {
+        "facts_data": about,
+        "facts_roles": {ROLES.get(key, words(key)): count(size) for key, size in (data.get("roles") or {}).items()},
+        "specs": {f"{i + 1}. {title(attack)}": _spec(attack) for i, attack in enumerate(attacks)},
+        "facts_statistics": {"bootstrap": strapped} if strapped else {},
+        "facts_environment": seed | cost,
+    }
+
+
+def _spec(attack: Plain) -> Any:
+    settings = {key: item for key, item in (attack.get("spec") or {}).items() if key != "method"}
+    return settings or "no settings"
+
+
+def _environment_value(key: str, item: Any) -> Any:
+    return duration(item) if key.startswith("seconds") and isinstance(item, (int, float)) else item

@@ -1,0 +1,197 @@
+"""Numbers and names as people read them: the one place where a fraction becomes a percentage."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Plain = Mapping[str, Any]
+"""A part of the document: plain values under the names of ``docs/schema.md``."""
+
+MISSING = "–"
+"""Stands where a number is unknown."""
+
+MINUS = "\N{MINUS SIGN}"
+
+TIMES = ((86400, "day"), (3600, "h"), (60, "min"))
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Write a number with a fixed count of decimals, or a dash if it is unknown.
+
+    Args:
+        value: a number or None.
+        digits: decimals.
+
+    Returns:
+        The text, with a real minus sign and without a negative zero.
+    """
+    if value is None or not math.isfinite(value):
+        return MISSING
+    text = f"{float(value):.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)
+
+
+def percent(value: Any, least: int = 2) -> str:
+    """Write a fraction as a percentage with enough decimals to show its leading digits.
+
+    Args:
+        value: a fraction in [0, 1], or None.
+        least: significant digits below one percent.
+
+    Returns:
+        For example ``6.6 %``, ``0.013 %`` or a dash.
+    """
+    if value is None or not math.isfinite(value):
+        return MISSING
+    hundred = 100 * float(value)
+    size = abs(hundred)
+    if size == 0 or size >= 100:
+        digits = 0
+    elif size >= 0.995:
+        digits = 1
+    else:
+        digits = min(6, least - 1 - math.floor(math.log10(size)))
+    text = f"{hundred:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}\N{NO-BREAK SPACE}%".replace("-", MINUS)
+
+
+def count(value: Any) -> str:
+    """Write a whole number with thousands separated, or a dash if it is unknown.
+
+    Args:
+        value: a number or None.
+
+    Returns:
+        For example ``10,000``.
+    """
+    return MISSING if value is None else f"{int(value):,}"
+
+
+def share(rate: float) -> str:
+    """Say a small rate as one in so many.
+
+    Args:
+        rate: a fraction above 0.
+
+    Returns:
+        For example ``1 in 100``.
+    """
+    return f"1 in {count(round(1 / rate))}"
+
+
+def middle(estimate: Plain | float | None) -> float | None:
+    """Take the number out of an estimate, whether it is one target's value or a mean over targets.
+
+    Args:
+        estimate: ``{"mean": ...}``, ``{"value": ...}``, a bare number or None.
+
+    Returns:
+        The number, or None if there is none.
+    """
+    if isinstance(estimate, Mapping):
+        estimate = estimate.get("mean", estimate.get("value"))
+    return None if estimate is None else float(estimate)
+
+
+def limits(estimate: Plain | float | None) -> tuple[float, float] | None:
+    """Take the interval out of an estimate.
+
+    Args:
+        estimate: as in `middle`.
+
+    Returns:
+        Its lower and upper limit, or None if it has no interval.
+    """
+    interval = estimate.get("interval") if isinstance(estimate, Mapping) else None
+    if interval is None or any(end is None for end in interval):
+        return None
+    return float(interval[0]), float(interval[1])
+
+
+def span(interval: Sequence[float] | None, as_percent: bool = False) -> str:
+    """Write an interval.
+
+    Args:
+        interval: the lower and the upper limit, or None.
+        as_percent: write the limits as percentages.
+
+    Returns:
+        For example ``0.598 to 0.626``; empty without an interval.
+    """
+    if interval is None:
+        return ""
+    write = percent if as_percent else number
+    low, high = write(interval[0]), write(interval[1])
+    return f"{low.removesuffix(chr(160) + '%') if as_percent else low} to {high}"
+
+
+def unmeasurable(rate: Plain) -> str:
+    """Say why a rate has no number.
+
+    Args:
+        rate: one entry of ``tpr_at_fpr`` that is not measurable.
+
+    Returns:
+        For example ``not measurable (needs 10,000 non-members)``.
+    """
+    needed = rate.get("records_needed")
+    return "not measurable" + (f" (needs {count(needed)} non-members)" if needed is not None else "")
+
+
+def duration(seconds: Any) -> str:
+    """Write a time in the units that people use.
+
+    Args:
+        seconds: a time in seconds, or None.
+
+    Returns:
+        For example ``1 min 14 s`` or ``2.5 s``.
+    """
+    if seconds is None or not math.isfinite(seconds):
+        return MISSING
+    if seconds < 59.95:
+        return f"{float(seconds):.1f} s"
+    left, parts = round(seconds), []
+    for size, unit in TIMES:
+        if left >= size:
+            parts.append(f"{left // size} {unit}")
+            left %= size
+    if left and len(parts) < 2:
+        parts.append(f"{left} s")
+    return " ".join(parts[:2])
+
+
+def value(item: Any) -> str:
+    """Write any plain value of a recipe or of a spec.
+
+    Args:
+        item: a scalar or a sequence of plain values.
+
+    Returns:
+        The text: ``none``, ``yes``, ``no``, a number without needless digits, or the words themselves.
+    """
+    if item is None:
+        return "none"
+    if isinstance(item, bool):
+        return "yes" if item else "no"
+    if isinstance(item, float):
+        return f"{item:g}"
+    if isinstance(item, (list, tuple)):
+        return ", ".join(value(part) for part in item) if item else "none"
+    if isinstance(item, Mapping):
+        return ", ".join(f"{words(key)} {value(part)}" for key, part in item.items())
+    return str(item)
+
+
+def words(name: Any) -> str:
+    """Turn a key into words.
+
+    Args:
+        name: a key such as ``weight_decay``.
+
+    Returns:
+        ``weight decay``.
+    """
+    return str(name).replace("_", " ")

@@ -1,0 +1,73 @@
+"""The three files of an audit: the page, the numbers, the records."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from reticent.errors import InputError
+from reticent.report.csv import write_records
+from reticent.report.files import make_folder, replacing
+from reticent.report.html import html
+
+
+def write_report(
+    folder: Path,
+    document: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    thumbnails: Mapping[int, NDArray[Any]] | None = None,
+) -> tuple[Path, Path, Path]:
+    """Write ``report.html``, ``records.csv`` and, last, ``audit.json``, each complete or not at all.
+
+    Args:
+        folder: where to; made if it is not there.
+        document: the audit, in the form of ``docs/schema.md``.
+        rows: one mapping a record, the most exposed first.
+        thumbnails: record id -> ``uint8 (height, width)`` or ``(height, width, 3)``.
+
+    Returns:
+        The paths of the page, the records and the numbers.
+    """
+    page, numbers = html(document, rows, thumbnails), as_json(document)
+    make_folder(folder)
+    paths = folder / "report.html", folder / "records.csv", folder / "audit.json"
+    with replacing(paths[0]) as stream:
+        stream.write(page)
+    write_records(paths[1], rows)
+    with replacing(paths[2]) as stream:
+        stream.write(numbers)
+    return paths
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """Write the document as JSON that any parser takes: in its own order, without NaN, one newline at the end.
+
+    Args:
+        document: the audit.
+
+    Returns:
+        The text.
+
+    Raises:
+        InputError: a value is NaN or infinite, or is not a plain one.
+    """
+    try:
+        return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    except (ValueError, TypeError) as error:
+        where = _offender(document, "document")
+        raise InputError(f"{where or 'document'}: expected plain, finite values, got {error}") from None
+
+
+def _offender(value: Any, path: str) -> str | None:
+    """Find the path of the first value that JSON cannot hold."""
+    if isinstance(value, Mapping):
+        found = (_offender(item, f"{path}.{key}") for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        found = (_offender(item, f"{path}[{i}]") for i, item in enumerate(value))
+    else:
+        plain = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
+        return None if plain else path
+    return next((item for item in found if item), None)

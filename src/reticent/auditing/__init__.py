@@ -2,10 +2,10 @@
 
 * `roc`: the exact curve, AUC, rates at a false-positive rate, balanced accuracy
 * `intervals`: Clopper-Pearson, DeLong on the logit scale, quantiles
-* `bootstrap`: over models and records, by weights
+* `bootstrap`, `weighted`: over models and records, by weights
 * `transfer`: a threshold chosen where the attacker can choose one
 * `curves`: what the report draws
 * `results`, `audit`: one attack's audit, and its JSON form
 * `exposure`: per record, from the signals
-* `verdict`: what all audits together say, in plain words
+* `verdict`, `wording`: what all audits together say, in plain words
 """

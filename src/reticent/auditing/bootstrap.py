@@ -10,8 +10,9 @@ is, so the interval keeps their shape and is scaled to the unbiased variance
 
     V = var(mean over the same targets, records redrawn) + max(0, 2 s^2 - mean s*^2) / T,
 
-``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Where the second term rules, few targets
-say little about the next one, and Student's quantile with Satterthwaite's degrees of freedom replaces the normal one.
+``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Where the second term rules, few
+targets say little about the next one, and Student's quantile with Satterthwaite's degrees of freedom replaces the
+normal one.
 """
 
 from dataclasses import dataclass

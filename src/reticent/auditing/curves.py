@@ -27,8 +27,8 @@ def mean_roc(curves: list[Roc], confidence: float) -> dict[str, Any]:
         confidence: of the band.
 
     Returns:
-        Lists `fpr`, `tpr`, `low`, `high`, and `band`: "targets" (the middle share of the targets: how models differ, not
-        the error of the mean), or "exact" for one target (pointwise Clopper-Pearson).
+        Lists `fpr`, `tpr`, `low`, `high`, and `band`: "targets" (the middle share of the targets: how models differ,
+        not the error of the mean), or "exact" for one target (pointwise Clopper-Pearson).
     """
     grid = np.geomspace(1 / max(curve.non_members for curve in curves), 1, POINTS)
     found = np.stack([_found(curve, grid) for curve in curves])

@@ -81,8 +81,8 @@ def statistics(ranking: Ranking, weights: Weights, fprs: tuple[float, ...]) -> F
         fprs: false-positive rates.
 
     Returns:
-        ``(3 + len(fprs), B)``: as `FIXED` (the transferred one is 0 without a threshold), then the TPR at each rate. NaN
-        in a column that leaves no member or no non-member.
+        ``(3 + len(fprs), B)``: as `FIXED` (the transferred one is 0 without a threshold), then the TPR at each rate.
+        NaN in a column that leaves no member or no non-member.
     """
     found = running(weights.take(ranking.members, axis=0))
     drawn = weights.take(ranking.non_members, axis=0)

@@ -1,0 +1,171 @@
+"""What all audits of a run together say: how many members an attacker finds, and whether that is a leak.
+
+Intervals are widened for the choice among K attacks (Bonferroni: each at confidence ``1 - (1 - c) / K``, its arms
+stretched by the ratio of the normal quantiles). With them, the leak is
+
+* "found" if, for some attack, the lower limit of the AUC is above 0.5, or that of the TPR above the false-positive rate;
+  both statistics of all attacks together call a leak that is not there at most at rate ``1 - c``;
+* "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
+  `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
+* "cannot tell" otherwise.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.special import ndtri
+
+from reticent.auditing import wording
+from reticent.auditing.intervals import tail
+from reticent.auditing.results import Audit, Interval, OverallRate, Summary
+from reticent.auditing.wording import ENOUGH_FALSE_POSITIVES
+from reticent.errors import InputError
+
+MATERIAL_AUC = 0.55
+"""An AUC that would matter."""
+MATERIAL_LIFT = 2.0
+"""A TPR that would matter, as a multiple of the false-positive rate, which is what guessing finds."""
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """One attack with its widened intervals, at the reported rate."""
+
+    audit: Audit
+    auc: Interval
+    rate: OverallRate | None
+    tpr: Interval | None
+
+    @property
+    def found(self) -> bool:
+        return self.auc[0] > 0.5 or (self.rate is not None and self.tpr is not None and self.tpr[0] > self.rate.fpr)
+
+    @property
+    def excluded(self) -> bool:
+        """Whether a leak that matters is excluded."""
+        if self.rate is None or self.tpr is None:
+            return False
+        return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
+
+    @property
+    def strength(self) -> tuple[float, float]:
+        tpr = self.rate.tpr.mean if self.rate is not None and self.rate.tpr is not None else 0.0
+        return tpr, self.audit.auc.mean
+
+
+def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
+    """Say what the audits of one run show.
+
+    The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most at that rate; it is
+    chosen on the audited records, so it is labelled with the number of attacks it was chosen from.
+
+    Args:
+        audits: of all attacks, on the same targets and at the same rates.
+
+    Returns:
+        The verdict object of `audit.json`: plain values, what is not known None.
+
+    Raises:
+        InputError: there are no audits, or their confidences differ.
+    """
+    if not audits:
+        raise InputError("audits: expected at least one attack, got none")
+    confidences = sorted({audit.confidence for audit in audits})
+    if len(confidences) > 1:
+        raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
+    fpr = reported_fpr(audits)
+    judged = [_judge(audit, fpr, len(audits)) for audit in audits]
+    best = max(judged, key=lambda attack: attack.strength)
+    leak = _leak(judged)
+    summary = None if best.rate is None else best.rate.tpr
+    detail = [
+        *wording.intervals(best.audit, best.tpr, best.auc),
+        *wording.basis(best.audit, len(audits)),
+        _conclusion(judged, best, leak),
+    ]
+    return {
+        "sentence": wording.sentence(best.rate, best.audit.auc.mean),
+        "detail": " ".join(detail),
+        "attack": best.audit.name,
+        "best_of": len(audits),
+        "fpr": fpr,
+        "tpr": None if summary is None else summary.mean,
+        "tpr_interval": None if best.tpr is None else list(best.tpr),
+        "auc": best.audit.auc.mean,
+        "auc_interval": list(best.auc),
+        "confidence": best.audit.confidence,
+        "leak": leak,
+        "cannot_say": wording.limits(best.audit, [attack.audit for attack in judged if attack.auc[1] < 0.5], leak),
+    }
+
+
+def reported_fpr(audits: Sequence[Audit]) -> float | None:
+    """Choose the false-positive rate of the verdict; it depends on the counts only, never on what was found.
+
+    It is the smallest that allows `ENOUGH_FALSE_POSITIVES` false positives for every target; failing that, the largest
+    that can be measured.
+
+    Args:
+        audits: of all attacks.
+
+    Returns:
+        The rate, or None if none can be measured by all.
+    """
+    fewest: dict[float, list[int]] = {}
+    for audit in audits:
+        for rate in audit.rates:
+            fewest.setdefault(rate.fpr, []).append(rate.false_positives_allowed)
+    common = {fpr: min(counts) for fpr, counts in fewest.items() if len(counts) == len(audits)}
+    enough = [fpr for fpr, count in common.items() if count >= ENOUGH_FALSE_POSITIVES]
+    some = [fpr for fpr, count in common.items() if count >= 1]
+    return min(enough) if enough else max(some, default=None)
+
+
+def widened(summary: Summary, confidence: float, choices: int) -> Interval:
+    """Widen an interval for a choice among several.
+
+    Args:
+        summary: with its interval.
+        confidence: of that interval.
+        choices: number of intervals that shall hold together.
+
+    Returns:
+        The interval at confidence ``1 - (1 - confidence) / choices``, within [0, 1].
+
+    Raises:
+        InputError: a bad confidence.
+    """
+    alpha = tail(confidence)
+    stretch = float(ndtri(alpha / choices) / ndtri(alpha))
+    low, high = summary.interval
+    return (
+        max(0.0, summary.mean - stretch * (summary.mean - low)),
+        min(1.0, summary.mean + stretch * (high - summary.mean)),
+    )
+
+
+def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
+    rate = next((rate for rate in audit.rates if rate.fpr == fpr), None)
+    tpr = None if rate is None or rate.tpr is None else widened(rate.tpr, audit.confidence, choices)
+    return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr)
+
+
+def _leak(judged: Sequence[_Judged]) -> str:
+    if any(attack.found for attack in judged):
+        return "found"
+    return "not found" if all(attack.excluded for attack in judged) else "cannot tell"
+
+
+def _conclusion(judged: Sequence[_Judged], best: _Judged, leak: str) -> str:
+    if leak == "cannot tell":
+        return "No attack did better than chance, but this audit is too small to exclude a leak that matters."
+    if leak == "not found":
+        return (
+            f"No attack did better than chance, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
+            "times as many records as chance) is excluded."
+        )
+    if best.found:
+        return "That is more than chance."
+    others = ", ".join(attack.audit.name for attack in judged if attack.found)
+    return f"That alone could be chance, but {others} did better than chance."

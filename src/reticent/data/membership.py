@@ -31,7 +31,8 @@ class Membership:
             if wrong.any():
                 rows = ", ".join(str(m) for m in np.flatnonzero(wrong)[:5])
                 raise InputError(
-                    f"membership: model {rows} has all {records} records {what}: expected members and non-members in every row"
+                    f"membership: model {rows} has all {records} records {what}: "
+                    "expected members and non-members in every row"
                 )
 
     @classmethod
@@ -64,12 +65,12 @@ class Membership:
     @property
     def models(self) -> int:
         """Number of models M."""
-        return self.matrix.shape[0]
+        return int(self.matrix.shape[0])
 
     @property
     def records(self) -> int:
         """Number of records N."""
-        return self.matrix.shape[1]
+        return int(self.matrix.shape[1])
 
     def members(self, model: int) -> NDArray[np.int64]:
         """Return the records that one model was trained on.

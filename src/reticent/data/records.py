@@ -34,6 +34,8 @@ class Records:
         columns: facts about the records that a model does not see, such as a group, each ``(N,)``.
         licence: under which terms the data may be used.
         citation: what to cite.
+        picture: for features that are the pixels of a grey picture, from 0 to 1: its height and width. For display
+            only: models see a row.
     """
 
     x: NDArray[Any]
@@ -48,14 +50,15 @@ class Records:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     licence: str = "not stated"
     citation: str = "not stated"
+    picture: tuple[int, ...] = ()
 
     @classmethod
     def make(cls, x: ArrayLike, y: ArrayLike, *, classes: int | None = None, **facts: Any) -> "Records":
         """Check and convert a user's arrays.
 
         Args:
-            x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)`` with
-                1, 3 or 4 channels; integers of 2 axes are tokens; anything else of 2 axes is tabular features.
+            x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)``
+                with 1, 3 or 4 channels; integers of 2 axes are tokens; anything else of 2 axes is tabular features.
             y: ``(N,)`` labels from 0, each class at least once.
             classes: number of classes; by default one more than the largest label.
             **facts: further attributes, such as ``name`` or ``columns``.
@@ -83,6 +86,13 @@ class Records:
             facts.setdefault("std", (0.25,) * converted.shape[1])
         if kind == "tokens":
             facts.setdefault("vocabulary", int(converted.max()) + 1)
+        names, picture = facts.get("class_names", ()), facts.get("picture", ())
+        if names and len(names) != count:
+            raise ShapeError(f"class_names: expected {count} names, one a class, got {len(names)}")
+        if picture and (kind != "tabular" or len(picture) != 2 or picture[0] * picture[1] != converted.shape[1]):
+            raise ShapeError(
+                f"picture: expected a height and a width that fit {converted.shape[1]} features, got {picture}"
+            )
         for column, values in facts.get("columns", {}).items():
             if np.shape(values) != (len(labels),):
                 raise ShapeError(f"columns[{column!r}]: expected shape ({len(labels)},), got {np.shape(values)}")
@@ -103,6 +113,24 @@ class Records:
         columns = {name: values[ids] for name, values in self.columns.items()}
         facts = {f: getattr(self, f) for f in self.__dataclass_fields__ if f not in {"x", "y", "columns"}}
         return Records(x=self.x[ids], y=self.y[ids], columns=columns, **facts)
+
+    def thumbnail(self, i: int) -> NDArray[np.uint8] | None:
+        """Return a record as it is drawn in a report.
+
+        Args:
+            i: the record.
+
+        Returns:
+            ``uint8 (height, width)`` of a grey picture, ``(height, width, 3)`` of a coloured one, None otherwise.
+        """
+        if self.kind == "image":
+            pixels: NDArray[np.uint8] = self.x[i]
+            drawn: NDArray[np.uint8] = pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
+            return drawn
+        if self.picture:
+            grey = np.rint(np.clip(self.x[i], 0, 1) * 255)
+            return grey.astype(np.uint8).reshape(self.picture)
+        return None
 
     @cached_property
     def digest(self) -> str:
@@ -146,7 +174,10 @@ def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
 def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
     if features.dtype.kind == "i" or (features.dtype.kind == "u" and features.dtype.itemsize > 1):
         return checks.integers(x=features, ndim=2, low=0), "tokens"
-    return checks.floats(x=features, ndim=2).astype(np.float32), "tabular"
+    if features.dtype.kind in "bu":
+        return features.astype(np.float32), "tabular"
+    with np.errstate(over="ignore"):
+        return checks.floats(x=checks.floats(x=features, ndim=2).astype(np.float32), ndim=2), "tabular"
 
 
 def _images(features: NDArray[Any]) -> NDArray[np.uint8]:

@@ -128,7 +128,7 @@ class Roles:
 
 
 def _take(order: Ids, sizes: NDArray[np.int64], count: int, name: str) -> tuple[Ids, Ids]:
-    """Take groups in order until exactly `count` records are taken; skip a group that no longer fits."""
+    # Takes groups in order until exactly `count` records are taken; skips a group that no longer fits.
     if count == 0:
         return _none(), order
     taken = np.cumsum(sizes[order])
@@ -139,7 +139,8 @@ def _take(order: Ids, sizes: NDArray[np.int64], count: int, name: str) -> tuple[
         fits = next((i for i, group in enumerate(rest) if sizes[group] <= left), None)
         if fits is None:
             raise RolesError(
-                f"{name}: cannot take exactly {count} records without splitting exact duplicates; ask for {count - left}"
+                f"{name}: cannot take exactly {count} records without splitting exact duplicates; "
+                f"ask for {count - left}"
             )
         left -= int(sizes[rest[fits]])
         chosen.append(rest.pop(fits))

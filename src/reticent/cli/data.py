@@ -1,0 +1,184 @@
+"""``reticent data``: which data sets there are, what they hold, whether the files are right, and how to get them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import cyclopts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reticent.data.entry import DatasetEntry
+    from reticent.data.records import Records
+
+app = cyclopts.App(name="data", help="List, show, check and fetch data sets.")
+
+
+@app.command(name="list")
+def list_(*, data_dir: str | None = None) -> None:
+    """List the data sets, and say which are here.
+
+    Args:
+        data_dir: where official files are looked for first.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from reticent.data import DATASETS
+
+    table = Table("name", "kind", "records", "classes", "here", "what", box=None, pad_edge=False)
+    for column in (2, 3):
+        table.columns[column].justify = "right"
+    for name, entry in DATASETS.items():
+        here = _where(entry, data_dir)
+        table.add_row(
+            name, entry.summary, entry.kind, f"{entry.records:,}", str(entry.classes), "yes" if here else "no"
+        )
+    console = Console()
+    console.print(table)
+    console.print(
+        "\nTo get one that is not here: reticent data fetch NAME. Your own: FILE.npz, FILE.csv, module:function."
+    )
+
+
+@app.command
+def show(name: str, /, *, data_dir: str | None = None) -> None:
+    """Show what is known of a data set: files, addresses, checksums, licence, what to cite.
+
+    Args:
+        name: a name that `reticent data list` shows.
+        data_dir: where official files are looked for first.
+
+    Raises:
+        UnknownNameError: no such data set.
+    """
+    from reticent.data import DATASETS
+    from reticent.errors import UnknownNameError
+
+    if name not in DATASETS:
+        raise UnknownNameError("data set", name, DATASETS)
+    entry = DATASETS[name]
+    rows = {
+        "title": entry.title,
+        "what": entry.summary,
+        "kind": entry.kind,
+        "records": f"{entry.records:,}",
+        "classes": str(entry.classes),
+        "licence": entry.licence,
+        "cite": entry.citation,
+        "suggested": ", ".join(f"{key} = {value}" for key, value in entry.suggested.items()),
+        "here": _where(entry, data_dir) or "no",
+    }
+    _print(rows, _file_lines(entry))
+
+
+@app.command
+def check(name: str, /, *, data_dir: str | None = None) -> None:
+    """Load a data set, compare its checksums, and count what it holds.
+
+    Args:
+        name: a name that `reticent data list` shows, a file of your own, or module:function.
+        data_dir: where official files are looked for first.
+    """
+    from reticent.data import DATASETS
+    from reticent.data.load import load
+
+    records = load(name, data_dir=data_dir)
+    rows = _count(records)
+    if name in DATASETS:
+        entry = DATASETS[name]
+        rows["checksums"] = _checked(entry)
+        if len(records) != entry.records:
+            rows["records"] += f", a part of {entry.records:,}"
+    _print(rows)
+
+
+@app.command
+def fetch(name: str, /, *, data_dir: str | None = None) -> None:
+    """Download a data set's official files, check them, and unpack them.
+
+    Args:
+        name: a name that `reticent data list` shows.
+        data_dir: where the files go; by default RETICENT_DATA, or else the user's cache folder.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from reticent.data.fetch import fetch as download
+    from reticent.data.folder import folders
+
+    folder = folders(data_dir)[0]
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks = {}
+
+        def advance(file: str, done: int, total: int | None) -> None:
+            if file not in tasks:
+                tasks[file] = bar.add_task(file, total=total)
+            bar.update(tasks[file], completed=done)
+
+        paths = download(name, folder, advance)
+    _print({} if paths else {"nothing to do": f"{name} comes with scikit-learn"}, [str(path) for path in paths])
+
+
+def _file_lines(entry: "DatasetEntry") -> list[str]:
+    """What to download, then what lies below the data folder, one a line with its checksum."""
+    archives = {file.archive.name: file.archive for file in entry.files if file.archive}
+    lines = [f"download {archive.address}\n    {archive.checksum}" for archive in archives.values()]
+    lines += [f"download {file.address}" for file in entry.files if not file.archive]
+    sums = {file.path: str(file.checksum) if file.checksum else "no checksum is published" for file in entry.files}
+    return lines + [f"file {path}\n    {text}" for path, text in sums.items()]
+
+
+def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
+    """The folder that holds an entry's files, or an empty text."""
+    from reticent.data.folder import folders, locate
+
+    if not entry.files:
+        return "comes with scikit-learn"
+    for folder in folders(data_dir):
+        if all(locate(folder, file) for file in entry.files):
+            return str(folder)
+    return ""
+
+
+def _count(records: "Records") -> dict[str, str]:
+    import numpy as np
+
+    sizes = np.bincount(records.y, minlength=records.classes)
+    return {
+        "name": records.name,
+        "kind": records.kind,
+        "records": f"{len(records):,}",
+        "classes": f"{records.classes}, of {sizes.min():,} to {sizes.max():,} records",
+        "shape": " x ".join(str(n) for n in records.x.shape[1:]) + f" {records.x.dtype}",
+        "exact duplicates": f"{records.duplicates:,}",
+        "columns": ", ".join(records.columns) or "none",
+        "licence": records.licence,
+        "digest": records.digest,
+    }
+
+
+def _checked(entry: "DatasetEntry") -> str:
+    if not entry.files:
+        return "none: the data come with scikit-learn"
+    summed = sum(file.checksum is not None for file in entry.files)
+    if summed == len(entry.files):
+        return f"right ({summed} of {summed} official files)"
+    return "none is published for the unpacked files; their form is right"
+
+
+def _print(rows: dict[str, str], lines: Sequence[str] = ()) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in rows.items():
+        table.add_row(key, Text(value))
+    console = Console()
+    console.print(table)
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)

@@ -1,0 +1,140 @@
+"""Adult: 48,842 people of the census of 1994, and whether each earned more than 50,000 dollars a year.
+
+Paper: Becker and Kohavi (1996), Adult, UCI, doi 10.24432/C5XW20. The constants that standardise the six numbers
+are the means and standard deviations of ``adult.data``, fixed here, so that they tell nothing of a membership.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data import official
+from reticent.data.entry import TABULAR, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Records
+from reticent.errors import CorruptFileError
+
+NUMBERS = {
+    0: (38.58164675532078, 13.640223092304275),  # age
+    2: (189778.36651208502, 105548.35688089082),  # fnlwgt
+    4: (10.0806793403151, 2.5726808256012865),  # education-num
+    10: (1077.6488437087312, 7385.178676947625),  # capital-gain
+    11: (87.303829734959, 402.9540308274865),  # capital-loss
+    12: (40.437455852092995, 12.347239075707988),  # hours-per-week
+}
+"""Column to mean and standard deviation."""
+
+CATEGORIES = {
+    1: "? Federal-gov Local-gov Never-worked Private Self-emp-inc Self-emp-not-inc State-gov Without-pay",
+    3: "10th 11th 12th 1st-4th 5th-6th 7th-8th 9th Assoc-acdm Assoc-voc Bachelors Doctorate HS-grad Masters Preschool "
+    "Prof-school Some-college",
+    5: "Divorced Married-AF-spouse Married-civ-spouse Married-spouse-absent Never-married Separated Widowed",
+    6: "? Adm-clerical Armed-Forces Craft-repair Exec-managerial Farming-fishing Handlers-cleaners Machine-op-inspct "
+    "Other-service Priv-house-serv Prof-specialty Protective-serv Sales Tech-support Transport-moving",
+    7: "Husband Not-in-family Other-relative Own-child Unmarried Wife",
+    8: "Amer-Indian-Eskimo Asian-Pac-Islander Black Other White",
+    9: "Female Male",
+    13: "? Cambodia Canada China Columbia Cuba Dominican-Republic Ecuador El-Salvador England France Germany Greece "
+    "Guatemala Haiti Holand-Netherlands Honduras Hong Hungary India Iran Ireland Italy Jamaica Japan Laos Mexico "
+    "Nicaragua Outlying-US(Guam-USVI-etc) Peru Philippines Poland Portugal Puerto-Rico Scotland South Taiwan Thailand "
+    "Trinadad&Tobago United-States Vietnam Yugoslavia",
+}
+"""Column to its categories; "?" (not known) is one of them."""
+
+RACE, SEX, LABEL = 8, 9, 14
+
+
+def load(folder: Path, *, verify: bool = True) -> Records:
+    """Read ``adult/adult.data`` and ``adult/adult.test``.
+
+    Args:
+        folder: the data folder.
+        verify: whether to compare checksums.
+
+    Returns:
+        108 features: six standardised numbers, then eight categories one-hot. Label 1 is more than 50,000 dollars. The
+        columns are "sex", "race" and "split"; training part first.
+    """
+    content = official.read(folder, ENTRY.files, verify=verify)
+    parts = [_rows(text, file.path) for text, file in zip(content, ENTRY.files, strict=True)]
+    fields = np.concatenate(parts)
+    numbers = [_standardised(fields[:, j], j) for j in NUMBERS]
+    one_hot = [_one_hot(fields[:, j], j) for j in CATEGORIES]
+    label = np.char.rstrip(fields[:, LABEL], ".")
+    return Records.make(
+        np.concatenate([np.stack(numbers, axis=1), *one_hot], axis=1),
+        (_code(label, ["<=50K", ">50K"], LABEL)).astype(np.int64),
+        class_names=("<=50K", ">50K"),
+        columns={
+            "sex": fields[:, SEX],
+            "race": fields[:, RACE],
+            "split": np.repeat(["train", "test"], [len(part) for part in parts]),
+        },
+        **ENTRY.facts(),
+    )
+
+
+def _rows(content: bytes, path: str) -> NDArray[np.str_]:
+    # The test file's first line is a comment that begins with a bar.
+    lines = [line for line in content.decode("utf-8", "replace").splitlines() if line.strip() and line[0] != "|"]
+    rows = [[cell.strip() for cell in line.split(",")] for line in lines]
+    for number, row in enumerate(rows):
+        if len(row) != LABEL + 1:
+            raise CorruptFileError(
+                f"{path}: record {number} has {len(row)} fields, expected 15; delete it and fetch it again"
+            )
+    return np.array(rows, dtype=np.str_).reshape(-1, LABEL + 1)
+
+
+def _standardised(values: NDArray[np.str_], column: int) -> NDArray[np.float32]:
+    mean, std = NUMBERS[column]
+    try:
+        return ((values.astype(np.float64) - mean) / std).astype(np.float32)
+    except ValueError as error:
+        raise CorruptFileError(f"adult: column {column} holds something that is no number: {error}") from None
+
+
+def _one_hot(values: NDArray[np.str_], column: int) -> NDArray[np.float32]:
+    names = CATEGORIES[column].split()
+    return np.eye(len(names), dtype=np.float32)[_code(values, names, column)]
+
+
+def _code(values: NDArray[np.str_], names: list[str], column: int) -> NDArray[np.intp]:
+    # The names are sorted.
+    place = np.searchsorted(names, values)
+    wrong = np.flatnonzero(np.array(names)[np.minimum(place, len(names) - 1)] != values)
+    if len(wrong):
+        raise CorruptFileError(
+            f"adult: record {wrong[0]} has {values[wrong[0]]!r} in column {column}, expected one of {names}"
+        )
+    return place
+
+
+ADDRESS = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
+
+ENTRY = DatasetEntry(
+    name="adult",
+    title="Adult",
+    summary="People of a census, and whether they earned more than 50,000 dollars; sex and race are kept beside.",
+    kind="tabular",
+    records=48_842,
+    classes=2,
+    files=(
+        OfficialFile(
+            "adult/adult.data",
+            ADDRESS + "adult.data",
+            checksum=Checksum("md5", "5d7c39d7b8804f071cdd1f2a7c460872"),
+            size=3_974_305,
+        ),
+        OfficialFile(
+            "adult/adult.test",
+            ADDRESS + "adult.test",
+            checksum=Checksum("md5", "35238206dfdf7f1fe215bbb874adecdc"),
+            size=2_003_153,
+        ),
+    ),
+    licence="CC BY 4.0",
+    citation="Becker and Kohavi, Adult, UCI 1996, doi 10.24432/C5XW20",
+    load=load,
+    suggested={**TABULAR, "models": 16},
+)

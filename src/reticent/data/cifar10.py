@@ -1,0 +1,74 @@
+"""CIFAR-10, binary version: 60,000 photographs of 32 x 32 pixels in 10 classes.
+
+Paper: Krizhevsky (2009), Learning multiple layers of features from tiny images.
+"""
+
+from pathlib import Path
+
+from reticent.data import official, planes
+from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Records
+
+CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+ARCHIVE = Archive(
+    "cifar-10-binary.tar.gz",
+    "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+    Checksum("sha1", "fab780a1e191a7eda0f345501ccd62d20f7ed891"),
+    170_052_171,
+)
+SHA1 = {
+    "data_batch_1": "aadd24acce27caa71bf4b10992e9e7b2d74c2540",
+    "data_batch_2": "c0ba65cce70568cd57b4e03e9ac8d2a5367c1795",
+    "data_batch_3": "1dd00a74ab1d17a6e7d73e185b69dbf31242f295",
+    "data_batch_4": "aab85764eb3584312d3c7f65fd2fd016e36a258e",
+    "data_batch_5": "26e2849e66a845b7f1e4614ae70f4889ae604628",
+    "test_batch": "67eb016db431130d61cd03c7ad570b013799c88c",
+}
+
+
+def load(folder: Path, *, verify: bool = True) -> Records:
+    """Read ``cifar-10-batches-bin/*.bin``, or the official archive.
+
+    Args:
+        folder: the data folder.
+        verify: whether to compare checksums.
+
+    Returns:
+        Photographs ``uint8 (60000, 3, 32, 32)``, training part first, with the column "split".
+    """
+    paths = [file.path for file in ENTRY.files]
+    content = official.read(folder, ENTRY.files, verify=verify)
+    x, y = planes.parse(content, 1, paths)
+    return Records.make(
+        x,
+        official.labels(y[:, 0], ENTRY.classes, paths[0]),
+        class_names=CLASSES,
+        mean=(0.49139968, 0.48215841, 0.44653091),
+        std=(0.24703223, 0.24348513, 0.26158784),
+        columns={"split": planes.split(content, 1, ["train"] * 5 + ["test"])},
+        **ENTRY.facts(),
+    )
+
+
+ENTRY = DatasetEntry(
+    name="cifar10",
+    title="CIFAR-10",
+    summary="Photographs of 32 x 32 pixels: animals and vehicles in 10 classes.",
+    kind="image",
+    records=60_000,
+    classes=10,
+    files=tuple(
+        OfficialFile(
+            f"cifar-10-batches-bin/{name}.bin",
+            archive=ARCHIVE,
+            member=f"cifar-10-batches-bin/{name}.bin",
+            checksum=Checksum("sha1", value),
+            size=30_730_000,
+        )
+        for name, value in SHA1.items()
+    ),
+    licence="none stated; research use",
+    citation="Krizhevsky, Learning multiple layers of features from tiny images, 2009",
+    load=load,
+    suggested=PHOTOS,
+)

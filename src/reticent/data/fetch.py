@@ -1,0 +1,173 @@
+"""Download official files: resumed where they stopped, checked before use, unpacked inside the data folder only."""
+
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from reticent.data import DATASETS, archives, official, sums
+from reticent.data.entry import Archive, DatasetEntry, OfficialFile
+from reticent.data.folder import Found, locate
+from reticent.errors import ChecksumError, DataError, UnknownNameError
+
+Progress = Callable[[str, int, int | None], None]
+"""Told the file's name, the bytes there are, and the bytes there will be, if the server says."""
+
+CHUNK = 1 << 18
+TIMEOUT_SECONDS = 30
+
+
+def fetch(name: str, folder: Path | str, progress: Progress | None = None) -> list[Path]:
+    """Download a data set's official files; what is there already is checked and kept.
+
+    Args:
+        name: a name of `reticent.data.DATASETS`.
+        folder: the data folder.
+        progress: told how far each download is.
+
+    Returns:
+        Where the files are; empty for a data set that comes with a dependency.
+
+    Raises:
+        UnknownNameError: no such data set.
+        ChecksumError: the server gave other bytes.
+        CorruptFileError: an archive is damaged, or has members that lead outside.
+        DataError: no network, no room, no permission.
+    """
+    if name not in DATASETS:
+        raise UnknownNameError("data set", name, DATASETS)
+    return fetch_entry(DATASETS[name], Path(folder).expanduser(), progress)
+
+
+def fetch_entry(entry: DatasetEntry, folder: Path, progress: Progress | None = None) -> list[Path]:
+    """Download the files of an entry, which need not stand in the table.
+
+    Args:
+        entry: the data set.
+        folder: the data folder.
+        progress: told how far each download is.
+
+    Returns:
+        Where the files are.
+    """
+    return [_ensure(folder, entry, file, progress) for file in entry.files]
+
+
+def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Progress | None) -> Path:
+    found = locate(folder, file)
+    if found is None:
+        target = folder / (file.archive.name if file.archive else _place(file))
+        download(file.source, target, progress, size=file.archive.size if file.archive else None)
+        found = Found(target, "archive" if file.archive else "gzip" if target.suffix == ".gz" else "plain")
+        if found.form != "archive":
+            _verify(found, file)
+    elif found.form in {"plain", "gzip"}:
+        official.verify_file(found, file)
+    if found.form != "archive" or file.archive is None:
+        return found.path
+    return _unpack(folder, entry, file, file.archive, found.path)
+
+
+def _place(file: OfficialFile) -> str:
+    zipped = file.address.endswith(".gz") and not file.path.endswith(".gz")
+    return file.path + ".gz" if zipped else file.path
+
+
+def _verify(found: Found, file: OfficialFile) -> None:
+    try:
+        official.verify_file(found, file)
+    except DataError:
+        found.path.unlink(missing_ok=True)
+        raise
+
+
+def _unpack(folder: Path, entry: DatasetEntry, file: OfficialFile, archive: Archive, path: Path) -> Path:
+    # The archive is checked, and all is unpacked that the entry lists of it.
+    if archive.checksum is not None:
+        try:
+            sums.compare(path, archive.checksum, lambda algorithm: sums.of_file(path, algorithm))
+        except ChecksumError:
+            path.unlink(missing_ok=True)
+            raise
+    if file.folder:
+        archives.unpack_folder(path, file.member, folder / file.path)
+    else:
+        inside = [other for other in entry.files if other.archive == archive]
+        archives.unpack(path, {other.member: folder / other.path for other in inside})
+        for other in inside:
+            _verify(Found(folder / other.path, "plain"), other)
+    with archives.writing(path):
+        path.unlink()
+    return folder / file.path
+
+
+def download(address: str, target: Path, progress: Progress | None = None, *, size: int | None = None) -> None:
+    """Download one file; a download that was cut off goes on where it stopped.
+
+    Args:
+        address: an http or https address.
+        target: the file to make; until it is whole it has ``.part`` behind its name.
+        progress: told how far it is.
+        size: the bytes there must be, if known.
+
+    Raises:
+        DataError: no network, no room, no permission, or a connection that broke off.
+    """
+    part = target.with_name(target.name + ".part")
+    with archives.writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        have = part.stat().st_size if part.exists() else 0
+    try:
+        whole = _transfer(address, part, have, progress)
+    except urllib.error.HTTPError as error:
+        if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise DataError(_by_hand(address, target, f"the server answers {error.code} {error.reason}")) from None
+        # All bytes were there already, or too many: the checksum tells.
+        whole = have
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+        raise DataError(_by_hand(address, target, str(getattr(error, "reason", error)))) from None
+    got = part.stat().st_size if part.exists() else 0
+    expected = size if size is not None else whole
+    if expected is not None and got < expected:
+        raise DataError(
+            f"{address}: the connection broke off after {got:,} of {expected:,} bytes: run the same again to go on"
+        )
+    with archives.writing(target):
+        part.replace(target)
+
+
+def _transfer(address: str, part: Path, have: int, progress: Progress | None) -> int | None:
+    # Appends what is missing, and returns the length of the whole file, if the server says.
+    if not address.startswith(("http://", "https://")):
+        raise DataError(f"expected an http or https address, got {address!r}")
+    headers = {"User-Agent": "reticent"} | ({"Range": f"bytes={have}-"} if have else {})
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310 (the scheme is checked above)
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
+        resumed = answer.status == http.client.PARTIAL_CONTENT
+        begin = have if resumed else 0
+        length = answer.headers.get("Content-Length")
+        whole = begin + int(length) if length else None
+        with archives.writing(part):
+            file = part.open("ab" if resumed else "wb")
+        with file:
+            _copy(answer, file, part, begin, whole, progress)
+    return whole
+
+
+def _copy(answer: Any, file: Any, part: Path, begin: int, whole: int | None, progress: Progress | None) -> None:
+    done = begin
+    while chunk := answer.read(CHUNK):
+        with archives.writing(part):
+            file.write(chunk)
+        done += len(chunk)
+        if progress:
+            progress(part.name.removesuffix(".part"), done, whole)
+
+
+def _by_hand(address: str, target: Path, reason: str) -> str:
+    return (
+        f"cannot download {address}: {reason}. Run the same again later, or download it by hand on a machine with a "
+        f"network and put it at {target}"
+    )

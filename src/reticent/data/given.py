@@ -1,0 +1,97 @@
+"""A user's arrays, brought to what `Records.make` takes: labels of any common form, images as floats."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data.records import Records
+from reticent.errors import InputError, ShapeError
+
+
+def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
+    """Make records of arrays, tensors or lists.
+
+    Args:
+        x: as for `Records.make`; images may also be floats that are exact multiples of 1/255, or whole numbers to 255.
+        y: labels: integers, whole floats, booleans, texts (numbered in sorted order) or one-hot rows.
+        name: what to call the data, and to name in messages.
+        **facts: for `Records.make`.
+
+    Returns:
+        The records.
+
+    Raises:
+        InputError: the arrays are not what they must be; the message starts with the name.
+    """
+    try:
+        labels, names = _labels(array(y))
+        if names:
+            facts.setdefault("class_names", names)
+        return Records.make(_features(array(x)), labels, name=name, **facts)
+    except InputError as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+def array(value: Any) -> NDArray[Any]:
+    """Take an array, a list or a tensor.
+
+    Args:
+        value: any of them.
+
+    Returns:
+        A NumPy array.
+
+    Raises:
+        ShapeError: a list that is no rectangle.
+    """
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ShapeError(f"expected a rectangular array, got {type(value).__name__} ({error})") from None
+
+
+def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
+    if labels.dtype.kind in "OUS":
+        names, codes = np.unique(labels.astype(np.str_), return_inverse=True)
+        return codes.reshape(labels.shape), tuple(str(name) for name in names)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim == 2:
+        if not (np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all()):
+            raise InputError(f"y: expected one label a record, or rows with a single 1, got shape {labels.shape}")
+        return labels.argmax(axis=1), ()
+    if labels.dtype.kind == "b":
+        return labels.astype(np.int64), ()
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
+            bad = int(np.argmax(~np.isfinite(labels) | (labels != np.rint(labels))))
+            raise InputError(f"y: expected whole numbers as labels, got {labels[bad]} for record {bad}")
+        return labels.astype(np.int64), ()
+    return labels, ()
+
+
+def _features(features: NDArray[Any]) -> NDArray[Any]:
+    if features.dtype.kind == "O":
+        raise ShapeError("x: expected a rectangular array of numbers, got Python objects (records of several shapes?)")
+    if (
+        features.ndim not in {3, 4}
+        or features.dtype == np.uint8
+        or features.dtype.kind not in "buif"
+        or not features.size
+    ):
+        return features
+    low, high = float(features.min()), float(features.max())
+    # A picture read as floats has been divided by 255 (torchvision's ToTensor) or left as it was.
+    scale = 255.0 if features.dtype.kind in "fb" and high <= 1 else 1.0
+    scaled = features.astype(np.float64) * scale
+    whole = np.rint(scaled)
+    if not (low >= 0 and high * scale <= 255) or np.abs(scaled - whole).max() > 1e-3:
+        raise InputError(
+            f"x: images must be uint8 from 0 to 255; got {features.dtype} from {low:.4g} to {high:.4g} that are no "
+            "multiples of 1/255. Take Normalize and random augmentation out of the transform (reticent does both), "
+            "or give numpy.rint(255 * x).astype('uint8') of images from 0 to 1"
+        )
+    return whole.astype(np.uint8)

@@ -1,0 +1,49 @@
+"""Load a data set: by its name in the table, from a user's file, or from a user's Python."""
+
+from pathlib import Path
+
+from reticent.data import DATASETS, imported, own
+from reticent.data.folder import find
+from reticent.data.records import Records
+from reticent.errors import CorruptFileError, InputError, UnknownNameError
+
+
+def load(name_or_path: str | Path, *, data_dir: Path | str | None = None, verify: bool = True) -> Records:
+    """Load a data set.
+
+    Args:
+        name_or_path: a name of `reticent.data.DATASETS`; or a ``.npz``, ``.npy``, ``.csv`` or ``.parquet`` file; or an
+            import string ``module:function``.
+        data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
+        verify: whether official files must have the published checksums and counts. Without it, files of the same form
+            are taken.
+
+    Returns:
+        The records.
+
+    Raises:
+        UnknownNameError: it is none of the three.
+        MissingFileError: a file is not there; the message says how to come by it.
+        ChecksumError: an official file has other bytes.
+        CorruptFileError: a file cannot be read as what it should be.
+        InputError: a user's arrays are not what they must be.
+        DataError: a user's function fails.
+    """
+    text = str(name_or_path)
+    if text in DATASETS:
+        return _official(text, data_dir, verify=verify)
+    if imported.is_import_string(text):
+        return imported.read(text)
+    path = Path(text).expanduser()
+    if path.exists() or path.suffix in own.SUFFIXES or len(path.parts) > 1:
+        return own.read(path)
+    raise UnknownNameError("data set", text, DATASETS)
+
+
+def _official(name: str, data_dir: Path | str | None, *, verify: bool) -> Records:
+    entry = DATASETS[name]
+    folder = find(entry, data_dir) if entry.files else Path()
+    try:
+        return entry.load(folder, verify=verify)
+    except InputError as error:
+        raise CorruptFileError(f"{name} in {folder}: {error}") from None

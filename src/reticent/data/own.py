@@ -1,0 +1,91 @@
+"""Files of a user: npz, npy, csv, Parquet."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data import given, table
+from reticent.data.records import Records
+from reticent.errors import CorruptFileError, InputError, MissingFileError
+
+PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", "labels"))
+"""Names of the two arrays in an npz file."""
+
+SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
+
+
+def read(path: Path) -> Records:
+    """Read a file, or a folder with ``x.npy`` and ``y.npy``.
+
+    Args:
+        path: a ``.npz`` file with arrays x and y, or features and labels; an ``x.npy`` with ``y.npy`` beside it, or
+            their folder; a ``.csv`` file with a header; a ``.parquet`` file.
+
+    Returns:
+        The records.
+
+    Raises:
+        MissingFileError: there is no such file.
+        CorruptFileError: it cannot be read.
+        InputError: it has another suffix, or its arrays have other names.
+    """
+    if not path.exists():
+        raise MissingFileError(f"no file {str(path)!r} (looked in {Path.cwd()})")
+    try:
+        if path.is_dir() or path.suffix == ".npy":
+            return _npy(path)
+        if path.suffix == ".npz":
+            return _npz(path)
+        if path.suffix == ".csv":
+            return table.read_csv(path)
+        if path.suffix == ".parquet":
+            return table.read_parquet(path)
+    except OSError as error:
+        raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    raise InputError(f"{path}: expected a file of type {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")
+
+
+def _npy(path: Path) -> Records:
+    folder = path if path.is_dir() else path.parent
+    x, y = folder / "x.npy" if path.is_dir() else path, folder / "y.npy"
+    if x == y:
+        raise InputError(f"{path}: holds the labels: give the file of the features, or the folder of x.npy and y.npy")
+    for file in (x, y):
+        if not file.is_file():
+            raise MissingFileError(f"{path}: expected x.npy and y.npy in one folder, but there is no {file}")
+    return given.records(_array(x), _array(y), name=str(path))
+
+
+def _array(path: Path) -> NDArray[Any]:
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except (ValueError, EOFError) as error:
+        raise CorruptFileError(_broken(path, error)) from None
+
+
+def _npz(path: Path) -> Records:
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            if not isinstance(content, np.lib.npyio.NpzFile):
+                raise CorruptFileError(f"{path}: expected several arrays (numpy.savez), got a single one")
+            for x, y in PAIRS:
+                if x in content.files and y in content.files:
+                    facts = {"class_names": _names(content["class_names"])} if "class_names" in content.files else {}
+                    return given.records(content[x], content[y], name=str(path), **facts)
+            found = ", ".join(content.files) or "none"
+    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        raise CorruptFileError(_broken(path, error)) from None
+    raise InputError(f"{path}: expected arrays x and y, or features and labels; got {found}")
+
+
+def _names(names: NDArray[Any]) -> tuple[str, ...]:
+    return tuple(str(name) for name in names.tolist())
+
+
+def _broken(path: Path, error: Exception) -> str:
+    if "allow_pickle" in str(error):
+        return f"{path}: holds Python objects, which are never loaded: save arrays of numbers or of fixed-length texts"
+    return f"{path}: cannot be read, it is cut off or no NumPy file ({error}): write it again with numpy.savez"

@@ -1,0 +1,94 @@
+"""Folders of image files, decoded to one array."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.errors import CorruptFileError, MissingExtraError
+
+log = logging.getLogger(__name__)
+
+
+def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
+    """Decode image files of one size; grey ones become grey in three channels.
+
+    Args:
+        paths: the files.
+        side: their height and width.
+
+    Returns:
+        ``uint8 (N, 3, side, side)``.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+        CorruptFileError: a file is no image, or has another size.
+
+    Cost:
+        About 0.1 ms a picture of 64 x 64.
+    """
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MissingExtraError("pillow", "images", "reading image files") from None
+    pictures = np.empty((len(paths), 3, side, side), dtype=np.uint8)
+    for i, path in enumerate(paths):
+        try:
+            with Image.open(path) as picture:
+                pixels = np.asarray(picture.convert("RGB"))
+        except (OSError, ValueError, SyntaxError) as error:
+            raise CorruptFileError(f"{path}: cannot be read as an image ({error}); unpack the archive again") from None
+        if pixels.shape != (side, side, 3):
+            raise CorruptFileError(
+                f"{path}: expected {side} x {side} pixels, got {pixels.shape[1]} x {pixels.shape[0]}"
+            )
+        pictures[i] = pixels.transpose(2, 0, 1)
+    return pictures
+
+
+def classes(folder: Path, expected: int) -> list[str]:
+    """List the class folders of a part, sorted by name: a class's number is its place.
+
+    Args:
+        folder: the part, with one folder for each class.
+        expected: how many there must be.
+
+    Returns:
+        Their names.
+
+    Raises:
+        CorruptFileError: there are more or fewer.
+    """
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    if len(names) != expected:
+        raise CorruptFileError(
+            f"{folder}: expected {expected} class folders, got {len(names)}; unpack the archive again"
+        )
+    return names
+
+
+def in_order(folder: Path, suffix: str) -> list[Path]:
+    """List the image files of a folder in an order that no file system changes.
+
+    Args:
+        folder: the folder.
+        suffix: of the files to take.
+
+    Returns:
+        Their paths, by name; shorter names first, so that 2 comes before 10.
+    """
+    return sorted(folder.glob(f"*{suffix}"), key=lambda path: (len(path.name), path.name))
+
+
+def report_count(name: str, got: int, full: int) -> None:
+    """Say so if an image folder holds only a part of the data set.
+
+    Args:
+        name: the data set.
+        got: how many images there are.
+        full: how many there are in all.
+    """
+    if got != full:
+        log.warning("%s: the folder holds %s of %s images: the audit is of this part", name, f"{got:,}", f"{full:,}")

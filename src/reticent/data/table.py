@@ -1,0 +1,151 @@
+"""Tables of a user: csv and Parquet files with one record a row, one column for the label."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data.given import records
+from reticent.data.records import Records
+from reticent.errors import CorruptFileError, InputError, MissingExtraError
+
+LABELS = ("label", "y")
+"""Names of the label's column; without one of them it is the last."""
+
+MOST_CATEGORIES = 500
+"""A column of more different texts is taken for names or prose, not for a category."""
+
+
+def read_csv(path: Path) -> Records:
+    """Read a csv file with a header.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Tabular records: numbers as they are, other columns one-hot, with the texts in sorted order.
+
+    Raises:
+        CorruptFileError: no header, or rows of several lengths, or no text at all.
+
+    Cost:
+        About 20 million cells a second where all are numbers, a tenth of that elsewhere.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            header = next(csv.reader(stream), [])
+            if not header:
+                raise CorruptFileError(
+                    f"{path}: expected a header line with the names of the columns, got an empty file"
+                )
+            columns = _numbers(path, len(header)) or _texts(path, stream, len(header))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
+    if all(_is_number(name) for name in header):
+        raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got numbers: add one")
+    return _records(path, [name.strip() for name in header], columns)
+
+
+def read_parquet(path: Path) -> Records:
+    """Read a Parquet file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Tabular records, as for `read_csv`.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        CorruptFileError: it cannot be read.
+        InputError: a column has gaps, or holds neither numbers nor texts.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "reading Parquet files") from None
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptFileError(f"{path}: cannot be read as Parquet: {error}") from None
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count:
+            raise InputError(
+                f"{path}: column {name!r} has {column.null_count} gaps: fill them in, or leave the rows out"
+            )
+        values = np.asarray(column.to_pylist() if pa.types.is_dictionary(column.type) else column.to_numpy())
+        if values.dtype.kind == "O" and len(values) and not isinstance(values[0], str):
+            raise InputError(f"{path}: column {name!r} holds {column.type}: expected numbers or texts")
+        columns.append(values.astype(np.str_) if values.dtype.kind == "O" else values)
+    return _records(path, list(table.column_names), columns)
+
+
+def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
+    """Read a file of nothing but numbers, fast; None if it is no such file."""
+    try:
+        cells = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, comments=None, quotechar='"', encoding="utf-8")
+    except (ValueError, UnicodeDecodeError):
+        return None
+    return list(cells.T) if cells.size and cells.shape[1] == width else None
+
+
+def _texts(path: Path, stream: Any, width: int) -> list[NDArray[Any]]:
+    rows = [row for row in csv.reader(stream) if row]
+    for number, row in enumerate(rows):
+        if len(row) != width:
+            raise CorruptFileError(f"{path}: record {number} has {len(row)} fields, the header has {width}")
+    if not rows:
+        raise CorruptFileError(f"{path}: expected a record a line below the header, got none")
+    return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*rows, strict=True)]
+
+
+def _records(path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]]) -> Records:
+    place = next((header.index(name) for name in LABELS if name in header), len(header) - 1)
+    features = [_encode(path, header[j], column) for j, column in enumerate(columns) if j != place]
+    if not features:
+        raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got none")
+    label = columns[place]
+    if label.dtype.kind == "U" and all(_is_number(cell) for cell in label):
+        label = label.astype(np.float64)
+    return records(np.concatenate(features, axis=1), label, name=str(path))
+
+
+def _encode(path: Path, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
+    # A column of numbers stays; one of texts becomes a column for each text.
+    if column.dtype.kind in "biuf":
+        return _gapless(path, name, column.astype(np.float64))
+    if column.dtype.kind != "U":
+        raise InputError(f"{path}: column {name!r} holds {column.dtype}: expected numbers or texts")
+    if all(cell == "" or _is_number(cell) for cell in column) and not (column == "").all():
+        return _gapless(path, name, np.array([float(cell) if cell else np.nan for cell in column]))
+    texts, codes = np.unique(column, return_inverse=True)
+    if len(texts) > MOST_CATEGORIES:
+        raise InputError(
+            f"{path}: column {name!r} has {len(texts)} different texts, at most {MOST_CATEGORIES} make categories: "
+            "leave it out, or turn it into numbers"
+        )
+    return np.eye(len(texts))[codes]
+
+
+def _gapless(path: Path, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(
+            f"{path}: column {name!r} has {len(bad)} values that are empty, NaN or infinite, "
+            f"the first in record {bad[0]}: "
+            "fill them in, or leave the rows out"
+        )
+    return values[:, None]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""TinyImageNet: 110,000 labelled photographs of 64 x 64 pixels in 200 classes.
+
+Paper: Le and Yang (2015), Tiny ImageNet visual recognition challenge. Its 10,000 test images, unlabelled, are left out.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from reticent.data import official, pictures
+from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Records
+from reticent.errors import CorruptFileError
+
+
+def load(folder: Path, *, verify: bool = True) -> Records:
+    """Read ``tiny-imagenet-200/{train,val}``; the official archive is unpacked first.
+
+    Args:
+        folder: the data folder.
+        verify: whether to compare the archive's checksum before it is unpacked.
+
+    Returns:
+        Photographs ``uint8 (110000, 3, 64, 64)``, training part first, by class and number, then validation by number;
+        classes in the order of their WordNet names; the column "split". A folder that holds only some of the images
+        is taken, with a warning.
+    """
+    root = official.tree(folder, ENTRY.files[0], verify=verify)
+    names = pictures.classes(root / "train", ENTRY.classes)
+    number = {name: i for i, name in enumerate(names)}
+    train = [
+        (path, i) for name, i in number.items() for path in pictures.in_order(root / "train" / name / "images", ".JPEG")
+    ]
+    val = _validation(root / "val", number)
+    pictures.report_count(ENTRY.name, len(train) + len(val), ENTRY.records)
+    return Records.make(
+        pictures.decode([path for path, _ in train + val], 64),
+        np.array([label for _, label in train + val], dtype=np.int64),
+        class_names=_words(root / "words.txt", names),
+        mean=(0.4802, 0.4481, 0.3975),
+        std=(0.2770, 0.2691, 0.2821),
+        columns={"split": np.repeat(["train", "val"], [len(train), len(val)])},
+        **ENTRY.facts(),
+    )
+
+
+def _validation(folder: Path, number: dict[str, int]) -> list[tuple[Path, int]]:
+    notes = folder / "val_annotations.txt"
+    try:
+        rows = [line.split("\t")[:2] for line in notes.read_text(encoding="utf-8").splitlines() if line.strip()]
+        labels = {name: number[wnid] for name, wnid in rows}
+    except (OSError, ValueError, KeyError) as error:
+        raise CorruptFileError(
+            f"{notes}: expected lines of a file name and a class ({error}); unpack the archive again"
+        ) from None
+    found = pictures.in_order(folder / "images", ".JPEG")
+    unknown = [path.name for path in found if path.name not in labels]
+    if unknown:
+        raise CorruptFileError(f"{notes}: has no class for {unknown[0]}; unpack the archive again")
+    return [(path, labels[path.name]) for path in found]
+
+
+def _words(path: Path, names: list[str]) -> tuple[str, ...]:
+    """Give each class its first English name, or its WordNet name where there is none."""
+    if not path.is_file():
+        return tuple(names)
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    words = {row[0]: row[1].split(",")[0] for row in rows if len(row) > 1}
+    return tuple(words.get(name, name) for name in names)
+
+
+ENTRY = DatasetEntry(
+    name="tinyimagenet",
+    title="TinyImageNet",
+    summary="Photographs of 64 x 64 pixels in 200 of ImageNet's classes.",
+    kind="image",
+    records=110_000,
+    classes=200,
+    files=(
+        OfficialFile(
+            "tiny-imagenet-200",
+            archive=Archive(
+                "tiny-imagenet-200.zip",
+                "http://cs231n.stanford.edu/tiny-imagenet-200.zip",
+                Checksum("md5", "90528d7ca1a48142e341f4ef8d21d0de"),
+                248_100_043,
+            ),
+            member="tiny-imagenet-200",
+            folder=True,
+        ),
+    ),
+    licence="ImageNet's terms; non-commercial research",
+    citation="Le and Yang, Tiny ImageNet visual recognition challenge, 2015",
+    load=load,
+    suggested=PHOTOS,
+)

@@ -3,8 +3,8 @@
 Intervals are widened for the choice among K attacks (Bonferroni: each at confidence ``1 - (1 - c) / K``, its arms
 stretched by the ratio of the normal quantiles). With them, the leak is
 
-* "found" if, for some attack, the lower limit of the AUC is above 0.5, or that of the TPR above the false-positive rate;
-  both statistics of all attacks together call a leak that is not there at most at rate ``1 - c``;
+* "found" if, for some attack, the lower limit of the AUC is above 0.5, or that of the TPR above the false-positive
+  rate; both statistics of all attacks together call a leak that is not there at most at rate ``1 - c``;
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
 * "cannot tell" otherwise.
@@ -162,8 +162,8 @@ def _conclusion(judged: Sequence[_Judged], best: _Judged, leak: str) -> str:
         return "No attack did better than chance, but this audit is too small to exclude a leak that matters."
     if leak == "not found":
         return (
-            f"No attack did better than chance, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
-            "times as many records as chance) is excluded."
+            f"No attack did better than chance, and a leak that matters (an AUC of {MATERIAL_AUC}, or "
+            f"{MATERIAL_LIFT:g} times as many records as chance) is excluded."
         )
     if best.found:
         return "That is more than chance."

@@ -95,8 +95,8 @@ def unresolved(audit: Audit) -> list[str]:
             )
         elif count < ENOUGH_FALSE_POSITIVES:
             lines.append(
-                f"The figure at a false-positive rate of {plain(rate.fpr)} rests on few records: it allows {count} false "
-                f"alarm{'s' * (count > 1)} a model."
+                f"The figure at a false-positive rate of {plain(rate.fpr)} rests on few records: it allows {count} "
+                f"false alarm{'s' * (count > 1)} a model."
             )
     return lines
 

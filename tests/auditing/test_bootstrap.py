@@ -1,0 +1,181 @@
+"""The bootstrap: weighted sums against records written out, the weights' law, the variance, coverage, determinism."""
+
+import numpy as np
+import pytest
+from scipy.special import stdtrit
+from scipy.stats import binom, norm, poisson
+
+from reticent.auditing import bootstrap as module
+from reticent.auditing import roc
+from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
+from reticent.auditing.weighted import FIXED, rank, running, statistics
+
+FPRS = (0.3, 0.1, 0.02)
+
+
+def targets(rng, count, records, distance=0.0, between=0.0, levels=None):
+    """Scores of several models of the same records; `between` moves whole models."""
+    members = rng.random((count, records)) < 0.5
+    shift = distance + between * rng.normal(size=(count, 1))
+    scores = rng.normal(size=(count, records)) + shift * members
+    return (scores if levels is None else np.round(scores * levels)), members
+
+
+@pytest.mark.parametrize("levels", [None, 1, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_equal_records_written_out_as_often(seed, levels):
+    rng = np.random.default_rng(seed)
+    (scores,), (members,) = targets(rng, 1, 70, 0.8, levels=levels)
+    weights = rng.poisson(1, (70, 6)).astype(np.float32)
+    got = statistics(rank(scores, members, 0.4), weights, FPRS)
+    for column in range(6):
+        again = np.repeat(np.arange(70), weights[:, column].astype(int))
+        curve = roc.roc(scores[again], members[again])
+        expected = [
+            float(roc.auc(scores[again], members[again])),
+            curve.balanced_accuracy()[0],
+            roc.balanced_accuracy_at(scores[again], members[again], 0.4),
+            *[curve.at_fpr(fpr).tpr for fpr in FPRS],
+        ]
+        assert got[:, column] == pytest.approx(expected, abs=1e-6)
+
+
+def test_unit_weights_give_the_plain_numbers():
+    rng = np.random.default_rng(0)
+    (scores,), (members,) = targets(rng, 1, 2000, 0.5)
+    got = statistics(rank(scores, members), np.ones((2000, 2), dtype=np.float32), (0.5, 0.1, 0.01, 1.0))
+    expected = [roc.tpr_at_fpr(scores, members, fpr).tpr for fpr in (0.5, 0.1, 0.01, 1.0)]
+    assert got[0] == pytest.approx(float(roc.auc(scores, members)), abs=1e-12)
+    assert got[3:, 0] == pytest.approx(expected, abs=1e-12)
+    assert np.array_equal(got[:, 0], got[:, 1])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 16, 101, 2500])
+def test_running_sums(count):
+    weights = np.random.default_rng(count).poisson(1, (count, 5)).astype(np.float32)
+    expected = np.concatenate([np.zeros((1, 5)), np.cumsum(weights, axis=0)])
+    assert np.array_equal(running(weights), expected)
+
+
+def test_weights_are_poisson():
+    counts = module.poisson(np.random.default_rng(0), (1000, 1000))
+    seen = np.bincount(counts.astype(int).ravel(), minlength=8) / counts.size
+    expected = poisson.pmf(np.arange(8), 1)
+    assert np.abs(seen - expected).max() < 5 * np.sqrt(0.25 / counts.size)
+    steps = np.append(module._STEPS / 2**16, 1)
+    assert np.diff(steps, prepend=0) == pytest.approx(expected, abs=2e-5)
+
+
+def test_the_same_generator_gives_the_same_replicates():
+    scores, members = targets(np.random.default_rng(0), 3, 100, 0.5)
+    one, two = (bootstrap(scores, members, FPRS, 100, np.random.default_rng(7)) for _ in range(2))
+    other = bootstrap(scores, members, FPRS, 100, np.random.default_rng(8))
+    assert np.array_equal(one.values, two.values)
+    assert np.array_equal(one.drawn, two.drawn)
+    assert not np.array_equal(one.values, other.values)
+    assert one.values.shape == (100, 3, len(FIXED) + 3)
+    assert (one.drawn.sum(axis=1) == 3).all()
+    assert one.over == "models and records"
+
+
+def test_spread_over_records_is_delongs():
+    rng = np.random.default_rng(5)
+    (scores,), (members,) = targets(rng, 1, 800, 0.7)
+    drawn = bootstrap(scores[None], members[None], (), 2000, rng)
+    from reticent.auditing.intervals import auc_interval
+
+    assert drawn.over == "records"
+    low, high = drawn.interval(0, roc.auc(scores[None], members[None]), 0.95)
+    exact = auc_interval(scores, members, 0.95)
+    assert (low, high) == pytest.approx(exact, abs=0.06 * (exact[1] - exact[0]))
+
+
+def test_transferred_column_uses_the_threshold():
+    scores, members = targets(np.random.default_rng(1), 2, 300, 1.0)
+    given = np.array([0.2, 0.9])
+    drawn = bootstrap(scores, members, (), 400, np.random.default_rng(0), given)
+    expected = [roc.balanced_accuracy_at(scores[t], members[t], given[t]) for t in range(2)]
+    assert drawn.values[:, :, 2].mean(axis=0) == pytest.approx(expected, abs=0.01)
+
+
+def test_replicates_without_members_keep_the_observed_value():
+    scores, members = np.arange(6.0)[None], (np.arange(6) == 5)[None]
+    drawn = bootstrap(scores, members, (0.5,), 300, np.random.default_rng(0))
+    lost = np.isnan(drawn.values[:, 0, 0])
+    assert 60 < lost.sum() < 160
+    assert drawn.interval(0, np.array([1.0]), 0.95) is None
+
+
+def test_fewer_replicates_for_huge_audits():
+    assert affordable(1000, 64, 1800) == 1000
+    assert affordable(1000, 128, 50_000) == module.CELLS // (128 * 50_000)
+    assert affordable(1000, 1000, 10**6) == module.FEWEST
+    assert affordable(150, 1000, 10**6) == 150
+
+
+def normal_replicates(rng, count, observed, by_records, by_cell):
+    """Replicates of targets that share a move, and each have a move of their own."""
+    values = observed + by_records * rng.normal(size=(count, 1)) + by_cell * rng.normal(size=(count, len(observed)))
+    size = len(observed)
+    drawn = rng.multinomial(size, np.full(size, 1 / size), size=count)
+    return Bootstrap(values[:, :, None], drawn, "models and records")
+
+
+def test_variance_is_not_counted_three_times():
+    rng = np.random.default_rng(2)
+    observed = 0.5 + 0.01 * rng.normal(size=50)
+    boot = normal_replicates(rng, 20_000, observed, 0.0, 0.01)
+    low, high = boot.interval(0, observed, 0.95)
+    # Noise of model and record together only: var = (2 s^2 - (s^2 + 0.01^2) + 0.01^2) / T = s^2 / T.
+    exact = 2 * 1.96 * np.sqrt(observed.var(ddof=1) / 50)
+    assert high - low == pytest.approx(exact, rel=0.05)
+    means = (boot.drawn * boot.values[:, :, 0]).mean(axis=1)
+    assert 2 * 1.96 * means.std() > 1.5 * exact
+
+
+def test_few_models_are_paid_for_by_students_quantile():
+    rng = np.random.default_rng(3)
+    observed = np.array([0.4, 0.5, 0.6, 0.5])
+    boot = normal_replicates(rng, 20_000, observed, 1e-4, 1e-4)
+    low, high = boot.interval(0, observed, 0.95)
+    assert (high - low) / 2 == pytest.approx(-stdtrit(3, 0.025) * observed.std(ddof=1) / 2, rel=0.08)
+
+
+def covers(rng, count, records, distance, between, statistic, truth, runs):
+    inside = 0
+    for _ in range(runs):
+        scores, members = targets(rng, count, records, distance, between)
+        drawn = bootstrap(scores, members, (0.1, 0.02), 200, rng)
+        observed = (
+            roc.auc(scores, members)
+            if statistic == 0
+            else np.array([roc.tpr_at_fpr(s, m, 0.1).tpr for s, m in zip(scores, members, strict=True)])
+        )
+        low, high = drawn.interval(statistic, observed, 0.95)
+        inside += low <= truth <= high
+    return inside
+
+
+def test_auc_interval_covers_under_the_null():
+    inside = covers(np.random.default_rng(4), 4, 120, 0.0, 0.0, 0, 0.5, 120)
+    assert binom.ppf(0.0005, 120, 0.95) <= inside
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 2, 8, 32])
+@pytest.mark.parametrize(("distance", "between"), [(0.0, 0.0), (1.0, 0.0), (0.5, 0.3)])
+def test_auc_interval_covers(count, distance, between):
+    if count == 1 and between:
+        pytest.skip("one model says nothing about the next")
+    # Mean over models of Phi(d / sqrt 2) with d ~ N(distance, between).
+    truth = norm.cdf(distance / np.sqrt(2 + between**2))
+    inside = covers(np.random.default_rng(5), count, 200, distance, between, 0, truth, 500)
+    assert 0.92 <= inside / 500 <= 0.995
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 8, 32])
+def test_tpr_interval_covers(count):
+    truth = norm.cdf(norm.ppf(0.1) + 0.7)
+    inside = covers(np.random.default_rng(6), count, 600, 0.7, 0.0, len(FIXED), truth, 500)
+    assert 0.91 <= inside / 500 <= 0.995

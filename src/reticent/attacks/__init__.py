@@ -1,0 +1,204 @@
+"""Attacks: from what models say of records to scores, higher for likelier members; NumPy only.
+
+To add one: its file, a line of `ATTACKS`, its test, a changelog line.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reticent import seeds
+from reticent.attacks import (
+    _references,
+    confidence,
+    correctness,
+    entropy,
+    lira,
+    lira_released,
+    loss,
+    modified_entropy,
+    rmia,
+)
+from reticent.attacks.base import Access, AttackEntry, Needs, Problem, model_rows
+from reticent.data.membership import Membership, as_membership
+from reticent.errors import NonFiniteError, ShapeError, SpecError, UnknownNameError
+from reticent.signals.matrix import Floats
+from reticent.spec import Spec
+
+__all__ = [
+    "ATTACKS",
+    "Access",
+    "AttackEntry",
+    "Needs",
+    "Problem",
+    "check_membership",
+    "check_references",
+    "parse",
+    "score",
+]
+
+ATTACKS: dict[str, AttackEntry] = {
+    "correctness": AttackEntry(
+        spec=correctness.Correctness,
+        score=correctness.score,
+        needs=correctness.needs,
+        summary="Calls a record a member if the model classifies it correctly.",
+        paper="Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting",
+        access="labels",
+    ),
+    "loss": AttackEntry(
+        spec=loss.Loss,
+        score=loss.score,
+        needs=loss.needs,
+        summary="Ranks records by their cross-entropy, smallest first.",
+        paper="Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting",
+        access="margins",
+    ),
+    "confidence": AttackEntry(
+        spec=confidence.Confidence,
+        score=confidence.score,
+        needs=confidence.needs,
+        summary="Ranks records by the probability of their label, less a threshold of their class.",
+        paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+        access="margins",
+    ),
+    "entropy": AttackEntry(
+        spec=entropy.Entropy,
+        score=entropy.score,
+        needs=entropy.needs,
+        summary="Ranks records by how sure the model is of any class, less a threshold of their class.",
+        paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+        access="probabilities",
+    ),
+    "modified-entropy": AttackEntry(
+        spec=modified_entropy.ModifiedEntropy,
+        score=modified_entropy.score,
+        needs=modified_entropy.needs,
+        summary="Ranks records by how sure the model is of the label, less a threshold of their class.",
+        paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+        access="probabilities",
+    ),
+    "lira": AttackEntry(
+        spec=lira.Lira,
+        score=lira.score,
+        needs=lira.needs,
+        summary="Compares a record's margin with Gaussians of models that saw it and of models that did not.",
+        paper="Carlini et al. (2022), Membership inference attacks from first principles",
+        access="margins",
+    ),
+    "lira-released": AttackEntry(
+        spec=lira_released.LiraReleased,
+        score=lira_released.score,
+        needs=lira_released.needs,
+        summary="LiRA as its authors' code computes it, for reproduction.",
+        paper="Carlini et al. (2022), tensorflow/privacy, research/mi_lira_2021",
+        access="margins",
+    ),
+    "rmia": AttackEntry(
+        spec=rmia.Rmia,
+        score=rmia.score,
+        needs=rmia.needs,
+        summary="Counts the records that a record beats in likelihood under the target relative to other models.",
+        paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
+        access="margins",
+    ),
+}
+"""Every attack, by name."""
+
+
+def parse(value: str | Mapping[str, Any] | Spec) -> Spec:
+    """Read an attack's options.
+
+    Args:
+        value: a name (default options), a mapping with ``method`` and options, as TOML and JSON give, or a spec.
+
+    Returns:
+        The spec.
+
+    Raises:
+        UnknownNameError: no attack has this name.
+        SpecError: an option is wrong, or the spec belongs to no attack.
+    """
+    if isinstance(value, Spec):
+        entry = ATTACKS.get(value.method)
+        if entry is None or type(value) is not entry.spec:
+            raise SpecError(f"attack: expected the spec of an attack, got {type(value).__name__}")
+        return value
+    options = {"method": value} if isinstance(value, str) else dict(value)
+    name = options.pop("method", None)
+    if not isinstance(name, str):
+        raise SpecError(f"attack: expected method to be one of {', '.join(sorted(ATTACKS))}, got {name!r}")
+    if name not in ATTACKS:
+        raise UnknownNameError("attack", name, ATTACKS)
+    return ATTACKS[name].spec(**options)
+
+
+def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
+    """Attack every target of a problem.
+
+    Args:
+        attack: a name, with default options, or a spec.
+        problem: what the attack may see.
+        seed: the master seed; the stream is named after the attack.
+
+    Returns:
+        ``(T, N)`` float64, finite; higher means member.
+
+    Raises:
+        TooFewReferencesError: a target has too few references.
+        InputError: the signals lack what the attack needs.
+        ShapeError: the attack broke its contract.
+        NonFiniteError: a score is NaN or infinite.
+    """
+    spec = parse(attack)
+    check_references(spec, problem)
+    result = ATTACKS[spec.method].score(spec, problem, seeds.rng(seed, "attack", spec.method))
+    if result.shape != problem.shape or result.dtype != np.float64:
+        raise ShapeError(
+            f"{spec.method}: expected float64 scores of shape {problem.shape} (targets, records), got {result.dtype} "
+            f"of shape {result.shape}: this is a fault of the attack"
+        )
+    bad = np.count_nonzero(~np.isfinite(result), axis=1)
+    if bad.any():
+        raise NonFiniteError(
+            f"{spec.method}: expected finite scores, got {bad.max()} NaN or infinite of {result.shape[1]} for target "
+            f"{problem.targets[bad.argmax()]}: check its signals for extreme values"
+        )
+    return result
+
+
+def check_references(attack: str | Spec, problem: Problem) -> None:
+    """Check that every target of a problem has as many references as an attack needs.
+
+    Args:
+        attack: a name or a spec.
+        problem: the problem.
+
+    Raises:
+        TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
+    """
+    check_membership(attack, problem.membership, problem.targets, problem.references)
+
+
+def check_membership(
+    attack: str | Spec,
+    membership: Membership | ArrayLike,
+    targets: ArrayLike | None = None,
+    references: ArrayLike | None = None,
+) -> None:
+    """Like `check_references`, before any model is trained.
+
+    Args:
+        attack: a name or a spec.
+        membership: ``(M, N)``, booleans.
+        targets: rows to audit; by default all.
+        references: rows to learn from; by default all.
+
+    Raises:
+        TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
+    """
+    spec, known = parse(attack), as_membership(membership)
+    rows, learned = model_rows(known.models, targets, references)
+    _references.require(spec.method, ATTACKS[spec.method].needs(spec), known, rows, learned)

@@ -1,0 +1,160 @@
+"""Statistics over references with each target left out, for all targets at once.
+
+Nothing is subtracted from a total: what a target gets is made of the other references' values alone, in an order that
+its own membership does not change, so that flipping its row changes no bit. Sums run over models strictly one after the
+other, so the size of a block of records changes no bit either.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks.base import Rows
+from reticent.signals.matrix import Floats
+
+Mask = NDArray[np.bool_]
+
+
+def rows(targets: Rows, references: Rows) -> Rows:
+    """Say which row of a leave-one-out result belongs to each target.
+
+    Args:
+        targets: models ``(T,)``.
+        references: models ``(R,)``.
+
+    Returns:
+        ``(T,)``: a target's position among the references, or R where it is none of them.
+    """
+    place = {int(model): position for position, model in enumerate(references)}
+    return np.array([place.get(int(model), len(references)) for model in targets], dtype=np.int64)
+
+
+def sums(values: NDArray[Any]) -> Floats:
+    """Sum over all references but one, from a forward and a backward pass.
+
+    Args:
+        values: ``(R, n)``.
+
+    Returns:
+        ``(R + 1, n)``: row r is the sum of all rows but r; row R is the sum of all.
+
+    Cost: O(R n).
+    """
+    count, width = values.shape
+    result = np.empty((count + 1, width))
+    result[0] = 0.0
+    for r in range(count):
+        np.add(result[r], values[r], out=result[r + 1])
+    after = np.zeros(width)
+    for r in range(count - 1, -1, -1):
+        result[r] += after
+        after += values[r]
+    return result
+
+
+def total(values: NDArray[Any]) -> Floats:
+    """Sum over references, one after the other.
+
+    Args:
+        values: ``(R, n)``.
+
+    Returns:
+        ``(n,)``.
+    """
+    result = np.zeros(values.shape[1])
+    for row in values:
+        result += row
+    return result
+
+
+def counts(mask: Mask, left_out: Rows) -> Floats:
+    """Count the masked references but one.
+
+    Args:
+        mask: ``(R, n)``.
+        left_out: ``(T,)`` positions among the references, R for none.
+
+    Returns:
+        ``(T, n)`` whole numbers.
+    """
+    return np.asarray(np.subtract(mask.sum(axis=0), _row_or(mask, left_out, fill=0), dtype=np.float64))
+
+
+def medians(values: Floats, mask: Mask, left_out: Rows) -> Floats:
+    """Take the median of the masked references but one, from one sort a record.
+
+    Args:
+        values: ``(R, n)``.
+        mask: which values count, ``(R, n)``; at least one besides the one left out.
+        left_out: ``(T,)`` positions among the references, R for none.
+
+    Returns:
+        ``(T, n)``.
+
+    Cost: O(R n log R + T n).
+    """
+    order = np.argsort(np.where(mask, values, np.inf), axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(len(values))[:, None], axis=0)
+    present = _row_or(mask, left_out, fill=False)
+    gap = np.where(present, _row_or(rank, left_out, fill=0), len(values))
+    count = mask.sum(axis=0) - present
+    low, high = (count - 1) // 2, count // 2
+    # The j-th value that is left is the j-th or, from the gap on, the next one of the sorted column.
+    below = np.take_along_axis(ordered, low + (low >= gap), axis=0)
+    above = np.take_along_axis(ordered, high + (high >= gap), axis=0)
+    return 0.5 * (below + above)
+
+
+def trimmed_means(values: Floats, mask: Mask, left_out: Rows, cut: float) -> Floats:
+    """Average the masked references but one, without the smallest and the largest of them.
+
+    Args:
+        values: ``(R, n)``.
+        mask: which values count, ``(R, n)``.
+        left_out: ``(T,)`` positions among the references, R for none.
+        cut: the proportion cut at each end, below one half; of k values, ``floor(cut * k)``.
+
+    Returns:
+        ``(T, n)``; zero where no value is left.
+
+    Cost: O(R n log R + T n), from one sort a record.
+    """
+    order = np.argsort(values, axis=0, kind="stable")
+    kept = np.take_along_axis(mask, order, axis=0)
+    weighed = np.where(kept, np.take_along_axis(values, order, axis=0), 0.0)
+    place = np.empty_like(order)
+    np.put_along_axis(place, order, np.arange(len(values))[:, None], axis=0)
+    total = mask.sum(axis=0)
+    at = _row_or(place, left_out, fill=len(values))
+    present = _row_or(mask, left_out, fill=False)
+    result = np.empty(at.shape)
+    for inside in (False, True):  # whether the one left out is among the masked: then one value fewer is left
+        count = np.maximum(total - inside, 0)
+        trim = np.floor(cut * count).astype(np.int64)
+        below = _running(weighed, kept, trim, count - trim)
+        above = _running(weighed[::-1], kept[::-1], trim, count - trim)
+        last = len(values) - 1 - at
+        both = np.take_along_axis(below, at, axis=0) + np.where(
+            last >= 0, np.take_along_axis(above, np.maximum(last, 0), axis=0), 0.0
+        )
+        mean = both / np.maximum(count - 2 * trim, 1)
+        result = np.where(present == inside, mean, result)
+    return result
+
+
+def _running(weighed: Floats, kept: Mask, first: Rows, stop: Rows) -> Floats:
+    """Sum, before each place of a sorted column, the kept values whose rank is from `first` up to `stop`."""
+    ranks: NDArray[np.int64] = np.cumsum(kept, axis=0) - kept
+    chosen = np.where((ranks >= first) & (ranks < stop), weighed, 0.0)
+    result = np.zeros((len(chosen) + 1, chosen.shape[1]))
+    np.cumsum(chosen, axis=0, out=result[1:])
+    return result
+
+
+def _row_or(matrix: NDArray[Any], positions: Rows, *, fill: int) -> NDArray[Any]:
+    """Take rows of a matrix; the position after the last one is a row of `fill`."""
+    padded = np.concatenate([matrix, np.full((1, matrix.shape[1]), fill, dtype=matrix.dtype)])
+    return padded[positions]

@@ -1,0 +1,74 @@
+"""Counting references: does every target keep enough of them for every record?"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks.base import Needs, Rows
+from reticent.data.membership import Membership
+from reticent.errors import TooFewReferencesError
+
+Counts = NDArray[np.int64]
+
+
+def counts(membership: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Counts, Counts]]:
+    """Count each target's references for each record, the target left out.
+
+    Args:
+        membership: ``(M, N)``.
+        targets: rows.
+        references: rows.
+
+    Yields:
+        For each target, those trained on a record and those not, ``(N,)`` each.
+    """
+    inside = np.add.reduce(membership.matrix[references], axis=0, dtype=np.int64)
+    outside = len(references) - inside
+    for target in targets:
+        own = membership.matrix[target]
+        yield (inside - own, outside - ~own) if target in references else (inside, outside)
+
+
+def require(method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows) -> None:
+    """Check that every target has as many references as an attack needs.
+
+    Args:
+        method: the attack's name, for the message.
+        needs: what it needs.
+        membership: ``(M, N)``.
+        targets: rows to audit.
+        references: rows to learn from.
+
+    Raises:
+        TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
+    """
+    for target in targets:
+        others = int(np.count_nonzero(references != target))
+        if others < needs.references:
+            raise TooFewReferencesError(
+                f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
+                f"target {target}, so {needs.references - others} are missing: add rows to the references"
+            )
+    if not (needs.references_in or needs.references_out):
+        return
+    worst, most = None, 0
+    for target, (inside, outside) in zip(targets, counts(membership, targets, references), strict=True):
+        short = int(np.count_nonzero((inside < needs.references_in) | (outside < needs.references_out)))
+        if short > most:
+            worst, most = (int(target), inside, outside), short
+    if worst is not None:
+        raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}")
+
+
+def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short: int) -> str:
+    lacks_in = np.maximum(needs.references_in - inside, 0)
+    lacks_out = np.maximum(needs.references_out - outside, 0)
+    record = int(np.argmax(lacks_in + lacks_out))
+    enough = 2 * (max(needs.references_in, needs.references_out) + 1)
+    return (
+        f"expected at least {needs.references_in} IN and {needs.references_out} OUT references for every record, but "
+        f"target {target} has fewer for {short} of {len(inside)} records: record {record} has {inside[record]} IN and "
+        f"{outside[record]} OUT, so {lacks_in[record]} IN and {lacks_out[record]} OUT are missing: train more models "
+        f"({enough} are enough where each record is in half of them), or choose options that need fewer"
+    )

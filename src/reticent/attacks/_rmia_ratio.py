@@ -1,0 +1,122 @@
+"""RMIA's log-ratios: a record's probability under the target over its marginal under the references."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks import _leave_one_out, _rmia_signal
+from reticent.attacks.base import Problem
+from reticent.signals import matrix
+from reticent.signals.matrix import Floats, Signals
+
+if TYPE_CHECKING:
+    from reticent.attacks.rmia import Rmia
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """What all targets say of N records, against the references.
+
+    Attributes:
+        log_p: log-probabilities under the targets ``(T, N, Q)``.
+        marginal: mean probability ``(T, N, Q)``: over IN and OUT references with equal weights or, if `outside`, over
+            OUT references alone.
+        outside: whether the marginal still lacks the world in which the record was trained on.
+    """
+
+    log_p: Floats
+    marginal: Floats
+    outside: bool
+
+    def logs(self, a: float | Floats, epsilon: float) -> Floats:
+        """Compute the log-ratios.
+
+        Args:
+            a: slope of the line that gives the IN probability from the OUT one; one number, or one a target ``(T,)``.
+            epsilon: smallest marginal.
+
+        Returns:
+            ``(T, N, Q)``.
+        """
+        marginal = self.marginal
+        if self.outside:
+            slope = np.reshape(a, (-1, 1, 1))
+            marginal = 0.5 * ((1 + slope) * marginal + (1 - slope))
+        return self.log_p - np.log(np.maximum(marginal, epsilon))
+
+
+def audited(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
+    """Read the audited records.
+
+    Args:
+        spec: the options of RMIA.
+        problem: whose targets are left out of their own references.
+        queries: how many queries are used.
+
+    Returns:
+        Their log-probabilities and marginals; an offline marginal is zero where no reference is OUT.
+
+    Cost: O((R + T) N Q).
+    """
+    return _gather(spec, problem, problem.signals, problem.membership.matrix, queries)
+
+
+def held_out(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
+    """Read the population, of which every reference is OUT.
+
+    Online, too, the marginal is the mean over all references: nobody was trained on these records, so there is no IN
+    world to weigh.
+
+    Args:
+        spec: the options of RMIA.
+        problem: with a population.
+        queries: how many queries are used.
+
+    Returns:
+        Its log-probabilities and marginals.
+    """
+    assert problem.population is not None
+    nobody = np.zeros((problem.signals.models, problem.population.records), dtype=np.bool_)
+    return _gather(spec, problem, problem.population, nobody, queries)
+
+
+def groups(problem: Problem, records: int, queries: int) -> Iterator[slice]:
+    """Divide the targets so that what is kept of all records for one group stays below `BLOCK_BYTES`.
+
+    Args:
+        problem: the problem.
+        records: audited records and population together.
+        queries: how many queries are used.
+
+    Yields:
+        Slices of the targets.
+    """
+    step = max(1, matrix.BLOCK_BYTES // (16 * records * queries))
+    for start in range(0, len(problem.targets), step):
+        yield slice(start, start + step)
+
+
+def _gather(spec: "Rmia", problem: Problem, signals: Signals, members: NDArray[np.bool_], queries: int) -> Ratios:
+    shape = (len(problem.targets), signals.records, queries)
+    log_p, marginal = np.empty(shape), np.empty(shape)
+    left_out = _leave_one_out.rows(problem.targets, problem.references)
+    both = spec.mode == "online" and signals is problem.signals
+    options: tuple[Any, ...] = (spec.signal, spec.temperature, spec.margin, spec.degree, spec.epsilon, queries)
+    for block, p, log in _rmia_signal.read(signals, *options):
+        log_p[:, block] = log[problem.targets]
+        inside = members[:, block][problem.references]
+        for query in range(queries):
+            references = p[problem.references, :, query]
+            mean = _mean(references, ~inside, left_out, spec.trim)
+            marginal[:, block, query] = 0.5 * (mean + _mean(references, inside, left_out, spec.trim)) if both else mean
+    return Ratios(log_p, marginal, outside=spec.mode == "offline")
+
+
+def _mean(values: Floats, mask: NDArray[np.bool_], left_out: NDArray[np.int64], trim: float) -> Floats:
+    if trim > 0:
+        return _leave_one_out.trimmed_means(values, mask, left_out, trim)
+    count = np.maximum(_leave_one_out.counts(mask, left_out), 1)
+    return _leave_one_out.sums(values * mask)[left_out] / count

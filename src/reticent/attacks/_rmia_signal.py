@@ -1,0 +1,100 @@
+"""The probability of the label that RMIA compares, by one of four formulas, floored."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from reticent.errors import InputError
+from reticent.signals.matrix import Floats, Signals
+
+Formula = Literal["softmax", "taylor", "soft-margin", "sm-taylor"]
+BLOCK = 64
+"""Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
+
+
+def read(
+    signals: Signals, formula: Formula, temperature: float, margin: float, degree: int, epsilon: float, queries: int
+) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Compute every model's probability of the true label.
+
+    From the margin where that suffices (softmax and soft margin, at temperature 1 or with two classes), for every
+    query; else from the logits, which are stored for the plain query only.
+
+    Args:
+        signals: M models, N records.
+        formula: which formula.
+        temperature: what logits are divided by.
+        margin: what is subtracted from the label's logit by the soft-margin formulas.
+        degree: of the Taylor polynomial that stands for the exponential function.
+        epsilon: smallest probability.
+        queries: how many queries to read.
+
+    Yields:
+        A slice of the records, the probability, and its logarithm, both ``(M, n, queries)`` in float64.
+
+    Raises:
+        InputError: the formula needs logits, and there are none, or not of every query.
+    """
+    shift = margin if formula in {"soft-margin", "sm-taylor"} else 0.0
+    if formula in {"softmax", "soft-margin"} and (temperature == 1 or signals.classes == 2):
+        for block in signals.blocks(BLOCK * signals.queries):
+            values = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, :queries]
+            yield block, *_sigmoid(values / temperature - shift, epsilon)
+        return
+    _require_logits(signals, formula, temperature, queries)
+    assert signals.logits is not None
+    for block in signals.blocks(BLOCK // 16 * signals.classes):
+        u = np.asarray(signals.logits[:, block], dtype=np.float64) / temperature
+        at = np.broadcast_to(signals.labels[block][None, :, None], (*u.shape[:2], 1))
+        own = np.take_along_axis(u, at, axis=2) - shift
+        if formula in {"softmax", "soft-margin"}:
+            np.put_along_axis(u, at, -np.inf, axis=2)
+            top = u.max(axis=2, keepdims=True)
+            rest = top + np.log(np.exp(u - top).sum(axis=2, keepdims=True))
+            yield block, *_sigmoid(own - rest, epsilon)
+        else:
+            own = taylor(own, degree)
+            others = taylor(u, degree)
+            np.put_along_axis(others, at, 0.0, axis=2)
+            whole = own + others.sum(axis=2, keepdims=True)
+            ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
+            floored = np.maximum(ratio, epsilon)
+            yield block, floored, np.log(floored)
+
+
+def taylor(values: Floats, degree: int) -> Floats:
+    """Evaluate the Taylor polynomial of the exponential function at zero.
+
+    Args:
+        values: any shape.
+        degree: highest power; even degrees are positive everywhere, odd ones are not.
+
+    Returns:
+        The same shape: the sum of ``v**k / k!`` up to the degree.
+    """
+    result = np.ones_like(values)
+    for k in range(degree, 0, -1):
+        result = 1 + values * result / k
+    return result
+
+
+def _sigmoid(margins: Floats, epsilon: float) -> tuple[Floats, Floats]:
+    """Return the logistic function and its logarithm, neither saturating, floored at epsilon."""
+    small = np.exp(-np.abs(margins))
+    log_p = np.minimum(margins, 0.0) - np.log1p(small)
+    p = np.where(margins >= 0, 1.0, small) / (1.0 + small)
+    return np.maximum(p, epsilon), np.maximum(log_p, np.log(epsilon))
+
+
+def _require_logits(signals: Signals, formula: Formula, temperature: float, queries: int) -> None:
+    if signals.logits is None:
+        raise InputError(
+            f"rmia: expected logits for signal={formula!r} at temperature={temperature} and {signals.classes} classes, "
+            "got margins only: give logits (M, N, C), or use signal='softmax' with temperature=1"
+        )
+    if queries > 1:
+        raise InputError(
+            f"rmia: expected one query for signal={formula!r} at temperature={temperature}, since logits are stored "
+            f"for the plain query only, got {queries}: use queries=1, or signal='softmax' with temperature=1"
+        )

@@ -1,0 +1,179 @@
+"""What every attack takes: the problem, and the facts that the table of attacks states of each attack."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent import checks
+from reticent.data.membership import Membership, as_membership
+from reticent.errors import InputError, ShapeError
+from reticent.signals.matrix import Floats, Signals
+from reticent.spec import Spec
+
+Rows = NDArray[np.int64]
+Access = Literal["labels", "probabilities", "logits", "margins"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything an attack may see; use `Problem.make`, which checks it.
+
+    A target is never among its own references, even where it stands in both lists, and an attack uses a target's
+    membership row for nothing but the other targets' scores.
+
+    Attributes:
+        signals: what M models say of N audited records.
+        membership: who was trained on what, ``(M, N)``.
+        targets: models to audit ``(T,)``.
+        references: models that may be learned from ``(R,)``.
+        population: what the same M models say of Z records that none was trained on, or None.
+    """
+
+    signals: Signals
+    membership: Membership
+    targets: Rows
+    references: Rows
+    population: Signals | None = None
+
+    @classmethod
+    def make(
+        cls,
+        signals: Signals,
+        membership: Membership | ArrayLike,
+        targets: ArrayLike | None = None,
+        references: ArrayLike | None = None,
+        population: Signals | None = None,
+    ) -> "Problem":
+        """Check that the parts of a problem fit each other.
+
+        Args:
+            signals: of M models on N records.
+            membership: ``(M, N)``, booleans.
+            targets: rows to audit; by default all M.
+            references: rows to learn from; by default all M. May be empty for attacks that learn nothing.
+            population: of the same M models, on records that none was trained on.
+
+        Returns:
+            The problem.
+
+        Raises:
+            ShapeError: signals, membership or population disagree on the models, records or queries.
+        """
+        known = as_membership(membership)
+        if known.matrix.shape != (signals.models, signals.records):
+            raise ShapeError(
+                f"membership: expected shape {(signals.models, signals.records)} (models, records), as the signals "
+                f"have, got {known.matrix.shape}"
+            )
+        if population is not None:
+            if population.records == 0:
+                raise ShapeError("population: expected at least one record, got none: leave it out")
+            for what in ("models", "queries", "classes"):
+                if getattr(population, what) != getattr(signals, what):
+                    raise ShapeError(
+                        f"population: expected {getattr(signals, what)} {what}, as the signals of the audited records "
+                        f"have, got {getattr(population, what)}"
+                    )
+        rows, learned = model_rows(known.models, targets, references)
+        return cls(signals, known, rows, learned, population)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Targets and records: the shape ``(T, N)`` of scores."""
+        return len(self.targets), self.signals.records
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Which references were trained on which records, ``(R, N)``."""
+        return self.membership.matrix[self.references]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """How many references a target must have, itself left out.
+
+    Attributes:
+        references: in all.
+        references_in: for each record, those trained on it.
+        references_out: for each record, those not trained on it.
+    """
+
+    references: int = 0
+    references_in: int = 0
+    references_out: int = 0
+
+
+@dataclass(frozen=True)
+class AttackEntry:
+    """One line of the table of attacks.
+
+    Attributes:
+        spec: its options.
+        score: ``(spec, problem, rng) -> (T, N)`` float64, finite; higher means member.
+        needs: the references that it needs, given the options.
+        summary: one sentence.
+        paper: what to cite.
+        access: the least that a model must answer for the default options: its predicted label, all class
+            probabilities, logits, or the margin (log-odds) of the true label.
+    """
+
+    spec: type[Spec]
+    score: Callable[[Any, Problem, np.random.Generator], Floats]
+    needs: Callable[[Any], Needs]
+    summary: str
+    paper: str
+    access: Access
+
+
+def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:
+    """Check the rows of targets and references, and fill in the default, which is all models.
+
+    Args:
+        models: number of models M.
+        targets: rows to audit, or None.
+        references: rows to learn from, or None.
+
+    Returns:
+        Targets ``(T,)`` and references ``(R,)``, in the order given.
+
+    Raises:
+        InputError: a row is out of range or stands twice in a list, or there is no target.
+    """
+    rows = []
+    for name, value in (("targets", targets), ("references", references)):
+        chosen = np.arange(models) if value is None else np.asarray(value)
+        if chosen.size == 0:
+            chosen = chosen.astype(np.int64)
+        checked = checks.integers(ndim=1, low=0, high=models, **{name: chosen})
+        unique, counts = np.unique(checked, return_counts=True)
+        if (counts > 1).any():
+            raise InputError(f"{name}: expected each model once, got model {unique[counts > 1][0]} more than once")
+        rows.append(checked)
+    if len(rows[0]) == 0:
+        raise InputError("targets: expected at least one model to audit, got none")
+    return rows[0], rows[1]
+
+
+def used_queries(signals: Signals, queries: int | None, method: str) -> int:
+    """Return how many queries an attack uses.
+
+    Args:
+        signals: with Q queries a record.
+        queries: how many are asked for; None is all.
+        method: the attack's name, for the message.
+
+    Returns:
+        A number from 1 to Q.
+
+    Raises:
+        InputError: more are asked for than there are.
+    """
+    if queries is not None and queries > signals.queries:
+        raise InputError(
+            f"{method}: queries: expected at most {signals.queries}, which the signals hold, got {queries}: "
+            "ask for fewer, or compute signals with more queries"
+        )
+    return signals.queries if queries is None else queries

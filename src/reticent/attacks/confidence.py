@@ -1,0 +1,56 @@
+"""The confidence attack: the more probability the model gives to the label, the more likely a member.
+
+Paper: Song and Mittal (2021), "Systematic evaluation of privacy risks of machine learning models", section 4.
+Deviation: the value is the logarithm of the probability, which ranks alike and does not saturate at 1.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.attacks import thresholds
+from reticent.attacks.base import Needs, Problem
+from reticent.attacks.thresholds import Threshold
+from reticent.signals.matrix import Floats, log_probability
+from reticent.spec import Spec
+
+
+class Confidence(Spec):
+    """Options of the confidence attack."""
+
+    method: ClassVar[str] = "confidence"
+
+    threshold: Threshold = "class-wise"
+    """One threshold for all classes (then the ranking is that of `loss`), or one for each, learned on references."""
+
+
+def needs(spec: Confidence) -> Needs:
+    """Say which references it needs.
+
+    Args:
+        spec: the options.
+
+    Returns:
+        One besides the target for class-wise thresholds, else none.
+    """
+    return thresholds.needs(spec.threshold)
+
+
+def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score each record by the log-probability of its label, less its class's threshold.
+
+    Args:
+        spec: the options.
+        problem: the plain query is used.
+        rng: not used.
+
+    Returns:
+        ``(T, N)``, in nats.
+
+    Cost: O(T N); with class-wise thresholds that of `thresholds.apply`, and 8 bytes a model and record.
+    """
+    models = thresholds.read(problem, spec.threshold)
+    values = np.empty((len(models), problem.signals.records))
+    for block in problem.signals.blocks(2 * problem.signals.queries):
+        values[:, block] = log_probability(problem.signals.margins[models, block][:, :, 0])
+    return thresholds.apply(values, models, problem, spec.threshold)

@@ -1,0 +1,68 @@
+"""The gap attack: a record that the model classifies correctly is called a member.
+
+Paper: Yeom et al. (2018), "Privacy risk in machine learning", section 3. Deviation: a record whose label shares the
+largest logit with another class counts as a mistake, whatever the order of the classes.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.attacks.base import Needs, Problem
+from reticent.errors import InputError
+from reticent.signals.matrix import Floats
+from reticent.spec import Spec
+
+
+class Correctness(Spec):
+    """Correctness attack; it has no options."""
+
+    method: ClassVar[str] = "correctness"
+
+
+def needs(spec: Correctness) -> Needs:
+    """Say which references it needs.
+
+    Args:
+        spec: the options.
+
+    Returns:
+        None.
+    """
+    return Needs()
+
+
+def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score 1 where the label has the strictly largest logit, else 0.
+
+    Args:
+        spec: the options.
+        problem: with logits, or with margins of two classes.
+        rng: not used.
+
+    Returns:
+        ``(T, N)``. Balanced accuracy is ``(accuracy on members + 1 - accuracy on non-members) / 2``.
+
+    Raises:
+        InputError: there are margins only, of more than two classes.
+
+    Cost: O(T N C).
+    """
+    signals = problem.signals
+    scores = np.empty(problem.shape)
+    if signals.logits is None:
+        if signals.classes > 2:
+            raise InputError(
+                f"correctness: expected logits of all {signals.classes} classes, got margins only, which for more than "
+                "two classes do not tell which class is predicted: give logits (M, N, C), or leave this attack out"
+            )
+        for block in signals.blocks():
+            scores[:, block] = signals.margins[problem.targets, block][:, :, 0] > 0
+        return scores
+    for block in signals.blocks(2 * signals.classes):
+        logits = np.array(signals.logits[problem.targets, block])
+        labels = signals.labels[block][None, :, None]
+        own = np.take_along_axis(logits, labels, axis=2)[:, :, 0]
+        np.put_along_axis(logits, labels, -np.inf, axis=2)
+        scores[:, block] = own > logits.max(axis=2)
+    return scores

@@ -1,0 +1,167 @@
+"""LiRA: how much likelier is the target's margin under models that saw the record than under models that did not.
+
+Paper: Carlini et al. (2022), "Membership inference attacks from first principles", algorithm 1 (online) and section
+IV-E (offline). Deviations: the shared ("pooled") variance is the one within records, so that the spread between records
+does not enter it; a record's own variance is the unbiased one, since a balanced membership would otherwise give the
+target's row away through the number of references; offline, several queries are combined by their mean z-score, which
+does not saturate. What the authors' code computes is `lira-released`.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from reticent.attacks import _leave_one_out, _references
+from reticent.attacks.base import Needs, Problem, used_queries
+from reticent.signals.matrix import Floats
+from reticent.spec import Spec
+
+ENOUGH = 32
+"""IN and OUT references for every record, from which "auto" gives a record variances of its own (64 models)."""
+FEWEST = 4
+"""References of a kind, below which a record's own variance is refused."""
+BLOCK = 64
+"""Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
+FLOOR = 1e-12
+"""Smallest variance (nats squared): references that agree exactly still give finite scores."""
+
+
+class Lira(Spec):
+    """Options of LiRA."""
+
+    method: ClassVar[str] = "lira"
+
+    mode: Literal["online", "offline"] = "online"
+    """Compare IN with OUT references, or test against OUT references alone, one-sided."""
+    variance: Literal["auto", "per-record", "pooled"] = "auto"
+    """A variance for each record, or one for all; "auto" is per-record from 32 IN and 32 OUT references on."""
+    centre: Literal["mean", "median"] = "mean"
+    """Centre of the references' margins."""
+    queries: Annotated[int, Ge(1)] | None = None
+    """How many queries of a record are used; by default all."""
+
+
+def needs(spec: Lira) -> Needs:
+    """Say which references it needs.
+
+    Args:
+        spec: the options.
+
+    Returns:
+        For every record 4 of a kind for its own variance, else 1; offline none are IN.
+    """
+    least = FEWEST if spec.variance == "per-record" else 1
+    return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
+
+
+def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score each record by its log-likelihood ratio (online) or its z-score (offline), a mean over queries.
+
+    Args:
+        spec: the options.
+        problem: the problem.
+        rng: not used.
+
+    Returns:
+        ``(T, N)``.
+
+    Cost: O((R + T) N Q) for all targets, plus a sort of the references for medians; the signals are read once, and once
+    more for a pooled variance. Memory: the scores and a block.
+    """
+    queries = used_queries(problem.signals, spec.queries, spec.method)
+    own = _own_variance(spec, problem)
+    pooled = np.ones((2, len(own), queries)) if own.all() else _pooled(spec, problem, queries)
+    scores = np.zeros(problem.shape)
+    for block, query, target, references, inside in _walk(problem, queries):
+        result = scores[:, block]
+        outside = _Side(problem, references, ~inside)
+        centre, variance = outside.centre(spec.centre), outside.variance(own, pooled[1, :, query])
+        if spec.mode == "offline":
+            result += (target - centre) / np.sqrt(variance)
+            continue
+        result += 0.5 * ((target - centre) ** 2 / variance + np.log(variance))
+        members = _Side(problem, references, inside)
+        centre, variance = members.centre(spec.centre), members.variance(own, pooled[0, :, query])
+        result -= 0.5 * ((target - centre) ** 2 / variance + np.log(variance))
+    scores /= queries
+    return scores
+
+
+class _Side:
+    """The IN or the OUT references of every target, on one block of n records."""
+
+    def __init__(self, problem: Problem, references: Floats, mask: NDArray[np.bool_]) -> None:
+        self._rows = _leave_one_out.rows(problem.targets, problem.references)
+        self._references, self._mask = references, mask
+        self._weights = mask.astype(np.float64)
+        self._weighed = references * self._weights
+        self.count = _leave_one_out.counts(mask, self._rows)
+        self.mean = _leave_one_out.sums(self._weighed)[self._rows] / np.maximum(self.count, 1)
+
+    def centre(self, kind: str) -> Floats:
+        """Return the mean or the median, ``(T, n)``."""
+        return self.mean if kind == "mean" else _leave_one_out.medians(self._references, self._mask, self._rows)
+
+    def squares(self) -> Floats:
+        """Return the sum of squared deviations from the mean, ``(T, n)``."""
+        second = _leave_one_out.sums(self._weighed * self._references)[self._rows]
+        return np.maximum(second - self.count * self.mean**2, 0.0)
+
+    def variance(self, own: NDArray[np.bool_], pooled: Floats) -> Floats:
+        """Return, for each target, the records' own variances or the pooled one, ``(T, n)`` or ``(T, 1)``."""
+        shared = np.maximum(pooled, FLOOR)[:, None]
+        if not own.any():
+            return shared
+        each = np.maximum(self.squares() / np.maximum(self.count - 1, 1), FLOOR)
+        return each if own.all() else np.where(own[:, None], each, shared)
+
+
+def _walk(problem: Problem, queries: int) -> Iterator[tuple[slice, int, Floats, Floats, NDArray[np.bool_]]]:
+    """Yield block, query, margins of targets ``(T, n)`` and of references ``(R, n)``, and who is IN ``(R, n)``.
+
+    Margins are shifted, for each record, by the references' mean, so that squares lose no digits.
+    """
+    for block in problem.signals.blocks(BLOCK * problem.signals.queries):
+        margins = problem.signals.margins[:, block]
+        inside = problem.membership.matrix[:, block][problem.references]
+        for query in range(queries):
+            references = margins[problem.references, :, query].astype(np.float64)
+            target = margins[problem.targets, :, query].astype(np.float64)
+            shift = _leave_one_out.total(references) / max(len(references), 1)
+            yield block, query, target - shift, references - shift, inside
+
+
+def _own_variance(spec: Lira, problem: Problem) -> NDArray[np.bool_]:
+    """Say for each target whether records have variances of their own ``(T,)``."""
+    if spec.variance != "auto":
+        return np.full(len(problem.targets), spec.variance == "per-record")
+    least = []
+    for inside, outside in _references.counts(problem.membership, problem.targets, problem.references):
+        least.append(outside.min() if spec.mode == "offline" else min(inside.min(), outside.min()))
+    return np.array(least) >= ENOUGH
+
+
+def _pooled(spec: Lira, problem: Problem, queries: int) -> Floats:
+    """Pool the variance within records, ``(2, T, Q)`` for IN and OUT.
+
+    A kind that has no two references of one record takes the other kind's variance; if neither has, both are 1 (with
+    one common variance, no value changes the ranking of one query).
+    """
+    squares = np.zeros((2, len(problem.targets), queries))
+    freedom = np.zeros((2, len(problem.targets), 1))
+    for _, query, _, references, inside in _walk(problem, queries):
+        for kind, mask in enumerate((inside, ~inside)):
+            if kind == 0 and spec.mode == "offline":
+                continue
+            side = _Side(problem, references, mask)
+            # One record after the other, so that the size of blocks changes no bit.
+            running = np.concatenate([squares[kind, :, query, None], side.squares()], axis=1)
+            squares[kind, :, query] = np.add.accumulate(running, axis=1)[:, -1]
+            if query == 0:
+                freedom[kind, :, 0] += np.maximum(side.count - 1, 0).sum(axis=1)
+    known = freedom > 0
+    variance = np.where(known, squares / np.maximum(freedom, 1), 1.0)
+    return np.where(known | ~known[::-1], variance, variance[::-1])

@@ -1,0 +1,115 @@
+"""LiRA as its authors' code computes it, for reproduction; prefer `lira`.
+
+Paper: Carlini et al. (2022); code: tensorflow/privacy, `research/mi_lira_2021/plot.py`. It differs from the paper in
+this: centres are medians; every record keeps only as many references, in row order, as the record that has fewest; the
+fixed variance is the spread of all margins together, between records too, and online the IN value serves both sides;
+offline the test is two-sided, so that a margin far below the OUT references' counts as a member's.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from reticent.attacks import _references
+from reticent.attacks.base import Needs, Problem, used_queries
+from reticent.signals.matrix import Floats
+from reticent.spec import Spec
+
+TINY = 1e-30
+"""Added to every standard deviation."""
+LOG_ROOT = 0.5 * np.log(2 * np.pi)
+
+
+class LiraReleased(Spec):
+    """Options of the released LiRA."""
+
+    method: ClassVar[str] = "lira-released"
+
+    mode: Literal["online", "offline"] = "online"
+    """Compare IN with OUT references, or test against OUT references alone, two-sided."""
+    variance: Literal["per-record", "fixed"] = "fixed"
+    """A standard deviation for each record and query, or one for all."""
+    queries: Annotated[int, Ge(1)] | None = None
+    """How many queries of a record are used; by default all."""
+
+
+def needs(spec: LiraReleased) -> Needs:
+    """Say which references it needs.
+
+    Args:
+        spec: the options.
+
+    Returns:
+        For every record 2 of a kind for a variance of its own (of one it is zero), else 1; offline none are IN.
+    """
+    least = 2 if spec.variance == "per-record" else 1
+    return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
+
+
+def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score each record by the released log-likelihood ratio, or by minus the OUT log-density; a mean over queries.
+
+    Args:
+        spec: the options.
+        problem: the problem.
+        rng: not used.
+
+    Returns:
+        ``(T, N)``.
+
+    Cost: O(T R N Q): each target by itself, since what it is left with depends on it; the signals are read T times, or
+    2 T times with the fixed variance.
+    """
+    queries = used_queries(problem.signals, spec.queries, spec.method)
+    scores = np.empty(problem.shape)
+    for row, target in enumerate(problem.targets):
+        _score_one(spec, problem, int(target), queries, scores[row])
+    return scores
+
+
+def _score_one(spec: LiraReleased, problem: Problem, target: int, queries: int, scores: Floats) -> None:
+    references = problem.references[problem.references != target]
+    count_in, count_out = next(_references.counts(problem.membership, np.array([target]), references))
+    keep_in, keep_out = int(count_in.min()), int(count_out.min())
+    fixed_kind = spec.mode == "online"  # online, the IN value serves both sides
+    fixed = None
+    if spec.variance == "fixed":
+        fixed = _fixed(problem, references, keep_in if fixed_kind else keep_out, queries, member=fixed_kind)
+    for block in problem.signals.blocks(8 * problem.signals.queries):
+        margins = np.asarray(problem.signals.margins[:, block], dtype=np.float64)[:, :, :queries]
+        inside = problem.membership.matrix[references, block]
+        minus_out = _minus_log_density(margins[target], _first(margins[references], ~inside, keep_out), fixed)
+        result = minus_out
+        if spec.mode == "online":
+            result = minus_out - _minus_log_density(
+                margins[target], _first(margins[references], inside, keep_in), fixed
+            )
+        scores[block] = result.sum(axis=1) / queries
+
+
+def _first(margins: Floats, mask: NDArray[np.bool_], keep: int) -> Floats:
+    """Take every record's first `keep` masked references: ``(n, keep, Q)``."""
+    chosen = mask & (np.cumsum(mask, axis=0) <= keep)
+    return margins.swapaxes(0, 1)[chosen.T].reshape(mask.shape[1], keep, -1)
+
+
+def _minus_log_density(target: Floats, kept: Floats, fixed: float | None) -> Floats:
+    deviation = (kept.std(axis=1) if fixed is None else fixed) + TINY
+    return np.asarray(0.5 * ((target - np.median(kept, axis=1)) / deviation) ** 2 + np.log(deviation) + LOG_ROOT)
+
+
+def _fixed(problem: Problem, references: NDArray[np.int64], keep: int, queries: int, *, member: bool) -> float:
+    """Compute the standard deviation of all kept margins together, in two passes, one record after the other."""
+    mean = 0.0
+    for power in (1, 2):
+        total, count = 0.0, 0
+        for block in problem.signals.blocks(8 * problem.signals.queries):
+            margins = np.asarray(problem.signals.margins[references, block], dtype=np.float64)[:, :, :queries]
+            kept = _first(margins, problem.membership.matrix[references, block] == member, keep)
+            each = ((kept - mean) ** power).reshape(len(kept), -1).sum(axis=1)
+            total = float(np.add.accumulate(np.concatenate([[total], each]))[-1])
+            count += kept[0].size * len(kept)
+        mean = total / count if power == 1 else mean
+    return float(np.sqrt(total / count))

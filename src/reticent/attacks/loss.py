@@ -1,0 +1,51 @@
+"""The loss attack: the smaller the cross-entropy of a record, the more likely it is a member.
+
+Paper: Yeom et al. (2018), "Privacy risk in machine learning", section 3. Their threshold is the mean training loss; it
+changes no ranking, so the score is the negative loss itself. The ranking equals that of `confidence` with a global
+threshold: both score by the log-probability.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.attacks.base import Needs, Problem
+from reticent.signals.matrix import Floats, log_probability
+from reticent.spec import Spec
+
+
+class Loss(Spec):
+    """Loss attack; it has no options."""
+
+    method: ClassVar[str] = "loss"
+
+
+def needs(spec: Loss) -> Needs:
+    """Say which references it needs.
+
+    Args:
+        spec: the options.
+
+    Returns:
+        None.
+    """
+    return Needs()
+
+
+def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score each record by its negative cross-entropy.
+
+    Args:
+        spec: the options.
+        problem: the plain query is used.
+        rng: not used.
+
+    Returns:
+        ``(T, N)``, in nats, zero or below.
+
+    Cost: O(T N).
+    """
+    scores = np.empty(problem.shape)
+    for block in problem.signals.blocks(2 * problem.signals.queries):
+        scores[:, block] = log_probability(problem.signals.margins[problem.targets, block][:, :, 0])
+    return scores

@@ -1,0 +1,25 @@
+"""The command ``reticent``: one file a verb, loaded when it is called."""
+
+import sys
+
+import cyclopts
+
+import reticent
+
+app = cyclopts.App(
+    name="reticent",
+    help="Audit what a neural network gives away about the records it was trained on.",
+    version=reticent.__version__,
+    version_flags=["--version"],
+)
+app.command("reticent.cli.audit:audit", name="audit")
+app.command("reticent.cli.plan:plan", name="plan")
+app.command("reticent.cli.attack:attack", name="attack")
+app.command("reticent.cli.data:app", name="data")
+
+
+def main() -> None:
+    """Run the command line; what a user can get wrong is printed without a traceback, and exits with 2."""
+    from reticent.cli.run import guarded
+
+    sys.exit(guarded(app))

@@ -30,10 +30,8 @@ def list_(*, data_dir: str | None = None) -> None:
     for column in (2, 3):
         table.columns[column].justify = "right"
     for name, entry in DATASETS.items():
-        here = _where(entry, data_dir)
-        table.add_row(
-            name, entry.summary, entry.kind, f"{entry.records:,}", str(entry.classes), "yes" if here else "no"
-        )
+        row = (entry.kind, f"{entry.records:,}", str(entry.classes), "yes" if _where(entry, data_dir) else "no")
+        table.add_row(name, *row, entry.summary)
     console = Console()
     console.print(table)
     console.print(

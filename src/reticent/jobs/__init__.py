@@ -1,0 +1,1 @@
+"""Jobs: what a command does from beginning to end, as functions that Python users call too."""

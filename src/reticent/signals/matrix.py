@@ -30,10 +30,21 @@ class Matrix(Protocol):
         """Read rows and a slice of records."""
 
 
-class Rows:
-    """A `Matrix` whose rows are separate arrays, such as memory maps of one file a model."""
+class Row(Protocol):
+    """One model's numbers; an array, or something that reads a slice of records from a file."""
 
-    def __init__(self, rows: Sequence[NDArray[Any]]) -> None:
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes: records, and what there is of each."""
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        """Read a slice of records."""
+
+
+class Rows:
+    """A `Matrix` whose rows are separate arrays, such as one file a model."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
         shapes = {row.shape for row in rows}
         if len(shapes) != 1:
             raise ShapeError(f"rows: expected equal shapes for all models, got {sorted(shapes)}")

@@ -1,0 +1,50 @@
+"""``reticent attack``: audit outputs that were computed elsewhere, without training."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from reticent.cli.flags import setting
+
+
+def attack(
+    *,
+    signals: Path,
+    attack: Annotated[list[str] | None, Parameter(negative="")] = None,
+    out: Path = Path("reticent-attack"),
+    scores: Path | None = None,
+    seed: int = 0,
+    config: Path | None = None,
+    set: Annotated[list[str] | None, Parameter(negative="")] = None,  # noqa: A002
+) -> None:
+    """Attack and audit the outputs of models of any framework.
+
+    Args:
+        signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and `logits` (M, N, C) or `margins`
+            (M, N); if wanted `targets` and `references`, rows of the models.
+        attack: an attack to run; repeat it for several. By default all that the outputs allow.
+        out: folder for report.html, audit.json and records.csv.
+        scores: save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
+        seed: for the bootstrap.
+        config: TOML file with `attacks` and `[attack.NAME]` tables.
+        set: an attack's option by its dotted name: --set attack.lira.variance=pooled.
+    """
+    from rich.console import Console
+
+    from reticent.jobs.attack import attack as run
+    from reticent.jobs.attack import read_signals, save_scores
+    from reticent.jobs.config import gather
+    from reticent.report.tables import terminal
+
+    arrays = read_signals(signals)
+    chosen = gather(config, {"attacks": attack, "seed": seed} | dict(setting(text) for text in set or []))
+    done = run(
+        **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
+        replicates=chosen.replicates, confidence=chosen.confidence,
+    )  # fmt: skip
+    console = Console(highlight=False)
+    console.print(terminal(done.document))
+    files = [*done.files, *([save_scores(scores, done.scores)] if scores else [])]
+    for file in files:
+        console.print(str(file), soft_wrap=True)

@@ -1,0 +1,27 @@
+"""``reticent audit``: train a population, attack it, report what it gives away."""
+
+from reticent.cli.flags import Flags
+
+
+def audit(flags: Flags = Flags()) -> None:  # noqa: B008
+    """Audit a data set and a recipe: train models, attack every one of them, write a report.
+
+    Models are kept in the store: the same command after an interruption goes on where it was, and trains nothing twice.
+
+    Args:
+        flags: what to audit, and how.
+    """
+    from rich.console import Console
+
+    from reticent.cli.progress import screen
+    from reticent.jobs.audit import run
+    from reticent.jobs.config import gather, prepare
+    from reticent.report.tables import terminal
+
+    job = prepare(gather(flags.config, flags.values()))
+    with screen() as shown:
+        audited = run(job, progress=shown.model, stage=shown.stage)
+    console = Console(highlight=False)
+    console.print(terminal(audited.document))
+    for file in audited.files:
+        console.print(str(file), soft_wrap=True)

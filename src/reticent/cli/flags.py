@@ -1,0 +1,95 @@
+"""The flags that every verb shares, as one dataclass that cyclopts flattens."""
+
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from reticent.errors import SpecError
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """What to audit, and how."""
+
+    dataset: str | None = None
+    "A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or module:function of your own. [digits]"
+    data_dir: Path | None = None
+    "Folder of official data files; then RETICENT_DATA, then the cache folder."
+    records: int | None = None
+    "How many records to audit, drawn at random. [all]"
+    architecture: str | None = None
+    "mlp, cnn, resnet18, resnet20, or module:factory of your own."
+    train: str | None = None
+    "Your own training, module:function, (x, y, seed) -> nn.Module."
+    models: int | None = None
+    "Number of models to train. [what suits the data set]"
+    epochs: int | None = None
+    "Passes over the training records."
+    batch_size: int | None = None
+    "Records a step."
+    optimizer: str | None = None
+    "sgd, adam or adamw."
+    learning_rate: float | None = None
+    "Peak learning rate."
+    weight_decay: float | None = None
+    "Weight decay."
+    augmentation: str | None = None
+    "none, flip, crop or flip-crop (images)."
+    seed: int | None = None
+    "Master seed. [0]"
+    validation: int | None = None
+    "Records set apart for early stopping (with --set recipe.patience=N)."
+    population: int | None = None
+    "Records that no model sees, as RMIA's population."
+    workers: int | None = None
+    "Processes to train in. [one a core]"
+    device: str | None = None
+    "auto, cpu, cuda or cuda:N. [auto]"
+    store: Path | None = None
+    "Folder of finished models; they are never trained twice. [reticent-store]"
+    out: Path | None = None
+    "Folder for report.html, audit.json and records.csv. [reticent-audit]"
+    attack: Annotated[list[str] | None, Parameter(negative="")] = None
+    "An attack to run; repeat it for several. [all]"
+    config: Path | None = None
+    "TOML file with any of these and every other option; flags win."
+    set: Annotated[list[str] | None, Parameter(negative="")] = None
+    "Any option by its dotted name: --set attack.lira.variance=pooled; repeat it for several."
+
+    def values(self) -> dict[str, Any]:
+        """Return what was given, by key of the configuration.
+
+        Returns:
+            Key to value.
+        """
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        settings = given.pop("set", [])
+        given.pop("config", None)
+        renamed = {"attack": "attacks", "train": "recipe.procedure.name", "architecture": "recipe.architecture.name"}
+        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in given.items()}
+        return values | dict(setting(text) for text in settings)
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Read one ``key=value``; the value as TOML, or else as a text.
+
+    Args:
+        text: what the user gave.
+
+    Returns:
+        The dotted key and the value.
+
+    Raises:
+        SpecError: there is no equals sign.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise SpecError(f"--set {text}: expected key=value, such as attack.lira.variance=pooled")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value.strip()

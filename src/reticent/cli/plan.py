@@ -1,0 +1,42 @@
+"""``reticent plan``: what an audit would cost and could resolve."""
+
+from reticent.cli.flags import Flags
+
+
+def plan(flags: Flags = Flags()) -> None:  # noqa: B008
+    """Estimate time, memory, disk and the smallest resolvable false-positive rate of an audit, from one probe.
+
+    Args:
+        flags: the same as for `reticent audit`.
+    """
+    from datetime import timedelta
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from reticent.jobs.config import gather, prepare
+    from reticent.jobs.plan import estimate
+
+    job = prepare(gather(flags.config, flags.values()))
+    made = estimate(job)
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    table.add_row("models", f"{made.models}, of which {made.finished} are finished in {job.config.store}")
+    table.add_row("one model", f"{made.parameters:,} parameters, about {made.seconds_per_model:.1f} s on {made.device}")
+    table.add_row("time", f"about {timedelta(seconds=round(made.seconds))} with {made.workers} workers")
+    table.add_row("memory", f"about {made.memory_bytes / 2**30:.1f} GiB")
+    table.add_row("disk", f"about {made.disk_bytes / 2**20:,.0f} MiB")
+    non_members = round(1 / made.smallest_fpr)
+    table.add_row(
+        "smallest FPR",
+        f"{made.smallest_fpr:.2g}: each model has {non_members:,} non-members among {made.records:,} records",
+    )
+    for rate in made.rates:
+        verdict = (
+            "measurable"
+            if rate["measurable"]
+            else f"not measurable: needs {rate['non_members_needed']:,} non-members a model"
+        )
+        table.add_row(f"TPR at FPR {rate['fpr']:g}", verdict)
+    Console(highlight=False).print(table)

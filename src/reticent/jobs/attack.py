@@ -1,0 +1,223 @@
+"""Bring your own outputs: attacks and audit on the signals of any framework, without training."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent.attacks import check_references
+from reticent.attacks.base import Problem
+from reticent.data.membership import Membership
+from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError, nearest
+from reticent.jobs import document
+from reticent.jobs.config import build_attacks, gather
+from reticent.jobs.measure import measure
+from reticent.report.write import write_report
+from reticent.signals.matrix import Signals
+
+KEYS = ("logits", "margins", "labels", "membership", "targets", "references")
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """An audit of outputs that were brought.
+
+    Attributes:
+        document: what ``audit.json`` holds; its recipe is None.
+        rows: one mapping a record, the most exposed first.
+        scores: by attack, ``(T, N)``, higher means member.
+        targets: the audited rows ``(T,)``.
+        files: report.html, records.csv and audit.json, if they were written.
+    """
+
+    document: dict[str, Any]
+    rows: list[dict[str, Any]]
+    scores: dict[str, NDArray[np.float64]]
+    targets: NDArray[np.int64]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        return str(self.document["verdict"]["sentence"])
+
+
+def attack(
+    *,
+    labels: ArrayLike,
+    membership: ArrayLike | Membership,
+    logits: ArrayLike | None = None,
+    margins: ArrayLike | None = None,
+    targets: ArrayLike | None = None,
+    references: ArrayLike | None = None,
+    attacks: tuple[str, ...] | list[str] = (),
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    name: str = "outputs",
+    stage: Callable[[str], None] | None = None,
+) -> Attacked:
+    """Attack and audit outputs of models that somebody else trained.
+
+    Args:
+        labels: true labels ``(N,)`` from 0.
+        membership: booleans ``(M, N)``: which model was trained on which record.
+        logits: ``(M, N, C)``, or ``(M, N)`` of binary models with one logit; or give margins.
+        margins: log-odds of the true label ``(M, N)`` or ``(M, N, Q)``; enough for LiRA, RMIA, loss and confidence.
+        targets: rows to audit; by default all.
+        references: rows that may be learned from; by default all; a target is never among its own.
+        attacks: names; by default all that these outputs allow.
+        options: by attack.
+        seed: for the bootstrap.
+        out: folder for the three files; None writes nothing.
+        replicates: of the bootstrap.
+        confidence: of every interval.
+        name: what the report calls the data.
+        stage: called with an attack's name before it runs.
+
+    Returns:
+        The audit.
+
+    Raises:
+        InputError: neither or both of logits and margins.
+
+    Example:
+        >>> import numpy as np, reticent
+        >>> rng = np.random.default_rng(0)
+        >>> membership = rng.permuted(np.tile([True, False], (500, 8)), axis=1).T
+        >>> margins = rng.normal(size=(16, 500)) + 1.0 * membership
+        >>> found = reticent.attack(labels=np.arange(500) % 10, membership=membership, margins=margins, attacks=["lira"])
+        >>> round(found.document["attacks"][0]["overall"]["auc"]["mean"], 1)
+        0.7
+    """
+    if (logits is None) == (margins is None):
+        raise InputError("expected either logits or margins, got " + ("neither" if logits is None else "both"))
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    signals = Signals.from_logits(logits, labels) if logits is not None else Signals.from_margins(margins, labels)  # type: ignore[arg-type]
+    problem = Problem.make(signals, membership, targets, references)
+    wanted = tuple(attacks) or _possible(signals)
+    config = gather(
+        None, {"attacks": list(wanted), "attack": {k: dict(v) for k, v in (options or {}).items()}, "seed": seed}
+    )
+    specs = build_attacks(config)
+    for spec in specs:
+        check_references(spec, problem)
+    measured = measure(problem, specs, seed=seed, replicates=replicates, confidence=confidence, progress=stage)
+    seconds = round(time.perf_counter() - clock, 3)
+    written = document.assemble(
+        measured,
+        data=_data(signals, name),
+        recipe=None,
+        population=_population(problem),
+        environment=document.versions() | {"started": started, "seconds_scoring": seconds},
+    )
+    rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
+    files = write_report(Path(out), written, rows) if out is not None else ()
+    return Attacked(written, rows, measured.scores, problem.targets, files)
+
+
+def _possible(signals: Signals) -> tuple[str, ...]:
+    """Name the attacks that these signals allow: with margins of many classes there are no labels or whole answers."""
+    from reticent.attacks import ATTACKS
+
+    if signals.logits is not None:
+        return tuple(ATTACKS)
+    allowed = {"margins", "labels"} if signals.classes == 2 else {"margins"}
+    return tuple(name for name, entry in ATTACKS.items() if entry.access in allowed)
+
+
+def _data(signals: Signals, name: str) -> dict[str, Any]:
+    return {"name": name, "kind": "outputs", "records": signals.records, "classes": signals.classes, "class_names": []}
+
+
+def _population(problem: Problem) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "models": problem.signals.models,
+        "targets": problem.targets.tolist(),
+        "references": len(problem.references),
+        "membership_digest": problem.membership.digest,
+        "health": [],
+        "per_model": [],
+    }
+    if problem.signals.logits is None:
+        return facts
+    for model in range(problem.signals.models):
+        correct = problem.signals.logits[model, slice(None)].argmax(axis=-1) == problem.signals.labels
+        row = problem.membership.matrix[model]
+        facts["per_model"].append({
+            "model": model,
+            "run": None,
+            "members": int(row.sum()),
+            "accuracy_members": float(correct[row].mean()),
+            "accuracy_non_members": float(correct[~row].mean()),
+        })
+    facts["accuracy"] = {
+        part: document.spread([row[f"accuracy_{part}"] for row in facts["per_model"]])
+        for part in ("members", "non_members")
+    }
+    return facts
+
+
+def read_signals(path: Path) -> dict[str, NDArray[Any]]:
+    """Read a file of outputs.
+
+    Args:
+        path: an ``.npz`` with ``labels``, ``membership``, ``logits`` or ``margins``, and if wanted ``targets`` and
+            ``references``.
+
+    Returns:
+        The arrays by name, as `attack` takes them.
+
+    Raises:
+        MissingFileError: there is no such file.
+        CorruptFileError: it is no .npz file, or holds Python objects.
+        SpecError: an array has an unknown name, or one is missing.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    except FileNotFoundError:
+        raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
+    except Exception as error:
+        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {error}") from None
+    for key in arrays:
+        if key not in KEYS:
+            raise SpecError(f"{path}: unknown array {key!r}: {nearest(key, KEYS)}")
+    for key in ("labels", "membership"):
+        if key not in arrays:
+            raise SpecError(f"{path}: the array {key!r} is missing; it holds {', '.join(sorted(arrays)) or 'nothing'}")
+    return arrays
+
+
+def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
+    """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name.
+
+    Args:
+        path: where to; its ending says which form.
+        scores: by attack.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: several attacks' scores do not fit an .npy file, or the ending is another one.
+    """
+    if path.suffix not in {".npy", ".npz"}:
+        raise InputError(f"scores: expected a path that ends in .npy or .npz, got {path.name!r}")
+    if path.suffix == ".npy" and len(scores) != 1:
+        raise InputError(
+            f"scores: {len(scores)} attacks ran; an .npy holds one: give --attack NAME, or a path ending in .npz"
+        )
+    with replacing_bytes(path) as stream:
+        if path.suffix == ".npy":
+            np.save(stream, next(iter(scores.values())))
+        else:
+            np.savez(stream, **{name: values for name, values in scores.items()})
+    return path

@@ -1,0 +1,176 @@
+"""The main job: from records to an honest audit."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks.base import Problem
+from reticent.jobs import document
+from reticent.jobs.config import AuditConfig, Job, gather, prepare
+from reticent.jobs.measure import Measured, measure
+from reticent.population import gather as population_signals
+from reticent.population.train import Callback, train
+from reticent.report.files import make_folder
+from reticent.report.write import write_report
+from reticent.spec import full
+from reticent.store import Store
+
+THUMBNAILS = 60
+"""How many of the most exposed records are shown as pictures."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """An audit that ran.
+
+    Attributes:
+        document: what ``audit.json`` holds.
+        rows: one mapping a record, the most exposed first; what ``records.csv`` holds.
+        scores: by attack, ``(T, N)``, higher means member.
+        membership: booleans ``(M, N)``: who was trained on what.
+        ids: the audited records' ids in the data set ``(N,)``.
+        files: report.html, records.csv and audit.json.
+    """
+
+    document: dict[str, Any]
+    rows: list[dict[str, Any]]
+    scores: dict[str, NDArray[np.float64]]
+    membership: NDArray[np.bool_]
+    ids: NDArray[np.int64]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        return str(self.document["verdict"]["sentence"])
+
+
+def audit(
+    config: AuditConfig | str | Path | None = None,
+    *,
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
+    **values: Any,
+) -> Audited:
+    """Train a population, attack every model of it, and report what it gives away.
+
+    Finished models are found in the store and not trained again; the same call after any interruption goes on.
+
+    Args:
+        config: a configuration, the path of a TOML file, or None.
+        progress: called after every model.
+        stage: called with a word before each stage.
+        **values: keys of `AuditConfig` or, for short, of `Recipe`: ``dataset="location30", epochs=20``; dots are
+            written as double underscores: ``attack__lira__variance="pooled"``.
+
+    Returns:
+        The audit; its three files lie in ``config.out``.
+
+    Example:
+        >>> import reticent
+        >>> audited = reticent.audit(models=8, epochs=5, attacks=["lira"], store="/tmp/s", out="/tmp/o")  # doctest: +SKIP
+        >>> print(audited.sentence)  # doctest: +SKIP
+    """
+    dotted = {key.replace("__", "."): list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+    if isinstance(config, AuditConfig):
+        chosen = gather(None, _given(config) | dotted) if dotted else config
+    else:
+        chosen = gather(config, dotted)
+    return run(prepare(chosen), progress=progress, stage=stage)
+
+
+def _given(config: AuditConfig) -> dict[str, Any]:
+    return {name: getattr(config, name) for name in config.model_fields_set}
+
+
+def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:
+    """Run a job that is prepared.
+
+    Args:
+        job: what to do.
+        progress: called after every model.
+        stage: called with a word before each stage.
+
+    Returns:
+        The audit, written to disk.
+    """
+    tell = stage or (lambda _: None)
+    out, store = Path(job.config.out), Store(Path(job.config.store)).open()
+    make_folder(out)
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), _Clock()
+    tell("training")
+    made = train(job.population, store, workers=job.workers, device=job.device, progress=progress)
+    times = {"training": clock.lap()}
+    signals, others = population_signals.signals(job.population, store, made)
+    problem = Problem.make(signals, job.population.membership, population=others)
+    measured = measure(
+        problem,
+        job.attacks,
+        seed=job.config.seed,
+        replicates=job.config.replicates,
+        confidence=job.config.confidence,
+        progress=tell,
+    )
+    times["scoring"] = clock.lap()
+    tell("report")
+    found = sum(not one.fresh for one in made)
+    facts = document.population_facts(job.population, made)
+    written = document.assemble(
+        measured,
+        data=document.data_facts(job.records, job.population.roles),
+        recipe=full(job.population.recipe),
+        population=facts,
+        environment=document.environment_facts(job, times, found, started),
+        cannot_say=_limits(job, facts),
+    )
+    return _write(job, measured, written, out)
+
+
+def _write(job: Job, measured: Measured, written: dict[str, Any], out: Path) -> Audited:
+    records, ids = job.records, job.population.roles.audited
+    rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    files = write_report(out, written, rows, thumbnails(job, rows))
+    return Audited(written, rows, measured.scores, job.population.membership.matrix, ids, files)
+
+
+def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:
+    """Draw the most exposed records, where the records are pictures.
+
+    Args:
+        job: holds the records.
+        rows: the most exposed first.
+
+    Returns:
+        Record id to ``uint8 (h, w)`` or ``(h, w, 3)``.
+    """
+    drawn = {row["record"]: job.records.thumbnail(row["record"]) for row in rows[:THUMBNAILS]}
+    return {record: picture for record, picture in drawn.items() if picture is not None}
+
+
+def _limits(job: Job, facts: Mapping[str, Any]) -> list[str]:
+    sentences = document.health_sentences(facts)
+    if job.records.duplicates:
+        sentences.append(
+            f"{job.records.duplicates} records repeat another one exactly: where one copy was a member and the other not, "
+            "an attack that finds the record is counted as wrong, so the leak of such records is understated."
+        )
+    return sentences
+
+
+class _Clock:
+    """Seconds since the last lap."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+
+    def lap(self) -> float:
+        """Return the seconds since the last call."""
+        now = time.perf_counter()
+        seconds, self._last = now - self._last, now
+        return seconds

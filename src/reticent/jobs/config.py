@@ -1,0 +1,250 @@
+"""Configuration of an audit: what the user says, and what it resolves to before anything is trained."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt, Lt
+from pydantic import Field
+
+from reticent import usercode
+from reticent.attacks import ATTACKS
+from reticent.attacks.base import check_membership
+from reticent.data import DATASETS
+from reticent.data.load import load
+from reticent.data.membership import Membership
+from reticent.data.records import Records
+from reticent.data.roles import Roles
+from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.models import ARCHITECTURES
+from reticent.models.user import Factory
+from reticent.objectives import OBJECTIVES
+from reticent.population.population import Population
+from reticent.procedures import PROCEDURES
+from reticent.procedures.user import Function
+from reticent.signals.queries import Queries
+from reticent.spec import Spec, read_toml
+from reticent.training.recipe import Recipe
+
+Options = dict[str, Any]
+METHODS = {"architecture": ARCHITECTURES, "objective": OBJECTIVES, "procedure": PROCEDURES}
+DEFAULT_MODELS = 16
+
+
+class AuditConfig(Spec):
+    """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
+
+    dataset: str = "digits"
+    """A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or ``module:function``."""
+    data_dir: str | None = None
+    """Where official files lie; then RETICENT_DATA, then the cache folder."""
+    records: Annotated[int, Ge(2)] | None = None
+    """How many records to audit, drawn at random; by default all that no other role takes."""
+    validation: Annotated[int, Ge(0)] = 0
+    """Records for early stopping."""
+    reference: Annotated[int, Ge(0)] = 0
+    """The defender's reference non-members."""
+    population: Annotated[int, Ge(0)] = 0
+    """Records that no model sees, as the attacker's yardstick (RMIA)."""
+    models: Annotated[int, Ge(2)] | None = None
+    """Number of models M; by default what suits the data set."""
+    seed: Annotated[int, Ge(0)] = 0
+    """The master seed: who trains on what, and every model's streams."""
+    workers: Annotated[int, Ge(1)] | None = None
+    """Processes to train in; by default one a core on the CPU, and one on CUDA."""
+    device: str = "auto"
+    """auto, cpu, cuda or cuda:N."""
+    store: str = "reticent-store"
+    """Folder of finished runs; several audits may share it."""
+    out: str = "reticent-audit"
+    """Folder for report.html, audit.json and records.csv."""
+    attacks: tuple[str, ...] = ()
+    """Which attacks to run; by default all."""
+    attack: dict[str, Options] = Field(default_factory=dict)
+    """Options of attacks, one table a name: ``[attack.lira]``."""
+    recipe: Options = Field(default_factory=dict)
+    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective`` and ``procedure`` are a name or a
+    table with ``name`` and options."""
+    queries: Options = Field(default_factory=dict)
+    """Views of each record that the attacks may ask about: the fields of `Queries`."""
+    replicates: Annotated[int, Ge(100)] = 1000
+    """Bootstrap replicates behind the intervals over models."""
+    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
+    """Level of every interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """An audit that is checked and ready to train.
+
+    Attributes:
+        config: what the user said.
+        records: the data set.
+        population: what to train.
+        attacks: their specs.
+        workers: number of processes.
+        device: of every worker.
+    """
+
+    config: AuditConfig
+    records: Records
+    population: Population
+    attacks: tuple[Spec, ...]
+    workers: int
+    device: str
+
+
+def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
+    """Put a configuration file and single values together; single values win.
+
+    Args:
+        file: a TOML file, or None.
+        values: by key of `AuditConfig`, or of `Recipe` for short (``epochs``); None is not given; dotted keys such as
+            ``attack.lira.variance`` reach into tables.
+
+    Returns:
+        The configuration.
+
+    Raises:
+        SpecError: an unknown key (the message gives the nearest one) or a value of the wrong kind.
+    """
+    tree = read_toml(Path(file)) if file is not None else {}
+    where = f"{file}: " if file is not None else ""
+    try:
+        for key, value in values.items():
+            if value is not None:
+                _set(tree, key, value)
+        return AuditConfig(**_shorthand(tree))
+    except SpecError as error:
+        raise error.prefixed(where) from None
+
+
+def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
+    *tables, last = dotted.split(".")
+    if not tables and last in _recipe_keys():
+        tables = ["recipe"]
+    for table in tables:
+        inner = tree.setdefault(table, {})
+        if isinstance(inner, str) and table in METHODS:
+            inner = tree[table] = {"name": inner}
+        if not isinstance(inner, dict):
+            raise SpecError(f"{dotted}: {table} is a value, not a table")
+        tree = inner
+    tree[last] = value
+
+
+def _recipe_keys() -> set[str]:
+    return set(Recipe.model_fields)
+
+
+def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
+    """Move keys of the recipe that stand at the top into its table; refuse unknown ones with the nearest of both."""
+    known, recipe_keys = set(AuditConfig.model_fields), _recipe_keys()
+    unknown = [key for key in tree if key not in known | recipe_keys]
+    if unknown:
+        raise SpecError(f"unknown key {unknown[0]!r}: {nearest(unknown[0], known | recipe_keys)}")
+    recipe = {key: value for key, value in tree.items() if key in recipe_keys} | tree.get("recipe", {})
+    rest = {key: value for key, value in tree.items() if key in known}
+    return rest | ({"recipe": recipe} if recipe else {})
+
+
+def prepare(config: AuditConfig) -> Job:
+    """Check everything that can be checked before training: data, roles, recipe, attacks and their references.
+
+    Args:
+        config: what the user said.
+
+    Returns:
+        The job.
+    """
+    from reticent.population.train import choose_device
+
+    device = choose_device(config.device)
+    suggested = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
+    models = config.models or suggested.pop("models", None) or DEFAULT_MODELS
+    suggested.pop("models", None)
+    recipe = build_recipe(suggested, config.recipe)
+    attacks = build_attacks(config)
+    queries = Queries(**config.queries)
+    records = load(config.dataset, data_dir=config.data_dir)
+    sizes = {"validation": config.validation, "reference": config.reference, "population": config.population}
+    roles = Roles.split(records, config.seed, audited=config.records, **sizes)
+    membership = Membership.draw(models, len(roles.audited), config.seed)
+    for spec in attacks:
+        check_membership(spec, membership)
+    population = Population(recipe, records, roles, membership, config.seed, queries)
+    workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
+    return Job(config, records, population, attacks, workers, device)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Recipe:
+    """Build a recipe from names and options, looked up in the tables.
+
+    Args:
+        suggested: what suits the data set.
+        given: what the user said; wins.
+
+    Returns:
+        The recipe, with the source of user code hashed into it.
+    """
+    merged = {**suggested, **given}
+    for part, table in METHODS.items():
+        if part in merged:
+            options = merged[part] if isinstance(merged[part], dict) else {"name": merged[part]}
+            if (
+                isinstance(suggested.get(part), dict)
+                and options.get("name", suggested[part]["name"]) == suggested[part]["name"]
+            ):
+                options = {**suggested[part], **options}
+            merged[part] = _method(part, table, options)
+    return Recipe(**merged)
+
+
+def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> Spec:
+    rest = dict(options)
+    name = rest.pop("name", None)
+    if not isinstance(name, str):
+        raise SpecError(f"{part}: expected a name, or a table with a name, got {options!r}")
+    if usercode.is_import_string(name):
+        if part == "architecture":
+            return Factory(factory=name, **rest).resolve()
+        if part == "procedure":
+            return Function(function=name, **rest).resolve()
+    if name not in table:
+        hint = " (or module:name of your own)" if part in {"architecture", "procedure"} else ""
+        raise UnknownNameError(part + hint, name, table)
+    spec: Spec = table[name].spec(**rest)
+    return spec.resolve() if isinstance(spec, (Factory, Function)) else spec
+
+
+def build_attacks(config: AuditConfig) -> tuple[Spec, ...]:
+    """Build the specs of the attacks that a configuration asks for.
+
+    Args:
+        config: names them, with options.
+
+    Returns:
+        One spec an attack, in the order asked for.
+
+    Raises:
+        UnknownNameError: a name that no table has.
+        SpecError: options of an attack that is not run, or an attack named twice.
+    """
+    names = config.attacks or tuple(ATTACKS)
+    for name in [*names, *config.attack]:
+        if name not in ATTACKS:
+            raise UnknownNameError("attack", name, ATTACKS)
+    unused = sorted(set(config.attack) - set(names))
+    if unused:
+        raise SpecError(
+            f"attack.{unused[0]}: options are given, but the attack is not among those to run: {', '.join(names)}"
+        )
+    if len(set(names)) != len(names):
+        raise SpecError(f"attacks: expected each name once, got {', '.join(names)}")
+    return tuple(ATTACKS[name].spec(**config.attack.get(name, {})) for name in names)

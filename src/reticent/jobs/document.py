@@ -1,0 +1,242 @@
+"""The document of an audit: what ``audit.json`` holds. Everything that depends on the run stands under ``environment``."""
+
+import platform
+import resource
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+import reticent
+from reticent.auditing.verdict import verdict
+from reticent.data.records import Records
+from reticent.data.roles import Roles
+from reticent.jobs.config import Job
+from reticent.jobs.measure import Measured
+from reticent.population.population import Population
+from reticent.population.worker import Made
+from reticent.spec import full, identity
+
+SCHEMA = "reticent.audit/1"
+
+
+def assemble(
+    measured: Measured,
+    *,
+    data: Mapping[str, Any],
+    recipe: Mapping[str, Any] | None,
+    population: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    cannot_say: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Put the parts of a document together.
+
+    Args:
+        measured: what the attacks found.
+        data: the facts of the data set.
+        recipe: how the models were made, or None where they came from elsewhere.
+        population: the facts of the models.
+        environment: versions, machine, times.
+        cannot_say: further sentences on what this audit cannot say.
+
+    Returns:
+        Plain values, in the order of ``docs/schema.md``.
+    """
+    said = dict(verdict(measured.audits))
+    said["cannot_say"] = [*said["cannot_say"], *cannot_say]
+    return {
+        "schema": SCHEMA,
+        "verdict": said,
+        "data": dict(data),
+        "recipe": None if recipe is None else dict(recipe),
+        "population": dict(population),
+        "attacks": [audit.to_json() for audit in measured.audits],
+        "environment": dict(environment),
+    }
+
+
+def data_facts(records: Records, roles: Roles) -> dict[str, Any]:
+    """State what was audited.
+
+    Args:
+        records: the data set.
+        roles: its parts.
+
+    Returns:
+        Plain values.
+    """
+    return {
+        "name": records.name,
+        "kind": records.kind,
+        "records": len(records),
+        "shape": list(records.x.shape[1:]),
+        "classes": records.classes,
+        "class_names": list(records.class_names),
+        "digest": records.digest,
+        "duplicates": records.duplicates,
+        "roles": roles.sizes(),
+        "roles_digest": identity(roles.to_json()),
+        "licence": records.licence,
+        "citation": records.citation,
+    }
+
+
+def population_facts(population: Population, made: Sequence[Made]) -> dict[str, Any]:
+    """State how the models are: who was trained on how much, how well they do, and which are not healthy.
+
+    Args:
+        population: what was trained.
+        made: one entry a model.
+
+    Returns:
+        Plain values.
+    """
+    per_model = [
+        {
+            "model": one.model,
+            "run": one.training,
+            "members": one.facts["members"],
+            "accuracy_members": one.facts["accuracy_members"],
+            "accuracy_non_members": one.facts["accuracy_non_members"],
+        }
+        for one in made
+    ]
+    return {
+        "models": population.models,
+        "seed": population.seed,
+        "parameters": made[0].facts["parameters"],
+        "membership_digest": population.membership.digest,
+        "queries": full(population.queries),
+        "accuracy": {
+            "members": spread([row["accuracy_members"] for row in per_model]),
+            "non_members": spread([row["accuracy_non_members"] for row in per_model]),
+        },
+        "health": health(made),
+        "per_model": per_model,
+    }
+
+
+def health(made: Sequence[Made]) -> list[dict[str, Any]]:
+    """Find models that label their own members no better than the largest class would.
+
+    Args:
+        made: one entry a model.
+
+    Returns:
+        The model and its problem, in words; empty if all are healthy.
+    """
+    found = []
+    for one in made:
+        share, count = one.facts["largest_class_share"], one.facts["members"]
+        chance = share + 3 * (share * (1 - share) / count) ** 0.5
+        accuracy = one.facts["accuracy_members"]
+        if accuracy <= chance:
+            problem = f"labels {accuracy:.1%} of its own training records correctly; always guessing one class gives {share:.1%}"
+            found.append({"model": one.model, "problem": problem})
+    return found
+
+
+def health_sentences(population: Mapping[str, Any]) -> list[str]:
+    """Say what unhealthy models do to an audit.
+
+    Args:
+        population: from `population_facts`.
+
+    Returns:
+        No sentence, or one.
+    """
+    sick = [str(row["model"]) for row in population["health"]]
+    if not sick:
+        return []
+    which = ", ".join(sick[:8]) + (", ..." if len(sick) > 8 else "")
+    return [
+        f"{len(sick)} of {population['models']} models did not learn (model {which}): a model that learned nothing has "
+        "nothing to give away, so low numbers here say nothing of a model that works. Train longer, or with another learning rate."
+    ]
+
+
+def environment_facts(job: Job, times: Mapping[str, float], found: int, started: str) -> dict[str, Any]:
+    """State where, when and at what cost.
+
+    Args:
+        job: workers and device.
+        times: seconds by what they were spent on.
+        found: models that were finished before.
+        started: the time, ISO 8601.
+
+    Returns:
+        Plain values.
+    """
+    return versions() | {
+        "device": job.device,
+        "workers": job.workers,
+        "models_found": found,
+        "started": started,
+        **{f"seconds_{name}": round(value, 3) for name, value in times.items()},
+        "peak_memory_bytes": peak_memory(),
+        "command": sys.argv[1:] if sys.argv and sys.argv[0].endswith("reticent") else [],
+    }
+
+
+def versions() -> dict[str, Any]:
+    """State the versions that numbers may depend on.
+
+    Returns:
+        Name to version.
+    """
+    torch = sys.modules.get("torch")
+    return {
+        "reticent": reticent.__version__,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__) if torch is not None else None,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "platform": platform.platform(),
+    }
+
+
+def peak_memory() -> int:
+    """Return the largest memory that this process and its ended children held, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def record_rows(
+    measured: Measured, ids: NDArray[np.int64], labels: NDArray[np.int64], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """List every record with its exposure, the most exposed first.
+
+    Args:
+        measured: holds the exposures.
+        ids: the records' ids in the data set ``(N,)``.
+        labels: their labels ``(N,)``.
+        names: of the classes, or empty.
+
+    Returns:
+        One mapping a record.
+    """
+    rows = [
+        {
+            "record": int(record),
+            "label": int(label),
+            "label_name": names[label] if len(names) else str(int(label)),
+            **{key: value for key, value in row.items() if key not in {"record", "label"}},
+        }
+        for record, label, row in zip(ids, labels, measured.exposure.rows(), strict=True)
+    ]
+    return sorted(rows, key=lambda row: (row["exposure"] is None, -(row["exposure"] or 0.0), row["record"]))
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Summarise one number a model.
+
+    Args:
+        values: at least two.
+
+    Returns:
+        Mean and standard deviation (n - 1).
+    """
+    return {"mean": float(np.mean(values)), "std": float(np.std(values, ddof=1))}

@@ -1,0 +1,141 @@
+"""Plan an audit: what it will cost and what it can resolve, from one probe, before anything is trained."""
+
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from reticent.auditing.audit import FPRS
+from reticent.auditing.roc import allowed, records_needed
+from reticent.jobs.config import AuditConfig, Job, gather, prepare
+from reticent.population.population import Population
+from reticent.population.worker import Maker
+from reticent.procedures import PROCEDURES
+from reticent.store import Store
+from reticent.training.streams import Streams
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an audit will take; estimates from one probe on this machine.
+
+    Attributes:
+        models: number of models M.
+        finished: how many of them lie finished in the store.
+        workers: processes.
+        device: of every worker.
+        records: audited records N.
+        parameters: of one model.
+        seconds_per_model: training and asking, in one worker.
+        seconds: of all unfinished models.
+        memory_bytes: of all workers together.
+        disk_bytes: that the unfinished models will take.
+        smallest_fpr: the smallest false-positive rate that one model's non-members can resolve.
+        rates: for each usual rate, whether it can be measured, and the non-members needed.
+    """
+
+    models: int
+    finished: int
+    workers: int
+    device: str
+    records: int
+    parameters: int
+    seconds_per_model: float
+    seconds: float
+    memory_bytes: int
+    disk_bytes: int
+    smallest_fpr: float
+    rates: tuple[dict[str, Any], ...]
+
+
+def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
+    """Estimate time, memory and disk of an audit, and the smallest false-positive rate that it can resolve.
+
+    One epoch of one model is trained as a probe (or, where training is a function of yours, one whole model).
+
+    Args:
+        config: a configuration, the path of a TOML file, or None.
+        **values: as for `reticent.audit`.
+
+    Returns:
+        The plan.
+    """
+    dotted = {key.replace("__", "."): value for key, value in values.items()}
+    job = prepare(config if isinstance(config, AuditConfig) else gather(config, dotted))
+    return estimate(job)
+
+
+def estimate(job: Job) -> Plan:
+    """Estimate what a job takes.
+
+    Args:
+        job: prepared.
+
+    Returns:
+        The plan.
+    """
+    population, store = job.population, Store(Path(job.config.store))
+    finished = sum(store.find(population.signals_id(m)) is not None for m in range(population.models))
+    left = population.models - finished
+    probe = _probe(population, store, job.device)
+    non_members = int((~population.membership.matrix).sum(axis=1).min())
+    signals = 4 * (len(population.roles.audited) + len(population.roles.population))
+    signals *= population.records.classes + len(population.queries.views())
+    workers = min(job.workers, max(left, 1))
+    return Plan(
+        models=population.models,
+        finished=finished,
+        workers=workers,
+        device=job.device,
+        records=len(population.roles.audited),
+        parameters=probe.parameters,
+        seconds_per_model=probe.seconds,
+        seconds=probe.seconds * np.ceil(left / workers) + (0 if workers == 1 else 3.0),
+        memory_bytes=probe.memory * workers,
+        disk_bytes=left * (2 * probe.state_bytes + signals),
+        smallest_fpr=1 / non_members,
+        rates=tuple(
+            {"fpr": fpr, "measurable": allowed(fpr, non_members) >= 1, "non_members_needed": records_needed(fpr)}
+            for fpr in FPRS
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Probed:
+    seconds: float
+    memory: int
+    parameters: int
+    state_bytes: int
+
+
+def _probe(population: Population, store: Store, device: str) -> _Probed:
+    maker = Maker(population, store, device)
+    recipe = population.recipe
+    whole = recipe.procedure.method == "function"
+    short = recipe if whole else recipe.replace(epochs=1, warmup_epochs=0.0, patience=None)
+    materials, streams = maker.materials(0), Streams(population.seed, 0)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        started = time.perf_counter()
+        trained = PROCEDURES[recipe.procedure.method].train(short, materials, streams)
+        middle = time.perf_counter()
+        maker.ask(0, trained.model)
+        ended = time.perf_counter()
+    finally:
+        torch.set_num_threads(threads)
+    epochs = 1 if whole else recipe.epochs
+    state = trained.model.state_dict().values()
+    unit = 1 if sys.platform == "darwin" else 1024
+    return _Probed(
+        seconds=(middle - started) * epochs + ended - middle,
+        memory=unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        parameters=sum(p.numel() for p in trained.model.parameters()),
+        state_bytes=sum(v.numel() * v.element_size() for v in state),
+    )

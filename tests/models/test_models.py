@@ -1,0 +1,164 @@
+import pytest
+import torch
+
+from reticent.errors import InputError, ModelError
+from reticent.models import ARCHITECTURES
+from reticent.models.base import Input, build
+from reticent.models.cnn import CNN
+from reticent.models.mlp import MLP
+from reticent.models.user import Factory
+from reticent.spec import canonical
+
+
+@pytest.fixture(autouse=True)
+def _forked():
+    """Building draws from torch's global generator; keep that inside each test."""
+    with torch.random.fork_rng():
+        yield
+
+
+IMAGE = Input("image", (3, 32, 32))
+GIVEN = {"mlp": Input("tabular", (20,)), "cnn": IMAGE, "resnet18": IMAGE, "resnet20": IMAGE}
+SPECS = {"cnn": {}, "mlp": {}, "resnet18": {"width": 8}, "resnet20": {}}
+
+
+def make(name, given=None, classes=10, **options):
+    entry = ARCHITECTURES[name]
+    return build(entry, entry.spec(**options), given or GIVEN[name], classes)
+
+
+def count(model):
+    return sum(p.numel() for p in model.parameters())
+
+
+def test_the_table_has_every_architecture_and_names_agree():
+    assert set(ARCHITECTURES) == {*SPECS, "import"}
+    assert all(entry.spec.method == name for name, entry in ARCHITECTURES.items())
+
+
+def test_resnet20_has_the_published_number_of_parameters():
+    assert count(make("resnet20")) == 272_474
+
+
+def test_resnet18_has_the_published_number_of_parameters():
+    assert count(make("resnet18")) == 11_173_962
+
+
+def test_the_mlp_of_the_default_audit():
+    assert count(make("mlp", Input("tabular", (64,)))) == 64 * 256 + 256 + 256 * 256 + 256 + 2570
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("classes", [2, 7])
+def test_every_architecture_answers_logits_and_learns(name, classes):
+    model = make(name, classes=classes, **SPECS[name])
+    x = torch.randn(4, *GIVEN[name].shape)
+    logits = model(x)
+    assert logits.shape == (4, classes)
+    logits.logsumexp(1).sum().backward()
+    assert all(p.grad is not None and torch.isfinite(p.grad).all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_the_same_global_seed_gives_the_same_weights(name):
+    torch.manual_seed(0)
+    first = make(name, **SPECS[name])
+    torch.manual_seed(0)
+    second = make(name, **SPECS[name])
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+
+
+def test_the_mlp_flattens_images():
+    assert make("mlp", Input("image", (1, 8, 8)))(torch.randn(2, 1, 8, 8)).shape == (2, 10)
+
+
+def test_dropout_is_an_option():
+    assert any(isinstance(m, torch.nn.Dropout) for m in make("mlp", dropout=0.5))
+
+
+def test_images_too_small_are_refused():
+    with pytest.raises(InputError, match="need images of 8 pixels, got 4 x 4"):
+        make("cnn", Input("image", (1, 4, 4)))
+
+
+def test_records_of_the_wrong_kind_are_refused():
+    with pytest.raises(InputError, match="'resnet20' takes image records, got tabular of shape"):
+        make("resnet20", GIVEN["mlp"])
+
+
+def test_specs_say_what_differs_from_the_default():
+    assert canonical(MLP(widths=(8,))) == {"method": "mlp", "widths": [8]}
+    assert canonical(CNN()) == {"method": "cnn"}
+
+
+@pytest.fixture
+def user_module(tmp_path, monkeypatch):
+    import importlib
+    import sys
+
+    def write(text, name="user_net"):
+        (tmp_path / f"{name}.py").write_text(text)
+        sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield write
+    for name in ("user_net", "user_helper"):
+        sys.modules.pop(name, None)
+
+
+NET = "import torch\ndef net(input_shape, classes):\n    return torch.nn.Linear(input_shape[0], classes)\n"
+
+
+def test_a_users_factory_gets_what_its_parameters_name(user_module):
+    user_module(NET)
+    assert make("import", GIVEN["mlp"], 3, factory="user_net:net")(torch.zeros(1, 20)).shape == (1, 3)
+
+
+def test_a_changed_line_changes_the_identity(user_module):
+    user_module(NET)
+    first = Factory(factory="user_net:net").resolve()
+    user_module(NET + "# another line\n")
+    assert Factory(factory="user_net:net").resolve() != first
+
+
+def test_a_changed_helper_changes_the_identity(user_module):
+    user_module("WIDTH = 3\n", "user_helper")
+    user_module("import user_helper\n" + NET)
+    first = Factory(factory="user_net:net").resolve()
+    user_module("WIDTH = 4\n", "user_helper")
+    user_module("import user_helper\n" + NET)
+    assert Factory(factory="user_net:net").resolve() != first
+
+
+def test_code_that_changed_under_way_is_refused(user_module):
+    user_module(NET)
+    spec = Factory(factory="user_net:net").resolve()
+    user_module(NET + "\n")
+    with pytest.raises(ModelError, match="its source changed"):
+        build(ARCHITECTURES["import"], spec, GIVEN["mlp"], 3)
+
+
+@pytest.mark.parametrize(
+    ("factory", "words"),
+    [
+        ("user_net:ned", "has no 'ned': did you mean 'net'"),
+        ("user_nett:net", "no module named 'user_nett'; looked in"),
+        ("user_net:broken", r"user_net:broken failed: ValueError: no .*user_net\.py, line 5"),
+        ("user_net:number", "expected a function or a class, got int"),
+        ("user_net:nothing", "expected a torch.nn.Module, got NoneType"),
+        ("user net", "expected an import string"),
+    ],
+)
+def test_what_a_user_can_get_wrong(user_module, factory, words):
+    user_module(NET + "def broken():\n    raise ValueError('no')\nnumber = 3\ndef nothing():\n    return None\n")
+    with pytest.raises((InputError, ModelError), match=words):
+        make("import", GIVEN["mlp"], 3, factory=factory)
+
+
+def test_a_module_that_fails_on_import_is_named_with_its_line(user_module):
+    user_module("import torch\n1 / 0\n")
+    with pytest.raises(InputError, match=r"ZeroDivisionError: division by zero .*user_net\.py, line 2"):
+        make("import", GIVEN["mlp"], 3, factory="user_net:net")

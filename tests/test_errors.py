@@ -1,0 +1,38 @@
+import inspect
+import pickle
+
+from reticent import errors
+
+
+def test_the_tree_in_the_docstring_is_the_tree():
+    classes = [c for _, c in inspect.getmembers(errors, inspect.isclass) if issubclass(c, errors.ReticentError)]
+    drawn = [
+        line.split()[-1] if "──" not in line else line.split("──")[1].split()[0]
+        for line in errors.__doc__.splitlines()
+        if "Error" in line and "──" in line
+    ]
+    assert sorted(drawn) == sorted(c.__name__ for c in classes if c is not errors.ReticentError)
+
+
+def test_an_unknown_name_gives_the_nearest():
+    error = errors.UnknownNameError("attack", "lirra", ["lira", "rmia", "loss"])
+    assert "unknown attack 'lirra'" in str(error)
+    assert "did you mean 'lira'" in str(error)
+
+
+def test_an_unknown_name_far_from_all_lists_them():
+    assert "expected one of lira, rmia" in str(errors.UnknownNameError("attack", "zzz", ["rmia", "lira"]))
+
+
+def test_errors_with_arguments_of_their_own_survive_pickling_and_prefixing():
+    error = errors.UnknownNameError("attack", "lirra", ["lira"])
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is errors.UnknownNameError
+    assert str(again) == str(error)
+    prefixed = error.prefixed("model 3: ")
+    assert type(prefixed) is errors.UnknownNameError
+    assert str(prefixed) == f"model 3: {error}"
+
+
+def test_a_missing_extra_gives_the_install_line():
+    assert "pip install 'reticent[parquet]'" in str(errors.MissingExtraError("pyarrow", "parquet", "reading x.parquet"))

@@ -1,0 +1,164 @@
+import numpy as np
+import pytest
+import torch
+
+from reticent.data.records import Records
+from reticent.errors import InputError, ModelError, TrainingDivergedError
+from reticent.models.cnn import CNN
+from reticent.models.mlp import MLP
+from reticent.procedures.plain import train
+from reticent.training.data import Preparation
+from reticent.training.loop import Materials, forward
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+SMALL = Recipe(architecture=MLP(widths=(16,)), epochs=4, batch_size=16, learning_rate=0.01)
+
+
+def blobs(n=96, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    x = rng.normal(size=(n, 8)).astype(np.float32)
+    x[:, :classes] += 2 * np.eye(classes, dtype=np.float32)[y]
+    return Records.make(x, y)
+
+
+def images(n=64, seed=0):
+    rng = np.random.default_rng(seed)
+    return Records.make(rng.integers(0, 256, (n, 8, 8, 3), dtype=np.uint8), np.arange(n) % 2)
+
+
+def materials(records, members, validation=()):
+    prepare = Preparation(records, torch.device("cpu"))
+    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
+    return Materials(take(members), take(validation), take(()), prepare, records.classes)
+
+
+def state(trained):
+    return {k: v.clone() for k, v in trained.model.state_dict().items()}
+
+
+def same(a, b):
+    return all(torch.equal(a[k], b[k]) for k in a) and a.keys() == b.keys()
+
+
+def test_training_lowers_the_loss_and_ends_in_eval_mode():
+    trained = train(SMALL, materials(blobs(), range(64)), Streams(0, 0))
+    assert trained.history.loss[-1] < 0.8 * trained.history.loss[0]
+    assert not any(m.training for m in trained.model.modules())
+    assert len(trained.history.loss) == 4
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_row_other_ones():
+    m = materials(blobs(), range(64))
+    first, again, other = (state(train(SMALL, m, Streams(0, row))) for row in (0, 0, 1))
+    assert same(first, again)
+    assert not same(first, other)
+
+
+def test_the_initial_state_is_the_fresh_one():
+    m = materials(blobs(), range(64))
+    once = train(SMALL.replace(epochs=1), m, Streams(0, 0))
+    twice = train(SMALL.replace(epochs=2), m, Streams(0, 0))
+    assert same(once.initial, twice.initial)
+    assert not same(once.initial, state(once))
+
+
+def test_streams_are_separate_augmentation_moves_neither_initialisation_nor_order():
+    m = materials(images(), range(48))
+    recipe = Recipe(architecture=CNN(widths=(4,)), epochs=2, batch_size=16)
+    plain = train(recipe, m, Streams(0, 0))
+    flipped = train(recipe.replace(augmentation="flip"), m, Streams(0, 0))
+    assert same(plain.initial, flipped.initial)
+    assert not same(state(plain), state(flipped))
+
+
+def test_a_dropout_of_zero_reproduces_the_plain_run():
+    m = materials(blobs(), range(64))
+    plain = train(SMALL, m, Streams(0, 0))
+    zero = train(SMALL.replace(architecture=MLP(widths=(16,), dropout=0.0)), m, Streams(0, 0))
+    assert same(state(plain), state(zero))
+
+
+def test_a_last_batch_of_one_record_trains_without_batch_norm():
+    assert len(train(SMALL, materials(blobs(), range(65)), Streams(0, 0)).history.loss) == 4
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_every_optimizer_and_precision_learns(optimizer, precision):
+    recipe = SMALL.replace(optimizer=optimizer, precision=precision, learning_rate=0.02, epochs=8, clip_norm=5.0)
+    trained = train(recipe, materials(blobs(), range(64)), Streams(0, 0))
+    assert trained.history.loss[-1] < trained.history.loss[0]
+    assert all(p.dtype == torch.float32 for p in trained.model.parameters())
+
+
+def test_early_stopping_keeps_the_best_epoch():
+    recipe = SMALL.replace(epochs=200, patience=3, learning_rate=0.05)
+    trained = train(recipe, materials(blobs(), range(48), range(48, 96)), Streams(0, 0))
+    losses = trained.history.validation_loss
+    assert len(losses) < 200
+    assert trained.history.kept == int(np.argmin(losses))
+    assert len(losses) == trained.history.kept + 1 + 3
+    shorter = train(
+        recipe.replace(epochs=trained.history.kept + 1, patience=None), materials(blobs(), range(48)), Streams(0, 0)
+    )
+    assert same(state(trained), state(shorter))
+
+
+def test_early_stopping_needs_validation_records():
+    with pytest.raises(InputError, match="needs validation records"):
+        train(SMALL.replace(patience=2), materials(blobs(), range(64)), Streams(0, 0))
+
+
+def test_divergence_is_named_with_the_epoch_and_the_rate():
+    with pytest.raises(
+        TrainingDivergedError, match=r"became (nan|inf) in epoch \d of 4: lower the learning rate \(1e\+30\)"
+    ):
+        train(SMALL.replace(optimizer="sgd", learning_rate=1e30), materials(blobs(), range(64)), Streams(0, 0))
+
+
+def test_augmentation_of_features_is_refused():
+    with pytest.raises(InputError, match="'flip' is for images"):
+        train(SMALL.replace(augmentation="flip"), materials(blobs(), range(64)), Streams(0, 0))
+
+
+def test_images_are_normalised():
+    records = images()
+    prepare = Preparation(records, torch.device("cpu"))
+    x = prepare.examples(records, np.arange(4)).x
+    expected = (records.x[:4] / 255 - 0.5) / 0.25
+    assert x.dtype == torch.uint8
+    assert np.allclose(prepare(x).numpy(), expected, atol=1e-6)
+
+
+class Answer(torch.nn.Module):
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def forward(self, x):
+        return self.value
+
+
+def test_one_logit_becomes_two_and_cross_entropy_the_binary_one():
+    z = torch.tensor([0.5, -2.0])
+    for shape in ((2,), (2, 1)):
+        logits = forward(Answer(z.view(shape)), torch.zeros(2, 3), 2)
+        assert torch.equal(logits, torch.stack([torch.zeros(2), z], dim=1))
+    y = torch.tensor([1, 0])
+    binary = torch.nn.functional.binary_cross_entropy_with_logits(z, y.float())
+    assert torch.nn.functional.cross_entropy(logits, y) == pytest.approx(binary.item())
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (torch.zeros(2, 5), r"answered shape \(2, 5\) for 2 records: expected logits \(2, 3\)"),
+        (torch.zeros(2, 1), r"answered shape \(2, 1\)"),
+        ((torch.zeros(2, 3),), "must answer a tensor of logits, got tuple"),
+    ],
+)
+def test_wrong_answers_are_named(answer, words):
+    with pytest.raises(ModelError, match=words):
+        forward(Answer(answer), torch.zeros(2, 3), 3)

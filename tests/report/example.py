@@ -93,14 +93,18 @@ def _rate(scores_in: np.ndarray, scores_out: np.ndarray, fpr: float, measurable:
     if entry["measurable"]:
         threshold = np.sort(scores_out)[::-1][allowed]
         hits = int((scores_in > threshold).sum())
-        entry["tpr"] = {"value": hits / scores_in.size, "interval": _interval(hits, scores_in.size)}
+        entry |= {"tpr": hits / scores_in.size, "interval": _interval(hits, scores_in.size)}
     return entry
 
 
 def _summary(values: list[float]) -> dict[str, Any]:
-    mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    mean, std = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.01
     half = 1.96 * std / np.sqrt(len(values)) + 0.004
-    return {"mean": mean, "std": std, "interval": [max(mean - half, 0.0), min(mean + half, 1.0)]}
+    return {
+        "mean": mean,
+        "std": std if len(values) > 1 else None,
+        "interval": [max(mean - half, 0.0), min(mean + half, 1.0)],
+    }
 
 
 def _target(model: int, scores_in: np.ndarray, scores_out: np.ndarray, measurable: bool) -> dict[str, Any]:
@@ -126,11 +130,11 @@ def _attack(
     targets = [_target(i, a, b, measurable) for i, (a, b) in enumerate(drawn)]
     rates = []
     for k, fpr in enumerate(FPRS):
-        entry = dict(targets[0]["tpr_at_fpr"][k], fpr=fpr)
+        entry = {key: item for key, item in targets[0]["tpr_at_fpr"][k].items() if key != "interval"}
         if entry["measurable"]:
-            entry["tpr"] = _summary([t["tpr_at_fpr"][k]["tpr"]["value"] for t in targets])
+            entry["tpr"] = _summary([t["tpr_at_fpr"][k]["tpr"] for t in targets])
         rates.append(entry)
-    grid = np.geomspace(1e-4, 1, 160)
+    grid = np.geomspace(1 / others, 1, 100)
     curve = norm.cdf((shift + norm.ppf(np.minimum(grid, 1 - 1e-12))) / 1.1)
     curve[-1] = 1.0
     edges = np.linspace(-4, 5, 37)
@@ -138,6 +142,7 @@ def _attack(
         "name": name,
         "spec": {"method": name} | ({"variance": "pooled", "centre": "mean", "online": True} if name == "lira" else {}),
         "access": "labels" if name == "correctness" else "probabilities",
+        "confidence": 0.95,
         "overall": {
             "auc": _summary([t["auc"]["value"] for t in targets]),
             "tpr_at_fpr": rates,
@@ -148,15 +153,16 @@ def _attack(
         },
         "targets": targets,
         "roc": {
-            "fpr": [0.0, *grid.tolist()],
-            "tpr": [0.0, *curve.tolist()],
-            "low": [0.0, *(curve * 0.86).tolist()],
-            "high": [0.002, *np.minimum(curve * 1.15 + 0.0006, 1).tolist()],
+            "fpr": grid.tolist(),
+            "tpr": curve.tolist(),
+            "low": (curve * (0.86 + 0.14 * grid)).tolist(),
+            "high": np.minimum(curve * 1.15 + 0.0006, 1).tolist(),
+            "band": "targets",
         },
         "histogram": {
             "edges": edges.tolist(),
-            "members": np.histogram(np.concatenate([a for a, _ in drawn]), edges)[0].tolist(),
-            "non_members": np.histogram(np.concatenate([b for _, b in drawn]), edges)[0].tolist(),
+            "members": np.histogram(np.concatenate([a for a, _ in drawn]), edges, density=True)[0].tolist(),
+            "non_members": np.histogram(np.concatenate([b for _, b in drawn]), edges, density=True)[0].tolist(),
         },
         "bootstrap": {"replicates": 1000, "over": "models, then records"},
     }

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
-from reticent.report.wording import Plain, count, limits, middle, number, percent, span
+from reticent.report.wording import Plain, count, level, limits, middle, number, percent, span
 
 BANDS = 3
 """With more curves than this, only the strongest attack's band is drawn; the table has every interval."""
@@ -47,12 +47,11 @@ def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -
         return render(figure, name, title, f"{title}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
 
 
-def histogram(attack: Plain, index: int, name: str) -> str:
+def histogram(attack: Plain, name: str) -> str:
     """Draw one attack's scores of members and of non-members.
 
     Args:
         attack: an entry of the document's ``attacks`` that has a ``histogram``.
-        index: its place among the attacks, for its title.
         name: the figure's name on the page.
 
     Returns:
@@ -62,15 +61,15 @@ def histogram(attack: Plain, index: int, name: str) -> str:
     edges = np.asarray(drawn["edges"], np.float64)
     inside, outside = (_shares(drawn[key]) for key in ("members", "non_members"))
     with drawing():
-        figure, axes = canvas(212 if index == 0 else 190)
+        figure, axes = canvas(206, 304)
         axes.stairs(outside, edges, fill=True, color=SERIES[1], alpha=0.16, linewidth=0)
         axes.stairs(inside, edges, fill=True, color=SERIES[0], alpha=0.22, linewidth=0)
         axes.stairs(outside, edges, color=SERIES[1], linewidth=1.5, linestyle=DASHES[1], label="non-members")
         axes.stairs(inside, edges, color=SERIES[0], linewidth=1.5, label="members")
-        axes.set(xlabel=f"score of {_name(attack)} (higher: more like a member)", ylabel="share of records")
+        axes.set(xlabel="score (higher: more like a member)", ylabel="share of records")
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(0, max(1e-9, float(max(inside.max(initial=0), outside.max(initial=0)))) * 1.28)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: percent(y)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9))))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
         title = f"Scores of members and non-members under {_name(attack)}"
@@ -98,7 +97,7 @@ def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
         axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
         _strips(axes, rows, [SERIES[i % len(SERIES)] for i in range(len(rows))])
         axes.set_xlabel("AUC (dashed: chance, 0.5)")
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         targets = max((len(values) for _, values, _, _ in rows), default=0)
         title = "AUC of each attack on each audited model"
         parts = [f"{label}: mean {number(mean)}{_bracket(ends)}" for label, _, mean, ends in rows]
@@ -123,8 +122,8 @@ def accuracy(population: Plain, name: str = "accuracy") -> str:
         figure, axes = canvas(142)
         _strips(axes, rows, [SERIES[0], SERIES[1]])
         axes.set_xlabel("accuracy of each model")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9))))
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         title = "Accuracy of each model on members and on non-members"
         parts = [f"{label}: mean {percent(mean)}" for label, _, mean, _ in rows]
         return render(figure, name, title, f"{title}. {'; '.join(parts)}.")
@@ -180,7 +179,7 @@ def _log_axes(axes: Axes, least: float) -> None:
     axes.set(xlabel="false alarms among non-members (FPR)", ylabel="members found (TPR)")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(10))
-        axis.set_major_formatter(FuncFormatter(lambda rate, _: percent(rate)))
+        axis.set_major_formatter(FuncFormatter(lambda rate, _: level(rate)))
         axis.set_minor_formatter(NullFormatter())
     axes.tick_params(which="minor", length=0)
     axes.grid()

@@ -62,12 +62,12 @@ def html(
 
 def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, Any]:
     """Draw what the document has the numbers for."""
-    attacks: Sequence[Plain] = document.get("attacks") or ()
+    attacks = view.ordered(document)
     population = document.get("population") or {}
     curves, curved = [], [attack for attack in attacks if attack.get("roc")]
     if curved:
         drawing = figures.roc(curved, (document.get("verdict") or {}).get("fpr"))
-        curves.append((Markup(drawing), view.roc_caption(len(curved))))  # noqa: S704 - render escapes its texts
+        curves.append((Markup(drawing), view.roc_caption(curved)))  # noqa: S704 - render escapes its texts
     if attacks:
         curves.append((Markup(figures.spread(attacks)), view.SPREAD_CAPTION))  # noqa: S704
     drawn = [attack for attack in attacks if attack.get("histogram")][:HISTOGRAMS]
@@ -75,7 +75,7 @@ def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, A
     return {
         "curves": curves,
         "histograms": [
-            (Markup(figures.histogram(attack, i, f"scores-{i}")), view.histogram_caption(attack))  # noqa: S704
+            (Markup(figures.histogram(attack, f"scores-{i}")), view.histogram_caption(attack))  # noqa: S704
             for i, attack in enumerate(drawn)
         ],
         "accuracy": Markup(figures.accuracy(population)) if population.get("accuracy") else None,  # noqa: S704
@@ -123,7 +123,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names = ("number", "percent", "count", "share", "middle", "limits", "span", "unmeasurable", "value", "words")
+    names = ("number", "percent", "level", "count", "share", "middle", "limits", "span", "unmeasurable", "value", "words")
     environment.filters.update({name: getattr(wording, name) for name in names})
     environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
     return environment

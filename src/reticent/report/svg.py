@@ -66,16 +66,17 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def canvas(height: int) -> tuple[Figure, Axes]:
+def canvas(height: int, width: int = WIDTH) -> tuple[Figure, Axes]:
     """Make an empty figure with one set of axes.
 
     Args:
         height: in CSS pixels.
+        width: in CSS pixels.
 
     Returns:
         The figure, bound to no window and no global state, and its axes.
     """
-    figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72, layout="constrained")
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72, layout="constrained")
     FigureCanvasSVG(figure)
     return figure, figure.add_subplot()
 

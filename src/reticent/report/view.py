@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.words import ENVIRONMENT, ROLES
-from reticent.report.wording import Plain, count, duration, limits, middle, number, percent, share, span, words
+from reticent.report.wording import Plain, count, duration, level, limits, middle, number, percent, share, span, words
 
 SPREAD_CAPTION = (
-    "Each tick is one audited model, the diamond the mean over models, the bar its 95 % interval. "
+    "Each tick is one audited model, the diamond the mean over models, the bar its interval. "
     "A wide row means that the leak differs from one training run to the next."
 )
 
@@ -22,16 +22,17 @@ def page(document: Mapping[str, Any]) -> dict[str, Any]:
         The values that the templates name.
     """
     verdict, data = document.get("verdict") or {}, document.get("data") or {}
-    population, attacks = document.get("population") or {}, document.get("attacks") or []
+    population, attacks = document.get("population") or {}, ordered(document)
     environment = document.get("environment") or {}
     return {
         "name": short(data.get("name") or "a model's outputs"),
         "scale": _scale(data, population),
         "odds": odds(verdict),
         "tiles": _tiles(verdict),
-        "confidence": "95 %",
+        "confidence": confidence(attacks),
         "attacks": attacks,
-        "rates": rates(attacks),
+        "rates": measured(attacks),
+        "unmeasured": unmeasured(attacks),
         "population": population,
         "health": population.get("health") or [],
         "per_model": _per_model(population, attacks),
@@ -40,6 +41,32 @@ def page(document: Mapping[str, Any]) -> dict[str, Any]:
         "limits_said": verdict.get("cannot_say") or ["What attacks other than those listed would find."],
         **_facts(data, population, attacks, environment),
     }
+
+
+def ordered(document: Mapping[str, Any]) -> list[Plain]:
+    """Put the attacks in the order of the report: the verdict's first, then by falling AUC.
+
+    Args:
+        document: the audit.
+
+    Returns:
+        Its attacks.
+    """
+    first = (document.get("verdict") or {}).get("attack")
+    attacks: list[Plain] = list(document.get("attacks") or ())
+    return sorted(attacks, key=lambda a: (a["name"] != first, -(middle(a["overall"]["auc"]) or 0.0)))
+
+
+def confidence(attacks: Sequence[Plain]) -> str:
+    """Say how sure the intervals are.
+
+    Args:
+        attacks: the document's ``attacks``.
+
+    Returns:
+        For example ``95 %``.
+    """
+    return level(attacks[0].get("confidence", 0.95) if attacks else 0.95)
 
 
 def odds(verdict: Plain) -> dict[str, Any] | None:
@@ -78,6 +105,34 @@ def rates(attacks: Sequence[Plain]) -> list[float]:
         The rates, the largest first.
     """
     return sorted({rate["fpr"] for attack in attacks for rate in attack["overall"].get("tpr_at_fpr", ())}, reverse=True)
+
+
+def measured(attacks: Sequence[Plain]) -> list[float]:
+    """List the false-positive rates at which at least one attack has a number.
+
+    Args:
+        attacks: the document's ``attacks``.
+
+    Returns:
+        The rates, the largest first.
+    """
+    entries = ((rate, rate.get("tpr")) for attack in attacks for rate in attack["overall"].get("tpr_at_fpr", ()))
+    known = {rate["fpr"] for rate, tpr in entries if tpr is not None}
+    return [fpr for fpr in rates(attacks) if fpr in known]
+
+
+def unmeasured(attacks: Sequence[Plain]) -> list[tuple[float, Plain]]:
+    """List the false-positive rates at which no attack has a number.
+
+    Args:
+        attacks: the document's ``attacks``.
+
+    Returns:
+        Each rate with an entry of ``tpr_at_fpr`` that says how many records it needs.
+    """
+    known = measured(attacks)
+    entries = {rate["fpr"]: rate for attack in attacks for rate in attack["overall"].get("tpr_at_fpr", ())}
+    return [(fpr, entries[fpr]) for fpr in rates(attacks) if fpr not in known]
 
 
 def rate_at(overall: Plain, fpr: float) -> Plain | None:
@@ -128,23 +183,26 @@ def short(text: Any, most: int = 80) -> str:
     Returns:
         At most that many characters, not escaped yet.
     """
-    clean = "".join(c if c.isprintable() else " " for c in str(text)[: most + 1]).strip()
+    clean = "".join(c if c.isprintable() else " " for c in str(text)[: most + 1]).strip().replace(" %", "\u00a0%")
     return clean if len(str(text)) <= most else clean[: most - 1].rstrip() + "…"
 
 
-def roc_caption(curves: int) -> str:
+def roc_caption(attacks: Sequence[Plain]) -> str:
     """Describe the ROC figure.
 
     Args:
-        curves: how many attacks it shows.
+        attacks: those that it shows, the strongest first.
 
     Returns:
         The caption.
     """
-    bands = "Bands are 95 % intervals" if curves <= 3 else "The band is the strongest attack's 95 % interval"
+    which = "Bands" if len(attacks) <= 3 else "The band, for the strongest attack,"
+    verb = "are" if len(attacks) <= 3 else "is"
+    models = attacks[0]["roc"].get("band") == "targets"
+    meaning = f"where {confidence(attacks)} of the models lie" if models else f"the {confidence(attacks)} interval"
     return (
-        "How many training records each attack finds (up) at each rate of false alarms (right), both on logarithmic axes. "
-        f"The left end is what matters for privacy. {bands}."
+        "How many training records each attack finds (up) at each rate of false alarms (right), both on logarithmic "
+        f"axes. The left end is what matters for privacy. {which} {verb} {meaning}."
     )
 
 
@@ -157,9 +215,7 @@ def histogram_caption(attack: Plain) -> str:
     Returns:
         The caption.
     """
-    auc = attack["overall"]["auc"]
-    interval = f" ({span(limits(auc))})" if limits(auc) else ""
-    return f"{short(title(attack))}: AUC {number(middle(auc))}{interval}."
+    return f"{short(title(attack))}: AUC {number(middle(attack['overall']['auc']))}"
 
 
 def _scale(data: Plain, population: Plain) -> str:
@@ -175,7 +231,7 @@ def _tiles(verdict: Plain) -> list[dict[str, str]]:
     tpr, fpr = verdict.get("tpr"), verdict.get("fpr")
     if fpr:
         interval = verdict.get("tpr_interval")
-        note = f"95 % interval {span(interval, True)}; chance {percent(fpr)}" if interval else f"chance {percent(fpr)}"
+        note = f"interval {span(interval, True)}; chance {level(fpr)}" if interval else f"chance {level(fpr)}"
         missing = "This data set has too few non-members to measure it."
         tiles.append(
             {
@@ -186,7 +242,7 @@ def _tiles(verdict: Plain) -> list[dict[str, str]]:
         )
     if verdict.get("auc") is not None:
         interval = verdict.get("auc_interval")
-        note = f"95 % interval {span(interval)}; chance 0.5" if interval else "chance 0.5"
+        note = f"interval {span(interval)}; chance 0.5" if interval else "chance 0.5"
         tiles.append({"title": "AUC", "value": number(verdict["auc"]), "note": note})
     if verdict.get("attack"):
         best = verdict.get("best_of")
@@ -216,7 +272,8 @@ def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, An
 def _facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
     """Group what the method section lists."""
     names = data.get("class_names") or ()
-    about = {key: data.get(key) for key in ("name", "kind", "records", "classes") if data.get(key) is not None}
+    about = {key: data[key] for key in ("name", "kind") if data.get(key) is not None}
+    about |= {key: count(data[key]) for key in ("records", "classes") if data.get(key) is not None}
     if names:
         about["class names"] = [short(name, 40) for name in names[:12]] + (["…"] if len(names) > 12 else [])
     about |= {key: data[key] for key in ("duplicates", "digest", "licence", "citation") if data.get(key) is not None}

@@ -12,6 +12,8 @@ MISSING = "–"
 
 MINUS = "\N{MINUS SIGN}"
 
+PERCENT = "\N{NO-BREAK SPACE}%"
+
 TIMES = ((86400, "day"), (3600, "h"), (60, "min"))
 
 
@@ -33,12 +35,11 @@ def number(value: Any, digits: int = 3) -> str:
     return text.replace("-", MINUS)
 
 
-def percent(value: Any, least: int = 2) -> str:
-    """Write a fraction as a percentage with enough decimals to show its leading digits.
+def percent(value: Any) -> str:
+    """Write a measured fraction as a percentage: one decimal, or two significant digits below one percent.
 
     Args:
         value: a fraction in [0, 1], or None.
-        least: significant digits below one percent.
 
     Returns:
         For example ``6.6 %``, ``0.013 %`` or a dash.
@@ -47,14 +48,20 @@ def percent(value: Any, least: int = 2) -> str:
         return MISSING
     hundred = 100 * float(value)
     size = abs(hundred)
-    if size == 0 or size >= 100:
-        digits = 0
-    elif size >= 0.995:
-        digits = 1
-    else:
-        digits = min(6, least - 1 - math.floor(math.log10(size)))
-    text = f"{hundred:.{digits}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}\N{NO-BREAK SPACE}%".replace("-", MINUS)
+    digits = 1 if size == 0 or size >= 0.995 else min(6, 1 - math.floor(math.log10(size)))
+    return f"{hundred:.{digits}f}{PERCENT}".replace("-", MINUS)
+
+
+def level(rate: float) -> str:
+    """Write a chosen rate, a round number, as a percentage without needless digits.
+
+    Args:
+        rate: a fraction in [0, 1].
+
+    Returns:
+        For example ``1 %`` or ``0.01 %``.
+    """
+    return f"{100 * rate:.10g}{PERCENT}"
 
 
 def count(value: Any) -> str:
@@ -110,12 +117,13 @@ def limits(estimate: Plain | float | None) -> tuple[float, float] | None:
     return float(interval[0]), float(interval[1])
 
 
-def span(interval: Sequence[float] | None, as_percent: bool = False) -> str:
+def span(interval: Sequence[float] | None, as_percent: bool = False, to: str = " to ") -> str:
     """Write an interval.
 
     Args:
         interval: the lower and the upper limit, or None.
         as_percent: write the limits as percentages.
+        to: what stands between the limits.
 
     Returns:
         For example ``0.598 to 0.626``; empty without an interval.
@@ -124,7 +132,7 @@ def span(interval: Sequence[float] | None, as_percent: bool = False) -> str:
         return ""
     write = percent if as_percent else number
     low, high = write(interval[0]), write(interval[1])
-    return f"{low.removesuffix(chr(160) + '%') if as_percent else low} to {high}"
+    return f"{low.removesuffix(PERCENT)}{to}{high}"
 
 
 def unmeasurable(rate: Plain) -> str:

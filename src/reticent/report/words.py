@@ -63,8 +63,8 @@ COLUMNS = (
     ("label", "Class"),
     ("exposure", "Exposure"),
     ("memorisation", "Memorisation"),
-    ("margin_in", "Margin, trained on it"),
-    ("margin_out", "Margin, not trained on it"),
+    ("margin_in", "Margin with it"),
+    ("margin_out", "Margin without it"),
     ("models_in", "Models with it"),
     ("models_out", "Models without it"),
 )

@@ -1,0 +1,85 @@
+"""What the terminal shows of an audit: the verdict's sentence and one table, a line an attack."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from reticent.report.view import confidence, measured, ordered, rate_at, short, title, unmeasured
+from reticent.report.words import LEAKS
+from reticent.report.wording import MISSING, PERCENT, Plain, level, limits, middle, number, percent, span, unmeasurable
+
+MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cannot tell": ("?", "bold yellow")}
+"""State of the verdict -> sign and style; the word stands beside them."""
+
+
+def terminal(document: Mapping[str, Any]) -> RenderableType:
+    """Lay out an audit for the terminal.
+
+    Args:
+        document: the audit, in the form of ``docs/schema.md``.
+
+    Returns:
+        Something that ``rich`` prints: the verdict, the table, what it means, the models with a problem.
+    """
+    verdict, attacks = document.get("verdict") or {}, ordered(document)
+    parts: list[RenderableType] = [_verdict(verdict)]
+    if attacks:
+        parts += [Padding(_table(attacks), (1, 0)), _notes(attacks)]
+    health = (document.get("population") or {}).get("health") or ()
+    parts.extend(
+        Text(f"Model {item.get('model')}: {short(item.get('problem', ''), 200)}", style="yellow") for item in health
+    )
+    return Group(*parts)
+
+
+def _verdict(verdict: Plain) -> Text:
+    leak = LEAKS.get(verdict.get("leak", ""), LEAKS["cannot tell"])
+    sign, style = MARKS[leak.state]
+    text = Text.assemble((f"{sign} {leak.word}. ", style), (short(verdict.get("sentence", ""), 400), "bold"))
+    if verdict.get("detail"):
+        text.append("\n" + short(verdict["detail"], 600))
+    return text
+
+
+def _table(attacks: list[Plain]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
+    table.add_column("attack", overflow="fold")
+    table.add_column("AUC", justify="right", no_wrap=True)
+    shown = measured(attacks)
+    for fpr in shown:
+        table.add_column(f"TPR at\n{level(fpr)} FPR", justify="right", overflow="fold")
+    table.add_column("balanced\naccuracy", justify="right", no_wrap=True)
+    table.add_column("oracle", justify="right", no_wrap=True)
+    for attack in attacks:
+        overall = attack["overall"]
+        auc = _cell(number(middle(overall["auc"])), span(limits(overall["auc"]), to="–"))
+        balanced = overall.get("balanced_accuracy") or {}
+        both = [number(middle(balanced.get(key))) for key in ("transferred", "oracle")]
+        table.add_row(Text(short(title(attack), 40)), auc, *(_rate(rate_at(overall, fpr)) for fpr in shown), *both)
+    return table
+
+
+def _notes(attacks: list[Plain]) -> Text:
+    """Explain the table, and name the rates that have no column."""
+    lines = [f"TPR at {level(fpr)} FPR: {unmeasurable(entry)}" for fpr, entry in unmeasured(attacks)]
+    sure = confidence(attacks)
+    lines.append(f"Below each number: its {sure} interval. Chance: AUC 0.5, TPR equal to FPR, balanced accuracy 0.5.")
+    lines.append("Balanced accuracy: at a threshold from other models; oracle: at the best one, an upper bound.")
+    return Text("\n".join(lines), style="dim")
+
+
+def _rate(rate: Plain | None) -> Text:
+    if rate is None:
+        return Text(MISSING, style="dim")
+    if rate.get("tpr") is None:
+        return Text(unmeasurable(rate), style="dim")
+    ends = span(limits(rate["tpr"]), as_percent=True, to="–").removesuffix(PERCENT)
+    return _cell(percent(middle(rate["tpr"])), ends)
+
+
+def _cell(value: str, below: str) -> Text:
+    return Text.assemble(value, ("\n" + below, "dim"))

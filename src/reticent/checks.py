@@ -137,6 +137,7 @@ def shape(*, expected: tuple[int | None, ...], meaning: str, **named: NDArray[An
     Raises:
         ShapeError: the shape is another one.
     """
+    value: NDArray[Any]
     name, value = _only(named)
     got = tuple(value.shape)
     if len(got) != len(expected) or any(e is not None and e != g for e, g in zip(expected, got, strict=True)):

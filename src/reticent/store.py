@@ -176,12 +176,12 @@ class Store:
         return Run(folder, done)
 
     @contextmanager
-    def claim(self, run_id: str, patience: float = CLAIM_PATIENCE) -> Iterator[Draft]:
+    def claim(self, run_id: str, patience: float | None = None) -> Iterator[Draft]:
         """Claim a run, write it, and make it exist.
 
         Args:
             run_id: its name.
-            patience: seconds to wait for another process that holds it.
+            patience: seconds to wait for another process that holds it; by default `CLAIM_PATIENCE`.
 
         Yields:
             A draft in an empty folder; give it files and facts.
@@ -194,7 +194,7 @@ class Store:
         draft = self._runs / f"{run_id}.partial"
         with _disk_errors(self.root):
             try:
-                with FileLock(lock, timeout=patience):
+                with FileLock(lock, timeout=CLAIM_PATIENCE if patience is None else patience):
                     owner.write_text(f"process {os.getpid()}", encoding="utf-8")
                     shutil.rmtree(draft, ignore_errors=True)
                     draft.mkdir()

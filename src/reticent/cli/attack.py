@@ -1,7 +1,7 @@
 """``reticent attack``: audit outputs that were computed elsewhere, without training."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -37,7 +37,7 @@ def attack(
     from reticent.jobs.config import gather
     from reticent.report.tables import terminal
 
-    arrays = read_signals(signals)
+    arrays: dict[str, Any] = dict(read_signals(signals))
     chosen = gather(config, {"attacks": attack, "seed": seed} | dict(setting(text) for text in set or []))
     done = run(
         **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 
 import cyclopts
 from rich.console import Console
@@ -12,17 +13,18 @@ USER_ERROR = 2
 INTERRUPTED = 130
 
 
-def guarded(app: cyclopts.App) -> int:
+def guarded(app: cyclopts.App, tokens: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Args:
         app: the command line.
+        tokens: its words; by default those that the process was started with.
 
     Returns:
         The exit code: 0; 2 for what the user got wrong; 130 if interrupted.
     """
     try:
-        app(exit_on_error=False, print_error=False)
+        app(tokens, exit_on_error=False, print_error=False)
     except cyclopts.CycloptsError as error:
         return _refuse(str(error))
     except ReticentError as error:

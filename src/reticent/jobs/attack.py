@@ -1,5 +1,6 @@
 """Bring your own outputs: attacks and audit on the signals of any framework, without training."""
 
+import io
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -215,9 +216,11 @@ def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
         raise InputError(
             f"scores: {len(scores)} attacks ran; an .npy holds one: give --attack NAME, or a path ending in .npz"
         )
-    with replacing_bytes(path) as stream:
-        if path.suffix == ".npy":
-            np.save(stream, next(iter(scores.values())))
-        else:
-            np.savez(stream, **{name: values for name, values in scores.items()})
+    content = io.BytesIO()
+    if path.suffix == ".npy":
+        np.save(content, next(iter(scores.values())))
+    else:
+        np.savez(content, allow_pickle=False, **scores)
+    with replacing(path, binary=True) as stream:
+        stream.write(content.getvalue())
     return path

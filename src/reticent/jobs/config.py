@@ -10,8 +10,7 @@ from annotated_types import Ge, Gt, Lt
 from pydantic import Field
 
 from reticent import usercode
-from reticent.attacks import ATTACKS
-from reticent.attacks.base import check_membership
+from reticent.attacks import ATTACKS, check_membership
 from reticent.data import DATASETS
 from reticent.data.load import load
 from reticent.data.membership import Membership
@@ -162,9 +161,9 @@ def prepare(config: AuditConfig) -> Job:
     from reticent.population.train import choose_device
 
     device = choose_device(config.device)
-    suggested = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
-    models = config.models or suggested.pop("models", None) or DEFAULT_MODELS
-    suggested.pop("models", None)
+    suggested: Options = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
+    usual: int = suggested.pop("models", DEFAULT_MODELS)
+    models = config.models or usual
     recipe = build_recipe(suggested, config.recipe)
     attacks = build_attacks(config)
     queries = Queries(**config.queries)
@@ -193,10 +192,10 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Reci
     Returns:
         The recipe, with the source of user code hashed into it.
     """
-    merged = {**suggested, **given}
+    merged: Options = {**suggested, **given}
     for part, table in METHODS.items():
         if part in merged:
-            options = merged[part] if isinstance(merged[part], dict) else {"name": merged[part]}
+            options: Options = merged[part] if isinstance(merged[part], dict) else {"name": merged[part]}
             if (
                 isinstance(suggested.get(part), dict)
                 and options.get("name", suggested[part]["name"]) == suggested[part]["name"]

@@ -126,7 +126,7 @@ def _probe(population: Population, store: Store, device: str) -> _Probed:
         started = time.perf_counter()
         trained = PROCEDURES[recipe.procedure.method].train(short, materials, streams)
         middle = time.perf_counter()
-        maker.ask(0, trained.model)
+        maker.ask(trained.model)
         ended = time.perf_counter()
     finally:
         torch.set_num_threads(threads)

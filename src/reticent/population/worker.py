@@ -144,27 +144,24 @@ class Maker:
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
         return network.eval()
 
-    def ask(self, model: int, network: nn.Module) -> Seen:
+    def ask(self, network: nn.Module) -> Seen:
         """Ask a network about the audited records.
 
         Args:
-            model: its row, for messages.
             network: in eval mode.
 
         Returns:
             Logits and margins.
         """
         population = self.population
-        classes, name = population.records.classes, f"model {model}"
-        return look(network, self.audited, self.prepare, classes, population.queries, name)
+        return look(network, self.audited, self.prepare, population.records.classes, population.queries)
 
     def _look(self, model: int, network: nn.Module, run: Run, draft: Draft) -> None:
         population = self.population
-        classes, name = population.records.classes, f"model {model}"
-        seen = self.ask(model, network)
+        seen = self.ask(network)
         arrays = {"logits": seen.logits, "margins": seen.margins}
         if len(self.others):
-            other = look(network, self.others, self.prepare, classes, population.queries, name)
+            other = look(network, self.others, self.prepare, population.records.classes, population.queries)
             arrays |= {"population_logits": other.logits, "population_margins": other.margins}
         draft.write_arrays("signals.safetensors", arrays)
         draft.write_json("spec.json", {"kind": "signals", "of": run.id, "queries": full(population.queries)})

@@ -40,7 +40,7 @@ class Seen:
 
 
 @torch.no_grad()
-def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: int, queries: Queries, name: str) -> Seen:
+def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: int, queries: Queries) -> Seen:
     """Ask a model about records.
 
     Args:
@@ -49,7 +49,6 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
         prepare: from stored records to model input.
         classes: number of classes C.
         queries: the views of each record.
-        name: the model's name, for messages.
 
     Returns:
         Logits and margins.
@@ -60,9 +59,7 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
     """
     loud = [part or "the model" for part, module in model.named_modules() if module.training]
     if loud:
-        raise ModelError(
-            f"{name}: signals need eval mode, but {loud[0]} is in training mode; call .eval() on the model"
-        )
+        raise ModelError(f"signals need eval mode, but {loud[0]} is in training mode; call .eval() on the model")
     count, views = len(examples), len(queries.views())
     logits = np.empty((count, classes), dtype=np.float32)
     margins = np.empty((count, views), dtype=np.float32)
@@ -78,7 +75,7 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
                 logits[rows] = answer
     if bad:
         raise NonFiniteError(
-            f"{name}: {bad} of {count * views} answers hold NaN or infinity; expected finite logits: "
+            f"{bad} of {count * views} answers hold NaN or infinity; expected finite logits: "
             "check the model's forward pass and its training (a lower learning rate, the data's scale)"
         )
     return Seen(logits, margins)

@@ -208,7 +208,8 @@ def margin(logits: NDArray[Any], labels: NDArray[np.int64]) -> Floats:
     own = z[rows, labels]
     z[rows, labels] = -np.inf
     top = z.max(axis=1)
-    return own - (top + np.log(np.exp(z - top[:, None]).sum(axis=1)))
+    others: Floats = top + np.log(np.exp(z - top[:, None]).sum(axis=1))
+    return own - others
 
 
 def log_probability(margins: NDArray[Any]) -> Floats:

@@ -101,7 +101,7 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
     """
     _check(recipe, materials)
     run = _Run(model, recipe, materials, objective, streams)
-    best = (math.inf, None)
+    best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
     with streams.lent("dropout"):
         for epoch in range(recipe.epochs):
@@ -158,7 +158,7 @@ class _Run:
         x, y = members.x[order], members.y[order]
         size = self.recipe.batch_size
         total = torch.zeros((), dtype=torch.float64, device=y.device)
-        for ids, xs, ys in zip(order.split(size), x.split(size), y.split(size), strict=True):
+        for ids, xs, ys in zip(*(torch.split(t, size) for t in (order, x, y)), strict=True):
             total += self._step(xs, ys, Batch(ids, epoch)).double() * len(ys)
         loss = float(total) / len(members)
         if not math.isfinite(loss):
@@ -211,7 +211,7 @@ def validation_loss(model: nn.Module, materials: Materials) -> float:
     model.eval()
     records = materials.validation
     total = 0.0
-    for x, y in zip(records.x.split(EVALUATION_BATCH), records.y.split(EVALUATION_BATCH), strict=True):
+    for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
         logits = forward(model, materials.prepare(x), materials.classes)
         total += float(nn.functional.cross_entropy(logits.double(), y, reduction="sum"))
     return total / len(records)

@@ -1,0 +1,230 @@
+import numpy as np
+import pytest
+import torch
+
+from reticent.data.membership import Membership
+from reticent.data.records import Records
+from reticent.data.roles import Roles
+from reticent.errors import ModelError, NonFiniteError, RolesError, ShapeError, StoreLockedError, TrainingDivergedError
+from reticent.models.mlp import MLP
+from reticent.population import gather
+from reticent.population.population import Population
+from reticent.population.train import choose_device, train
+from reticent.population.worker import Maker
+from reticent.procedures.user import Function
+from reticent.signals.matrix import margin
+from reticent.signals.queries import Queries
+from reticent.store import Store
+from reticent.training.recipe import Recipe
+
+TINY = Recipe(architecture=MLP(widths=(8,)), epochs=2, batch_size=16)
+
+
+def records(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return Records.make(rng.normal(size=(n, 5)).astype(np.float32), np.arange(n) % 3)
+
+
+def population(recipe=TINY, data=None, models=4, seed=0, **sizes):
+    data = data or records()
+    roles = Roles.split(data, seed, **sizes)
+    return Population(recipe, data, roles, Membership.draw(models, len(roles.audited), seed), seed)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store").open()
+
+
+def test_the_membership_is_over_the_audited_records():
+    data = records()
+    with pytest.raises(ShapeError, match="membership has 10 records, the audited role 60"):
+        Population(TINY, data, Roles.split(data, 0), Membership.draw(4, 10, 0), 0)
+
+
+def test_a_class_without_audited_records_is_refused():
+    data = records()
+    roles = Roles.split(data, 0)
+    of_two = Roles(np.flatnonzero(data.y < 2), roles.validation, roles.reference, roles.population)
+    with pytest.raises(RolesError, match="hold none of class 2"):
+        Population(TINY, data, of_two, Membership.draw(4, len(of_two.audited), 0), 0)
+
+
+def test_members_are_ids_of_the_data_set():
+    made = population(audited=40, population=20)
+    members = made.members(1)
+    assert np.isin(members, made.roles.audited).all()
+    assert len(members) == made.membership.matrix[1].sum()
+
+
+def test_identities_change_with_everything_that_changes_a_model():
+    base = population()
+    ids = {base.training_id(0)}
+    changed = records()
+    changed.x[3, 2] += 1
+    others = [
+        population(TINY.replace(learning_rate=2e-3)),
+        population(data=changed),
+        population(seed=1),
+        population(TINY.replace(architecture=MLP(widths=(9,)))),
+    ]
+    ids |= {p.training_id(0) for p in others} | {base.training_id(1)}
+    assert len(ids) == 6
+
+
+def test_identities_stay_when_only_defaults_are_written_out():
+    assert population().training_id(0) == population(TINY.replace(weight_decay=0.0, precision="float32")).training_id(0)
+
+
+def test_questions_do_not_change_the_training_run():
+    data = Records.make(np.random.default_rng(0).integers(0, 256, (60, 8, 8), dtype=np.uint8), np.arange(60) % 3)
+    roles, membership = Roles.split(data, 0), Membership.draw(4, 60, 0)
+    plain = Population(TINY, data, roles, membership, 0)
+    more = Population(TINY, data, roles, membership, 0, Queries(mirror=True))
+    assert plain.training_id(0) == more.training_id(0)
+    assert plain.signals_id(0) != more.signals_id(0)
+
+
+def test_finished_models_are_found_and_not_trained_again(store):
+    made = population()
+    first = train(made, store)
+    again = train(made, store)
+    assert all(one.fresh for one in first)
+    assert not any(one.fresh for one in again)
+    assert [one.facts for one in first] == [one.facts for one in again]
+
+
+def test_a_trained_model_is_asked_again_from_its_weights(store):
+    data = Records.make(np.random.default_rng(0).integers(0, 256, (60, 8, 8), dtype=np.uint8), np.arange(60) % 3)
+    roles, membership = Roles.split(data, 0), Membership.draw(4, 60, 0)
+    plain = Population(TINY, data, roles, membership, 0)
+    more = Population(TINY, data, roles, membership, 0, Queries(mirror=True))
+    first, _ = gather.signals(plain, store, train(plain, store))
+    made = train(more, store)
+    second, _ = gather.signals(more, store, made)
+    assert not any(one.fresh for one in made)
+    assert second.queries == 2
+    assert np.array_equal(first.margins[:, :][..., 0], second.margins[:, :][..., 0])
+    assert not np.array_equal(second.margins[:, :][..., 0], second.margins[:, :][..., 1])
+
+
+def test_two_processes_give_the_same_bits_as_one(store, tmp_path):
+    made = population()
+    alone = gather.signals(made, store, train(made, store))[0]
+    other = Store(tmp_path / "other").open()
+    pooled = gather.signals(made, other, train(made, other, workers=2))[0]
+    assert np.array_equal(alone.margins[:, :], pooled.margins[:, :])
+    assert np.array_equal(alone.logits[:, :], pooled.logits[:, :])
+
+
+def test_signals_are_those_of_the_model_and_margins_from_float64(store):
+    made = population(audited=40, population=20)
+    signals, others = gather.signals(made, store, train(made, store))
+    assert signals.margins.shape == (4, 40, 1)
+    assert others.margins.shape == (4, 20, 1)
+    run = store.find(made.training_id(2))
+    network = Maker(made, store, "cpu")._load(2, run)
+    x = torch.from_numpy(made.records.x[made.roles.audited])
+    with torch.no_grad():
+        logits = network(x).numpy()
+    assert np.array_equal(signals.logits[2, slice(None)], logits)
+    expected = margin(logits, made.records.y[made.roles.audited])
+    assert np.allclose(signals.margins[2, slice(None)][:, 0], expected, rtol=1e-6)
+
+
+def test_progress_counts_up_and_gives_the_accuracy(store):
+    seen = []
+    train(population(), store, progress=seen.append)
+    assert [p.done for p in seen] == [0, 1, 2, 3, 4]
+    assert seen[0].accuracy is None
+    assert 0 <= seen[-1].accuracy <= 1
+    assert seen[2].left > 0
+    again = []
+    train(population(), store, progress=again.append)
+    assert (again[-1].found, again[-1].left) == (4, None)
+
+
+def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypatch):
+    monkeypatch.setattr("reticent.store.CLAIM_PATIENCE", 0.1)
+    made = population()
+    with store.claim(made.training_id(2)), pytest.raises(StoreLockedError, match=r"(?s)1 of 4 models .* model 2: run"):
+        train(made, store)
+    assert len(train(made, store)) == 4
+
+
+def test_divergence_names_the_model_and_gives_up_early(store):
+    broken = population(TINY.replace(optimizer="sgd", learning_rate=1e30), models=20)
+    with pytest.raises(
+        TrainingDivergedError, match=r"3 of 20 models could not be made \(0 are finished and kept\):\n  model 0"
+    ):
+        train(broken, store)
+
+
+class Nan(torch.nn.Module):
+    def forward(self, x):
+        return torch.full((len(x), 3), float("nan")) * x.sum()
+
+
+class Loud(torch.nn.Linear):
+    def train(self, mode=True):
+        return super().train(True)
+
+
+def nan(x, y, seed):
+    return Nan()
+
+
+def loud(x, y, seed):
+    return torch.nn.Sequential(Loud(5, 3))
+
+
+def wrong(x, y, seed):
+    return torch.nn.Linear(5, 4)
+
+
+def fails(x, y, seed):
+    raise KeyError("no such thing")
+
+
+def linear(x, y, seed):
+    assert x.dtype == np.float32
+    assert y.dtype == np.int64
+    assert len(x) == len(y) == 30
+    model = torch.nn.Linear(5, 3)
+    with torch.no_grad():
+        model.bias += seed % 7
+    return model
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("nan", NonFiniteError, "model 0: 60 of 60 answers hold NaN or infinity"),
+        ("wrong", ModelError, r"answered shape \(60, 4\) for 60 records: expected logits \(60, 3\)"),
+        ("fails", ModelError, r"failed: KeyError: 'no such thing' \(in fails, .*test_population\.py, line \d+\)"),
+        ("loud", ModelError, "signals need eval mode, but 0 is in training mode"),
+    ],
+)
+def test_what_a_users_training_function_can_get_wrong(store, name, kind, words):
+    recipe = Recipe(procedure=Function(function=f"{__name__}:{name}"))
+    with pytest.raises(kind, match=words):
+        train(population(recipe), store)
+
+
+def test_a_users_training_function_gets_members_and_a_seed(store):
+    recipe = Recipe(procedure=Function(function=f"{__name__}:linear"))
+    made = population(recipe)
+    exact = Membership(np.repeat([[True, False]], 30, axis=0).reshape(1, 60).repeat(4, axis=0))
+    made = Population(recipe, made.records, made.roles, exact, 0)
+    signals, _ = gather.signals(made, store, train(made, store))
+    assert not np.array_equal(signals.logits[0, slice(None)], signals.logits[1, slice(None)])
+
+
+def test_devices():
+    assert choose_device("cpu") == "cpu"
+    with pytest.raises(ModelError, match="expected auto, cpu, cuda or cuda:N, got 'gpu'"):
+        choose_device("gpu")
+    if not torch.cuda.is_available():
+        assert choose_device("auto") == "cpu"
+        with pytest.raises(ModelError, match="has no CUDA device"):
+            choose_device("cuda")

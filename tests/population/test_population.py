@@ -144,11 +144,18 @@ def test_progress_counts_up_and_gives_the_accuracy(store):
     assert (again[-1].found, again[-1].left) == (4, None)
 
 
+def hold_and_train(made, store):
+    with store.claim(made.training_id(2)):
+        with pytest.raises(StoreLockedError, match=r"(?s)1 of 4 models .* model 2: run"):
+            train(made, store)
+        raise KeyboardInterrupt
+
+
 def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypatch):
     monkeypatch.setattr("reticent.store.CLAIM_PATIENCE", 0.1)
     made = population()
-    with store.claim(made.training_id(2)), pytest.raises(StoreLockedError, match=r"(?s)1 of 4 models .* model 2: run"):
-        train(made, store)
+    with pytest.raises(KeyboardInterrupt):
+        hold_and_train(made, store)
     assert len(train(made, store)) == 4
 
 

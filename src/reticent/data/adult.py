@@ -105,7 +105,7 @@ def _code(values: NDArray[np.str_], names: list[str], column: int) -> NDArray[np
     wrong = np.flatnonzero(np.array(names)[np.minimum(place, len(names) - 1)] != values)
     if len(wrong):
         raise CorruptFileError(
-            f"adult: record {wrong[0]} has {values[wrong[0]]!r} in column {column}, expected one of {names}"
+            f"adult: record {wrong[0]} has {str(values[wrong[0]])!r} in column {column}, expected one of {names}"
         )
     return place
 

@@ -128,8 +128,8 @@ class Records:
             drawn: NDArray[np.uint8] = pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
             return drawn
         if self.picture:
-            grey = np.rint(np.clip(self.x[i], 0, 1) * 255)
-            return grey.astype(np.uint8).reshape(self.picture)
+            grey: NDArray[np.uint8] = np.rint(np.clip(self.x[i], 0, 1) * 255).astype(np.uint8)
+            return grey.reshape(self.picture)
         return None
 
     @cached_property

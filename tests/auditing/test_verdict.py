@@ -1,0 +1,162 @@
+"""The verdict: which rate and attack it reports, when it calls a leak, and the words."""
+
+import json
+
+import numpy as np
+import pytest
+
+from reticent.auditing.audit import audit
+from reticent.auditing.results import Audit, OverallRate, Summary, TargetAudit
+from reticent.auditing.verdict import reported_fpr, verdict, widened
+from reticent.auditing.wording import percent, plain
+from reticent.data.membership import Membership
+from reticent.errors import InputError
+
+
+def made(
+    name="lira", area=(0.6, 0.55, 0.65), tpr=(0.066, 0.05, 0.08), allowed=(89, 8, 0, 0), models=64, confidence=0.95
+):
+    """An audit with given means and limits at FPR 0.01."""
+    rates = tuple(
+        OverallRate(fpr, round(1 / fpr), 898, 899, count, None, Summary(tpr[0], 0.01, tpr[1:]) if count else None)
+        for fpr, count in zip((0.1, 0.01, 0.001, 0.0001), allowed, strict=True)
+    )
+    target = TargetAudit(0, 898, 899, area[0], area[1:], (), None, 0.6, None)
+    overall = Summary(area[0], 0.01, area[1:])
+    return Audit(
+        name, {}, "logits", confidence, (target,) * models, overall, rates, None, overall, {}, {}, 1000, "records"
+    )
+
+
+def test_the_sentence():
+    said = verdict([made()])
+    assert said["sentence"] == (
+        "An attacker who accepts 1 false alarm in 100 finds 6.6 % of the training records; chance is 1 %."
+    )
+    assert said["detail"] == (
+        "The 95 % interval is 5 % to 8 %. The area under the ROC curve is 0.600 (95 % interval 0.550 to 0.650; "
+        "chance is 0.5). Measured on 64 models, each with at least 898 members and "
+        "899 non-members. That is more than chance."
+    )
+    assert (said["attack"], said["best_of"], said["fpr"], said["tpr"], said["auc"]) == ("lira", 1, 0.01, 0.066, 0.6)
+    assert said["tpr_interval"] == pytest.approx([0.05, 0.08])
+    assert said["cannot_say"] == [
+        "Nothing can be said at a false-positive rate of 0.001: it needs 1,000 non-members, this audit has 899.",
+        "Nothing can be said at a false-positive rate of 0.0001: it needs 10,000 non-members, this audit has 899.",
+        "Attacks that were not tried may find more: every figure is a lower bound on the leak.",
+        "The rates are averages over records: single records can be far more exposed.",
+    ]
+
+
+def test_the_rate_is_chosen_by_counts_alone():
+    assert reported_fpr([made(allowed=(89, 8, 0, 0))]) == 0.01
+    assert reported_fpr([made(allowed=(40, 4, 0, 0))]) == 0.1
+    assert reported_fpr([made(allowed=(4, 0, 0, 0))]) == 0.1
+    assert reported_fpr([made(allowed=(0, 0, 0, 0))]) is None
+    assert reported_fpr([made(allowed=(9000, 900, 90, 9)), made(allowed=(9000, 900, 90, 4))]) == 0.001
+
+
+def test_without_a_measurable_rate_the_sentence_is_about_pairs():
+    said = verdict([made(allowed=(0, 0, 0, 0))])
+    assert said["sentence"] == (
+        "An attacker tells a training record from another one in 60 % of pairs; chance is 50 %."
+    )
+    assert (said["fpr"], said["tpr"], said["tpr_interval"], said["leak"]) == (None, None, None, "found")
+    assert verdict([made(area=(0.5, 0.49, 0.51), allowed=(0, 0, 0, 0))])["leak"] == "cannot tell"
+
+
+def test_best_of_several_is_labelled_and_widened():
+    said = verdict([made("loss", tpr=(0.01, 0.005, 0.02)), made("lira"), made("rmia", tpr=(0.06, 0.05, 0.07))])
+    assert (said["attack"], said["best_of"]) == ("lira", 3)
+    assert "This is the best of 3 attacks (lira), chosen on the same records" in said["detail"]
+    low, high = said["tpr_interval"]
+    # Arms stretched from 1.960 to 2.394 standard errors, the quantile at 1 - 0.05 / 6.
+    assert low == pytest.approx(0.066 - 0.016 * 2.39398 / 1.95996, abs=1e-6)
+    assert high == pytest.approx(0.066 + 0.014 * 2.39398 / 1.95996, abs=1e-6)
+
+
+def test_widened_stays_in_range_and_one_choice_changes_nothing():
+    summary = Summary(0.01, None, (0.001, 0.9))
+    assert widened(summary, 0.95, 1) == pytest.approx((0.001, 0.9))
+    assert widened(summary, 0.95, 20) == (0.0, 1.0)
+
+
+def test_found_not_found_cannot_tell():
+    chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
+    assert verdict([made(**chance)])["leak"] == "not found"
+    assert "a leak that matters (an AUC of 0.55, or 2 times as many records" in verdict([made(**chance)])["detail"]
+    wide = {"area": (0.5, 0.42, 0.58), "tpr": (0.01, 0.002, 0.04)}
+    told = verdict([made(**wide)])
+    assert told["leak"] == "cannot tell"
+    assert "too small to exclude a leak that matters" in told["detail"]
+    assert any(line.startswith("Whether there is a leak") for line in told["cannot_say"])
+    # One attack of several suffices for "found", and one that cannot tell spoils "not found".
+    assert verdict([made(**chance), made("b", **wide)])["leak"] == "cannot tell"
+    other = made("b", area=(0.53, 0.52, 0.54), tpr=(0.009, 0.008, 0.013))
+    both = verdict([made(**chance), other])
+    assert (both["leak"], both["attack"]) == ("found", "lira")
+    assert both["detail"].endswith("That alone could be chance, but b did better than chance.")
+    # A TPR above the rate is a leak whatever the AUC says.
+    assert verdict([made(area=(0.5, 0.49, 0.51), tpr=(0.02, 0.015, 0.025))])["leak"] == "found"
+
+
+def test_bonferroni_makes_a_close_call_chance():
+    close = {"area": (0.52, 0.5005, 0.5395), "tpr": (0.011, 0.008, 0.015)}
+    assert verdict([made(**close)])["leak"] == "found"
+    assert verdict([made(**close), made("b", area=(0.5, 0.49, 0.51), tpr=(0.01, 0.008, 0.013))])["leak"] != "found"
+
+
+def test_limits_name_few_models_few_false_alarms_and_a_wrong_sign():
+    lines = verdict([made(models=1, allowed=(14, 1, 0, 0), tpr=(0.1, 0.05, 0.2))])["cannot_say"]
+    assert "The figure at a false-positive rate of 0.01 rests on few records: it allows 1 false alarm a model." in lines
+    assert "One model was audited: how much another training run would differ is not known." in lines
+    assert (
+        "Only 4 models were audited: how much they differ is hardly known." in verdict([made(models=4)])["cannot_say"]
+    )
+    lines = verdict([made(), made("loss", area=(0.4, 0.38, 0.42))])["cannot_say"]
+    assert "loss ranks members below non-members (AUC 0.400): its scores may have the wrong sign." in lines
+
+
+def test_numbers_for_people():
+    assert [percent(x) for x in (0.066, 0.5, 0.01, 0.0001, 0.123456, 0.0994, 0.0996, 1.0, 0.0)] == [
+        "6.6 %",
+        "50 %",
+        "1 %",
+        "0.01 %",
+        "12.3 %",
+        "9.9 %",
+        "10 %",
+        "100 %",
+        "0 %",
+    ]
+    assert [plain(x) for x in (0.0001, 1e-9, 0.1, 2.0)] == ["0.0001", "0.000000001", "0.1", "2"]
+
+
+def test_errors():
+    with pytest.raises(InputError, match="audits: expected at least one attack, got none"):
+        verdict([])
+    with pytest.raises(InputError, match=r"expected one confidence for all attacks, got \[0.9, 0.95\]"):
+        verdict([made(), made(confidence=0.9)])
+
+
+def simulated(seed, distance, models=8, records=400):
+    rng = np.random.default_rng(seed)
+    members = Membership.draw(models, records, seed).matrix
+    audits = []
+    for name in ("a", "b", "c"):
+        scores = rng.normal(size=members.shape) + distance * members
+        audits.append(audit(name, {}, scores, members, np.arange(models), rng=rng, replicates=200))
+    return verdict(audits)
+
+
+def test_a_planted_leak_is_found_and_the_verdict_is_plain_json():
+    said = simulated(0, 0.8)
+    assert (said["leak"], said["fpr"]) == ("found", 0.1)
+    assert said == json.loads(json.dumps(said, allow_nan=False))
+
+
+@pytest.mark.slow
+def test_no_leak_is_found_at_most_at_the_nominal_rate():
+    called = sum(simulated(seed, 0.0)["leak"] == "found" for seed in range(300))
+    # The 99.9 % binomial limit at 5 % of 300.
+    assert called <= 28

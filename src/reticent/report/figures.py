@@ -1,4 +1,4 @@
-"""The figures of the page: plain values in, SVG out. Each has a title and a description in numbers for who can't see it."""
+"""The figures of the page: plain values in, SVG out, each with a title and a description in numbers."""
 
 import math
 from collections.abc import Sequence
@@ -89,7 +89,12 @@ def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
         An SVG element.
     """
     rows = [
-        (_name(a), [middle(t.get("auc")) for t in a.get("targets", ())], middle(a["overall"]["auc"]), limits(a["overall"]["auc"]))
+        (
+            _name(a),
+            [middle(t.get("auc")) for t in a.get("targets", ())],
+            middle(a["overall"]["auc"]),
+            limits(a["overall"]["auc"]),
+        )
         for a in attacks
     ]
     with drawing():
@@ -150,9 +155,11 @@ def exposures(values: Sequence[float], name: str = "exposure") -> str:
         axes.set(xlabel="exposure (0: the record leaves no trace)", ylabel="records")
         axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: count(y)))
-        low, middle_, high = (number(float(q), 2) for q in np.quantile(array, (0.05, 0.5, 0.95)))
+        low, half, high = (number(float(q), 2) for q in np.quantile(array, (0.05, 0.5, 0.95)))
         title = "How many records have which exposure"
-        text = f"{title}. {count(array.size)} records: median {middle_}, 5 % below {low}, 5 % above {high}, most {number(float(array.max()), 2)}."
+        most = number(float(array.max()), 2)
+        numbers = f"median {half}, 5 % below {low}, 5 % above {high}, largest {most}"
+        text = f"{title}. {count(array.size)} records: {numbers}."
         return render(figure, name, title, text)
 
 
@@ -166,7 +173,16 @@ def _strips(axes: Axes, rows: Sequence[tuple[str, list[float | None], Any, Any]]
         if ends is not None:
             axes.plot(ends, [i, i], color=INK, linewidth=2.2, solid_capstyle="butt")
         if mean is not None:
-            axes.plot([mean], [i], marker="D", markersize=6, color=INK, markeredgecolor=PAPER, markeredgewidth=1, linestyle="none")
+            axes.plot(
+                [mean],
+                [i],
+                marker="D",
+                markersize=6,
+                color=INK,
+                markeredgecolor=PAPER,
+                markeredgewidth=1,
+                linestyle="none",
+            )
     axes.set_yticks(range(len(rows)), [label for label, *_ in rows], color=INK)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

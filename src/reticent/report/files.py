@@ -23,20 +23,6 @@ ADVICE = {
 }
 
 
-def refusal(path: Path, error: OSError) -> StoreError:
-    """Turn an error of the operating system into one that says what to do.
-
-    Args:
-        path: what could not be written.
-        error: what the operating system said.
-
-    Returns:
-        The error to raise.
-    """
-    advice = ADVICE.get(error.errno or 0, "choose another folder")
-    return StoreError(f"expected to write {path}, got {error.strerror or error}: {advice}")
-
-
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it, if they are not there.
 
@@ -49,7 +35,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise refusal(folder, error) from None
+        raise StoreError(_refusal(folder, error)) from None
 
 
 @contextlib.contextmanager
@@ -76,7 +62,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
         temporary.replace(path)
         _sync(path.parent)
     except OSError as error:
-        raise refusal(path, error) from None
+        raise StoreError(_refusal(path, error)) from None
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -90,3 +76,9 @@ def _sync(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _refusal(path: Path, error: OSError) -> str:
+    """Say what the operating system refused, and what to do about it."""
+    advice = ADVICE.get(error.errno or 0, "choose another folder")
+    return f"expected to write {path}, got {error.strerror or error}: {advice}"

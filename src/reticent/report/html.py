@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from reticent.report import figures, view, wording
 from reticent.report.png import data_uri
-from reticent.report.words import COLUMNS, GLOSSARY, LEAKS
 from reticent.report.wording import Plain
+from reticent.report.words import COLUMNS, GLOSSARY, LEAKS
 
 ROWS = 2000
 """Most records that the page lists; the CSV file has all of them."""
@@ -31,8 +31,8 @@ def html(
 ) -> str:
     """Write the report as one page, verdict first, then evidence, then method.
 
-    The page has its style, script, figures and pictures inside, and a policy that forbids the browser any request. All text from
-    outside is escaped. The same input gives the same text.
+    The page has its style, script, figures and pictures inside, and a policy that forbids the browser any request. All
+    text from outside is escaped. The same input gives the same text.
 
     Args:
         document: the audit, in the form of ``docs/schema.md``; parts that are missing are left out of the page.
@@ -123,7 +123,19 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names = ("number", "percent", "level", "count", "share", "middle", "limits", "span", "unmeasurable", "value", "words")
+    names = (
+        "number",
+        "percent",
+        "level",
+        "count",
+        "share",
+        "middle",
+        "limits",
+        "span",
+        "unmeasurable",
+        "value",
+        "words",
+    )
     environment.filters.update({name: getattr(wording, name) for name in names})
     environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
     return environment

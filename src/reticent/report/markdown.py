@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.report.view import confidence, measured, ordered, rate_at, short, title, unmeasured
-from reticent.report.words import LEAKS
 from reticent.report.wording import MISSING, Plain, count, level, limits, middle, number, percent, span, unmeasurable
+from reticent.report.words import LEAKS
 
 SPECIAL = "\\`*_{}[]<>#|~&$"
 """Characters that Markdown, or the HTML inside it, gives a meaning."""

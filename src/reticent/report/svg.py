@@ -1,7 +1,7 @@
 """Matplotlib figures as SVG that belongs to a page: its colours, its fonts, its identifiers, its text alternative.
 
-Matplotlib draws with fixed settings and a fixed salt, so the same figure is the same text. Colours become CSS variables, so one
-drawing serves light, dark and paper.
+Matplotlib draws with fixed settings and a fixed salt, so the same figure is the same text. Colours become CSS
+variables, so one drawing serves light, dark and paper.
 """
 
 import contextlib
@@ -26,7 +26,16 @@ VARIABLES = {INK: "--ink", MUTED: "--muted", RULE: "--rule", PAPER: "--paper"} |
     colour: f"--s{i + 1}" for i, colour in enumerate(SERIES)
 }
 
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1)), (0, (9, 3)), (0, (1, 3)), "-")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 2)),
+    (0, (1.5, 1.5)),
+    (0, (7, 2, 1.5, 2)),
+    (0, (3, 1)),
+    (0, (9, 3)),
+    (0, (1, 3)),
+    "-",
+)
 
 WIDTH = 360
 """Width of a figure in CSS pixels at scale 1: a phone shows it at that size, so its text stays readable."""
@@ -105,7 +114,9 @@ def render(figure: Figure, name: str, title: str, description: str) -> str:
 def _tidy(text: str, name: str) -> str:
     """Keep the drawing of Matplotlib's file and drop the rest: prolog, root, metadata, comments, its style sheet."""
     body = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
-    body = re.sub(r"<metadata>.*?</metadata>\s*|<style[^>]*>.*?</style>\s*|<defs>\s*</defs>\s*", "", body, flags=re.DOTALL)
+    body = re.sub(
+        r"<metadata>.*?</metadata>\s*|<style[^>]*>.*?</style>\s*|<defs>\s*</defs>\s*", "", body, flags=re.DOTALL
+    )
     body = body[body.index(">", body.index("<svg")) + 1 : body.rindex("</svg>")].strip()
     body = re.sub(r"<defs>\s*</defs>\s*", "", body).replace("xlink:href", "href")
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', body))

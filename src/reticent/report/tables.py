@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from reticent.report.view import confidence, measured, ordered, rate_at, short, title, unmeasured
-from reticent.report.words import LEAKS
 from reticent.report.wording import MISSING, PERCENT, Plain, level, limits, middle, number, percent, span, unmeasurable
+from reticent.report.words import LEAKS
 
 MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cannot tell": ("?", "bold yellow")}
 """State of the verdict -> sign and style; the word stands beside them."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.words import ENVIRONMENT, ROLES
-from reticent.report.wording import Plain, count, duration, level, limits, middle, number, percent, share, span, words
+from reticent.report.wording import Plain, count, duration, level, middle, number, percent, share, size, span, words
+from reticent.report.words import COUNTED, NAMES, ROLES
 
 SPREAD_CAPTION = (
     "Each tick is one audited model, the diamond the mean over models, the bar its interval. "
@@ -84,7 +84,9 @@ def odds(verdict: Plain) -> dict[str, Any] | None:
     base = max(1000, round(10 / fpr))
     interval = verdict.get("tpr_interval")
     full = max(tpr, fpr, interval[1] if interval else 0.0) * 1.04
-    whisker = [round(100 * interval[0] / full, 2), round(100 * (interval[1] - interval[0]) / full, 2)] if interval else None
+    whisker = (
+        [round(100 * interval[0] / full, 2), round(100 * (interval[1] - interval[0]) / full, 2)] if interval else None
+    )
     return {
         "base": base,
         "found": round(base * tpr),
@@ -233,13 +235,11 @@ def _tiles(verdict: Plain) -> list[dict[str, str]]:
         interval = verdict.get("tpr_interval")
         note = f"interval {span(interval, True)}; chance {level(fpr)}" if interval else f"chance {level(fpr)}"
         missing = "This data set has too few non-members to measure it."
-        tiles.append(
-            {
-                "title": f"Found at {share(fpr)} false alarms",
-                "value": percent(tpr) if tpr is not None else "not measurable",
-                "note": note if tpr is not None else missing,
-            }
-        )
+        tiles.append({
+            "title": f"Found at {share(fpr)} false alarms",
+            "value": percent(tpr) if tpr is not None else "not measurable",
+            "note": note if tpr is not None else missing,
+        })
     if verdict.get("auc") is not None:
         interval = verdict.get("auc_interval")
         note = f"interval {span(interval)}; chance 0.5" if interval else "chance 0.5"
@@ -255,7 +255,9 @@ def _tiles(verdict: Plain) -> list[dict[str, str]]:
 def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, Any]]:
     """Join each model's accuracy with the strongest attack's AUC on it."""
     found = {target.get("model"): target.get("auc") for target in (attacks[0].get("targets", ()) if attacks else ())}
-    sizes = {target.get("model"): target.get("members") for target in (attacks[0].get("targets", ()) if attacks else ())}
+    sizes = {
+        target.get("model"): target.get("members") for target in (attacks[0].get("targets", ()) if attacks else ())
+    }
     known = {model.get("model"): model for model in population.get("per_model") or ()}
     return [
         {
@@ -271,30 +273,38 @@ def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, An
 
 def _facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
     """Group what the method section lists."""
-    names = data.get("class_names") or ()
-    about = {key: data[key] for key in ("name", "kind") if data.get(key) is not None}
-    about |= {key: count(data[key]) for key in ("records", "classes") if data.get(key) is not None}
+    about = {_fact_name(key): _fact(key, item) for key, item in data.items() if key not in {"class_names", "roles"}}
+    names = list(data.get("class_names") or ())
     if names:
         about["class names"] = [short(name, 40) for name in names[:12]] + (["…"] if len(names) > 12 else [])
-    about |= {key: data[key] for key in ("duplicates", "digest", "licence", "citation") if data.get(key) is not None}
-    if "duplicates" in about:
-        about["exact duplicates"] = about.pop("duplicates")
-    cost = {ENVIRONMENT.get(key, words(key)): _environment_value(key, item) for key, item in environment.items()}
-    seed = {"seed": population["seed"]} if population.get("seed") is not None else {}
-    strapped = next((attack["bootstrap"] for attack in attacks if attack.get("bootstrap")), {})
+    shown = {"accuracy", "health", "per_model"}
+    strapped: Plain = next((attack["bootstrap"] for attack in attacks if attack.get("bootstrap")), {})
     return {
         "facts_data": about,
-        "facts_roles": {ROLES.get(key, words(key)): count(size) for key, size in (data.get("roles") or {}).items()},
+        "facts_roles": {ROLES.get(key, words(key)): count(many) for key, many in (data.get("roles") or {}).items()},
+        "facts_models": {_fact_name(key): _fact(key, item) for key, item in population.items() if key not in shown},
         "specs": {f"{i + 1}. {title(attack)}": _spec(attack) for i, attack in enumerate(attacks)},
-        "facts_statistics": {"bootstrap": strapped} if strapped else {},
-        "facts_environment": seed | cost,
+        "facts_statistics": {f"bootstrap {words(key)}": _fact(key, item) for key, item in strapped.items()},
+        "facts_environment": {
+            _fact_name(key): _fact(key, item) for key, item in environment.items() if item not in (None, [], "")
+        },
     }
+
+
+def _fact_name(key: str) -> str:
+    return f"time: {words(key.removeprefix('seconds_'))}" if key.startswith("seconds_") else NAMES.get(key, words(key))
+
+
+def _fact(key: str, item: Any) -> Any:
+    """Write one fact with its unit; what is no number of things or seconds stays as it is."""
+    number_like = isinstance(item, (int, float)) and not isinstance(item, bool)
+    if number_like and key.startswith("seconds_"):
+        return duration(item)
+    if number_like and key.endswith("_bytes"):
+        return size(item)
+    return count(item) if number_like and key in COUNTED else item
 
 
 def _spec(attack: Plain) -> Any:
     settings = {key: item for key, item in (attack.get("spec") or {}).items() if key != "method"}
     return settings or "no settings"
-
-
-def _environment_value(key: str, item: Any) -> Any:
-    return duration(item) if key.startswith("seconds") and isinstance(item, (int, float)) else item

@@ -97,9 +97,10 @@ def middle(estimate: Plain | float | None) -> float | None:
     Returns:
         The number, or None if there is none.
     """
+    found: Any = estimate
     if isinstance(estimate, Mapping):
-        estimate = estimate.get("mean", estimate.get("value"))
-    return None if estimate is None else float(estimate)
+        found = estimate.get("mean", estimate.get("value"))
+    return None if found is None else float(found)
 
 
 def limits(estimate: Plain | float | None) -> tuple[float, float] | None:
@@ -169,6 +170,20 @@ def duration(seconds: Any) -> str:
     if left and len(parts) < 2:
         parts.append(f"{left} s")
     return " ".join(parts[:2])
+
+
+def size(bytes_: float) -> str:
+    """Write an amount of memory.
+
+    Args:
+        bytes_: in bytes.
+
+    Returns:
+        For example ``1.5 GiB``.
+    """
+    units = ("B", "KiB", "MiB", "GiB")
+    power = min(len(units) - 1, int(math.log(max(bytes_, 1), 1024) + 1e-12))
+    return f"{bytes_ / 1024**power:.{1 if power else 0}f} {units[power]}"
 
 
 def value(item: Any) -> str:

@@ -17,19 +17,19 @@ LEAKS = {
         "found",
         "Leak found",
         "found",
-        "The models' answers tell training records from other records better than chance does.",
+        "Whoever may ask such a model can learn of some records that they were used to train it.",
     ),
     "not found": Leak(
         "not found",
         "No leak found",
         "safe",
-        "No attack tried here told training records from other records better than chance does. Other attacks may.",
+        "This holds for the attacks that were tried; others may find more.",
     ),
     "cannot tell": Leak(
         "cannot tell",
         "Cannot tell",
         "unsure",
-        "This audit is too small to tell a leak from chance. That is neither a pass nor a fail.",
+        "That is neither a pass nor a fail: more records, or more models, may settle it.",
     ),
 }
 """State of the verdict -> how it is shown; any other state is shown as "cannot tell"."""
@@ -41,19 +41,22 @@ GLOSSARY = (
     ("TPR (true-positive rate)", "The share of members that an attack finds. Blind guessing finds as many as its FPR."),
     (
         "AUC",
-        "The chance that a random member gets a higher score than a random non-member: 0.5 is guessing, 1 is certainty.",
+        "The chance that a random member scores higher than a random non-member: 0.5 is guessing, 1 is certainty.",
     ),
-    ("Balanced accuracy", "The mean of the share of members called right and of non-members called right; guessing: 0.5."),
+    (
+        "Balanced accuracy",
+        "The mean of the share of members called right and of non-members called right; guessing: 0.5.",
+    ),
     (
         "Interval",
-        "A range that holds the true value in 95 of 100 such audits. Two wide ranges that overlap are no difference.",
+        "How far chance may have moved a number: made to hold the true value in the stated share of such audits.",
     ),
     ("Not measurable", "So few non-members that even one false alarm is a higher rate than the one asked for."),
     (
         "Exposure",
-        "How far the models trained on a record stand from those that were not, in standard errors; 0 is no trace.",
+        "How far apart models with and without the record put its margin, in standard deviations; 0 is no trace.",
     ),
-    ("Memorisation", "How much likelier a model is to get a record right because it was trained on it."),
+    ("Memorisation", "How much more probable models find the record's label if they were trained on it."),
     ("Margin", "How strongly a model prefers the record's label over all others; the higher, the surer."),
 )
 """Word -> one line."""
@@ -70,16 +73,20 @@ COLUMNS = (
 )
 """The columns of the page's record table."""
 
-ENVIRONMENT = {
+NAMES = {
     "reticent": "reticent",
     "python": "Python",
     "torch": "PyTorch",
     "numpy": "NumPy",
-    "seconds_training": "training time",
-    "seconds_scoring": "scoring time",
-    "started": "started",
+    "scipy": "SciPy",
+    "peak_memory_bytes": "peak memory",
+    "duplicates": "exact duplicates",
+    "models_found": "models found finished",
 }
-"""Keys of the environment whose names on the page differ from the key."""
+"""Keys whose names on the page are not just the key's words."""
+
+COUNTED = frozenset({"records", "classes", "duplicates", "models", "parameters", "replicates", "models_found"})
+"""Keys whose values count things."""
 
 ROLES = {
     "audited": "members and non-members in turn",

@@ -1,5 +1,6 @@
 """The real data, written in their official formats where the shared copies are at hand; a server on this machine."""
 
+import contextlib
 import http.server
 import subprocess
 import sys
@@ -66,7 +67,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(206 if begin else 200)
         self.send_header("Content-Length", str(len(content) - begin))
         self.end_headers()
-        self.wfile.write(content[begin : self.server.stop_at])
+        with contextlib.suppress(ConnectionError):
+            self.wfile.write(content[begin : self.server.stop_at])
 
     def log_message(self, *_):
         pass
@@ -76,6 +78,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server():
     """A server; `server.files["/name"] = bytes`, `server.url`, `server.asked`."""
     served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served.daemon_threads = False
     served.files, served.asked, served.ranges, served.stop_at = {}, [], True, None
     served.url = f"http://127.0.0.1:{served.server_address[1]}"
     thread = threading.Thread(target=served.serve_forever, kwargs={"poll_interval": 0.01})

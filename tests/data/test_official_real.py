@@ -135,7 +135,7 @@ def test_a_cut_off_file_is_found(location_folder, tmp_path):
 def test_a_cut_off_archive_is_found(shared, tmp_path):
     target = tmp_path / "dataset_location.tgz"
     target.write_bytes((shared / "dataset_location.tgz").read_bytes()[:200_000])
-    with pytest.raises(CorruptFileError, match="cannot be read .* delete it and fetch it again"):
+    with pytest.raises(CorruptFileError, match=r"cannot be read .* delete it and fetch it again"):
         load("location30", data_dir=tmp_path)
 
 

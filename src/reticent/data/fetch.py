@@ -150,7 +150,7 @@ def _transfer(address: str, part: Path, have: int, progress: Progress | None) ->
         length = answer.headers.get("Content-Length")
         whole = begin + int(length) if length else None
         with archives.writing(part):
-            file = part.open("ab" if resumed else "wb")
+            file = part.open("ab" if resumed else "wb", buffering=0)
         with file:
             _copy(answer, file, part, begin, whole, progress)
     return whole
@@ -159,8 +159,10 @@ def _transfer(address: str, part: Path, have: int, progress: Progress | None) ->
 def _copy(answer: Any, file: Any, part: Path, begin: int, whole: int | None, progress: Progress | None) -> None:
     done = begin
     while chunk := answer.read(CHUNK):
+        rest = memoryview(chunk)
         with archives.writing(part):
-            file.write(chunk)
+            while rest:
+                rest = rest[file.write(rest) :]
         done += len(chunk)
         if progress:
             progress(part.name.removesuffix(".part"), done, whole)

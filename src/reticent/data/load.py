@@ -1,5 +1,6 @@
 """Load a data set: by its name in the table, from a user's file, or from a user's Python."""
 
+import os
 from pathlib import Path
 
 from reticent.data import DATASETS, imported, own
@@ -35,7 +36,7 @@ def load(name_or_path: str | Path, *, data_dir: Path | str | None = None, verify
     if imported.is_import_string(text):
         return imported.read(text)
     path = Path(text).expanduser()
-    if path.exists() or path.suffix in own.SUFFIXES or len(path.parts) > 1:
+    if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
         return own.read(path)
     raise UnknownNameError("data set", text, DATASETS)
 

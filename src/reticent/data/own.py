@@ -86,6 +86,6 @@ def _names(names: NDArray[Any]) -> tuple[str, ...]:
 
 
 def _broken(path: Path, error: Exception) -> str:
-    if "allow_pickle" in str(error):
+    if "Object arrays" in str(error):
         return f"{path}: holds Python objects, which are never loaded: save arrays of numbers or of fixed-length texts"
     return f"{path}: cannot be read, it is cut off or no NumPy file ({error}): write it again with numpy.savez"

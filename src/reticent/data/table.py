@@ -1,6 +1,7 @@
 """Tables of a user: csv and Parquet files with one record a row, one column for the label."""
 
 import csv
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,9 @@ def read_parquet(path: Path) -> Records:
 def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
     """Read a file of nothing but numbers, fast; None if it is no such file."""
     try:
-        cells = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, comments=None, quotechar='"', encoding="utf-8")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that there are no rows; said below
+            cells = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, comments=None, quotechar='"', encoding="utf-8")
     except (ValueError, UnicodeDecodeError):
         return None
     return list(cells.T) if cells.size and cells.shape[1] == width else None

@@ -1,0 +1,274 @@
+"""A user's own files: every form that is taken, and the words with which others are refused."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from reticent.data.load import load
+from reticent.errors import (
+    CorruptFileError,
+    InputError,
+    MissingExtraError,
+    MissingFileError,
+    ShapeError,
+    UnknownNameError,
+)
+
+X = np.array([[0.5, 1], [2, 3], [4, 5], [6, 7]])
+Y = np.array([0, 1, 1, 0])
+PICTURES = np.arange(4 * 5 * 6 * 3, dtype=np.uint8).reshape(4, 5, 6, 3)
+
+
+@pytest.mark.parametrize("names", [("x", "y"), ("features", "labels"), ("images", "labels"), ("X", "y")])
+def test_npz(names, tmp_path):
+    path = tmp_path / "data.npz"
+    np.savez(path, **{names[0]: X, names[1]: Y}, class_names=np.array(["no", "yes"]))
+    records = load(path)
+    assert np.array_equal(records.x, X)
+    assert np.array_equal(records.y, Y)
+    assert records.class_names == ("no", "yes")
+    assert records.name == str(path)
+
+
+def test_npz_mirror_with_one_hot_labels(tmp_path):
+    np.savez(tmp_path / "purchase100.npz", features=X.astype(bool), labels=np.eye(2)[Y])
+    records = load(tmp_path / "purchase100.npz")
+    assert np.array_equal(records.y, Y)
+    assert records.kind == "tabular"
+
+
+@pytest.mark.parametrize("given", ["folder", "x.npy"])
+def test_npy_pair(given, tmp_path):
+    np.save(tmp_path / "x.npy", PICTURES)
+    np.save(tmp_path / "y.npy", Y)
+    records = load(tmp_path if given == "folder" else tmp_path / given)
+    assert np.array_equal(records.x, PICTURES.transpose(0, 3, 1, 2))
+    assert np.array_equal(records.y, Y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected", "names"),
+    [
+        (Y.astype(np.float64), Y, ()),
+        (Y.astype(bool), Y, ()),
+        (Y[:, None], Y, ()),
+        (np.array(["dog", "cat", "cat", "dog"]), [1, 0, 0, 1], ("cat", "dog")),
+    ],
+)
+def test_labels_of_many_forms(labels, expected, names, tmp_path):
+    np.savez(tmp_path / "d.npz", x=X, y=labels)
+    records = load(tmp_path / "d.npz")
+    assert records.y.tolist() == list(expected)
+    assert records.y.dtype == np.int64
+    assert records.class_names == names
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pictures_divided_by_255_are_taken_back_exactly(dtype, tmp_path):
+    np.savez(tmp_path / "d.npz", x=PICTURES.astype(dtype) / dtype(255), y=Y)
+    assert np.array_equal(load(tmp_path / "d.npz").x, PICTURES.transpose(0, 3, 1, 2))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+def test_pictures_of_whole_numbers_are_taken(dtype, tmp_path):
+    np.savez(tmp_path / "d.npz", x=PICTURES.astype(dtype), y=Y)
+    assert np.array_equal(load(tmp_path / "d.npz").x, PICTURES.transpose(0, 3, 1, 2))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "error", "words"),
+    [
+        ({"x": (PICTURES / 255 - 0.5) / 0.25, "y": Y}, InputError, "Take Normalize and random augmentation out"),
+        ({"x": PICTURES / 256, "y": Y}, InputError, "images must be uint8 from 0 to 255; got float64 from 0"),
+        ({"x": PICTURES.astype(int) - 1, "y": Y}, InputError, "from -1"),
+        ({"x": X, "y": Y + 1}, InputError, "1 of 3 classes have no record (class 0)"),
+        ({"x": X, "y": Y - 1}, InputError, "y: expected integers from 0 to inf, got -1"),
+        ({"x": X, "y": [0, 0.5, 1, 1]}, InputError, "whole numbers as labels, got 0.5 for record 1"),
+        ({"x": X, "y": [0, np.nan, 1, 1]}, InputError, "got nan for record 1"),
+        ({"x": X, "y": np.ones((4, 2))}, InputError, "rows with a single 1"),
+        ({"x": X, "y": Y[:3]}, ShapeError, "x has 4 records, y has 3"),
+        ({"x": X * [1, np.inf], "y": Y}, InputError, "4 NaN or infinite of 8, the first at index (0, 1)"),
+        ({"x": X[:, 0], "y": Y}, ShapeError, "2 or 3 or 4 axes"),
+        ({"x": X.astype(str), "y": Y}, ShapeError, "numbers or booleans"),
+        ({"a": X, "b": Y}, InputError, "expected arrays x and y, or features and labels; got a, b"),
+    ],
+)
+def test_bad_arrays_are_refused_by_name(arrays, error, words, tmp_path):
+    path = tmp_path / "d.npz"
+    np.savez(path, **arrays)
+    with pytest.raises(error) as caught:
+        load(path)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_python_objects_are_never_loaded(tmp_path):
+    np.savez(tmp_path / "d.npz", x=np.array([[1], [1, 2]], dtype=object), y=Y[:2])
+    np.save(tmp_path / "x.npy", np.array([[1], [1, 2]], dtype=object))
+    np.save(tmp_path / "y.npy", Y[:2])
+    for path in (tmp_path / "d.npz", tmp_path):
+        with pytest.raises(CorruptFileError, match="holds Python objects, which are never loaded"):
+            load(path)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy"])
+def test_damaged_numpy_files_are_refused(suffix, tmp_path):
+    np.savez(tmp_path / "x.npz", x=X, y=Y)
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    path = tmp_path / f"x{suffix}"
+    whole = path.read_bytes()
+    for content in (b"", b"hello", whole[:-40]):
+        path.write_bytes(content)
+        with pytest.raises(CorruptFileError, match="cut off or no NumPy file"):
+            load(path)
+
+
+@pytest.mark.parametrize("name", ["gone.npz", "folder/gone.csv", "./gone"])
+def test_missing_files_are_named(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MissingFileError) as caught:
+        load(name)
+    assert name.removeprefix("./") in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_half_a_pair_is_refused(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(MissingFileError, match=r"there is no .*y\.npy"):
+        load(tmp_path / "x.npy")
+    np.save(tmp_path / "y.npy", Y)
+    with pytest.raises(InputError, match="holds the labels"):
+        load(tmp_path / "y.npy")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("digit", "unknown data set 'digit': did you mean 'digits'?"), ("zzz", "expected one of adult, cifar10")],
+)
+def test_unknown_names_get_the_nearest(name, words):
+    with pytest.raises(UnknownNameError) as caught:
+        load(name)
+    assert words in str(caught.value)
+
+
+def test_other_suffixes_are_refused(tmp_path):
+    (tmp_path / "d.pkl").write_bytes(b"")
+    with pytest.raises(InputError, match=r"expected a file of type \.npz, \.npy, \.csv, \.parquet, got \.pkl"):
+        load(tmp_path / "d.pkl")
+
+
+def csv(tmp_path, text):
+    path = tmp_path / "d.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text", ["label,a,b\n0,0.5,1\n1,2,3\n1,4,5\n", "a,b,y\n0.5,1,0\n2,3,1\n4,5,1", "a,b,c\n0.5,1,0\n2,3,1\n4,5,1"]
+)
+def test_csv_of_numbers(text, tmp_path):
+    records = load(csv(tmp_path, text))
+    assert records.x.tolist() == [[0.5, 1], [2, 3], [4, 5]]
+    assert records.y.tolist() == [0, 1, 1]
+    assert records.kind == "tabular"
+
+
+def test_csv_with_texts(tmp_path):
+    path = csv(tmp_path, '\ufeffage,colour,label\n31,red,yes\n42,"blue, dark",no\n53,red,yes\n')
+    records = load(path)
+    # Sorted: "blue, dark", then "red".
+    assert records.x.tolist() == [[31, 0, 1], [42, 1, 0], [53, 0, 1]]
+    assert records.y.tolist() == [1, 0, 1]
+    assert records.class_names == ("no", "yes")
+
+
+def test_csv_with_texts_and_numbered_labels(tmp_path):
+    records = load(csv(tmp_path, "colour,label\nred,0\nblue,1\n"))
+    assert records.y.tolist() == [0, 1]
+    assert records.class_names == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("", CorruptFileError, "expected a header line"),
+        ("a,label\n", CorruptFileError, "expected a record a line below the header"),
+        ("1,2\n3,4\n5,6\n", CorruptFileError, "got numbers: add one"),
+        ("a,label\n1,0\n2\n", CorruptFileError, "record 1 has 1 fields, the header has 2"),
+        ("label\n1\n0\n", CorruptFileError, "expected columns beside the label 'label'"),
+        (
+            "a,label\n1,0\nnan,1\n",
+            InputError,
+            "column 'a' has 1 values that are empty, NaN or infinite, the first in record 1",
+        ),
+        ("a,b,label\n1,x,0\n,x,1\n", InputError, "column 'a' has 1 values that are empty"),
+        ("a,label\n1,0\n2,2\n", InputError, "1 of 3 classes have no record"),
+        ("name,label\n" + "".join(f"n{i},{i % 2}\n" for i in range(501)), InputError, "'name' has 501 different texts"),
+    ],
+)
+def test_bad_csv_is_refused(text, error, words, tmp_path):
+    path = csv(tmp_path, text)
+    with pytest.raises(error) as caught:
+        load(path)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_binary_csv_is_refused(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(CorruptFileError, match="cannot be read as csv"):
+        load(path)
+
+
+def parquet(tmp_path, **columns):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "d.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def test_parquet(tmp_path):
+    import pyarrow as pa
+
+    path = parquet(
+        tmp_path,
+        age=[31, 42, 53],
+        label=["yes", "no", "yes"],
+        colour=pa.array(["red", "blue", "red"]).dictionary_encode(),
+        member=[True, False, True],
+    )
+    records = load(path)
+    assert records.x.tolist() == [[31, 0, 1, 1], [42, 1, 0, 0], [53, 0, 1, 1]]
+    assert records.y.tolist() == [1, 0, 1]
+    assert records.class_names == ("no", "yes")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"a": [1, None], "label": [0, 1]}, "column 'a' has 1 gaps"),
+        ({"a": [[1], [2]], "label": [0, 1]}, "column 'a' holds list"),
+    ],
+)
+def test_bad_parquet_is_refused(columns, words, tmp_path):
+    with pytest.raises(InputError, match=words):
+        load(parquet(tmp_path, **columns))
+
+
+def test_damaged_parquet_is_refused(tmp_path):
+    path = parquet(tmp_path, a=[1, 2], label=[0, 1])
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(CorruptFileError, match="cannot be read as Parquet"):
+        load(path)
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
+    path = parquet(tmp_path, a=[1, 2], label=[0, 1])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"reading Parquet files needs pyarrow.*reticent\[parquet\]"):
+        load(path)

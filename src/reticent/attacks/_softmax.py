@@ -18,7 +18,7 @@ def log_probabilities(signals: Signals, models: Rows, method: str) -> Iterator[t
         method: the attack's name, for the message.
 
     Yields:
-        A slice of the records, and ``(models, records of the slice, C)`` in float64, finite.
+        A slice of the records, and ``(models, records of the slice, C)`` in float64, finite, exact near 0.
 
     Raises:
         InputError: the signals hold no logits.
@@ -30,5 +30,8 @@ def log_probabilities(signals: Signals, models: Rows, method: str) -> Iterator[t
         )
     for block in signals.blocks(4 * signals.classes):
         z = np.asarray(signals.logits[models, block], dtype=np.float64)
-        z = z - z.max(axis=2, keepdims=True)
-        yield block, z - np.log(np.exp(z).sum(axis=2, keepdims=True))
+        top = z.argmax(axis=2)[..., None]
+        z = z - np.take_along_axis(z, top, axis=2)
+        others = np.exp(z)
+        np.put_along_axis(others, top, 0.0, axis=2)
+        yield block, z - np.log1p(others.sum(axis=2, keepdims=True))

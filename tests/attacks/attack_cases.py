@@ -1,0 +1,71 @@
+"""Problems and options that the attack tests share."""
+
+import numpy as np
+from scipy.stats import rankdata
+
+from reticent.attacks import Problem, parse
+from reticent.data.membership import Membership
+from reticent.signals.matrix import Signals, margin
+
+VARIANTS = [
+    {"method": "correctness"},
+    {"method": "loss"},
+    {"method": "confidence", "threshold": "global"},
+    {"method": "confidence"},
+    {"method": "entropy", "threshold": "global"},
+    {"method": "entropy"},
+    {"method": "modified-entropy", "threshold": "global"},
+    {"method": "modified-entropy"},
+    {"method": "lira"},
+    {"method": "lira", "variance": "per-record"},
+    {"method": "lira", "variance": "per-record", "centre": "median"},
+    {"method": "lira", "variance": "pooled", "centre": "median"},
+    {"method": "lira", "mode": "offline"},
+    {"method": "lira", "mode": "offline", "variance": "per-record", "centre": "median"},
+    {"method": "lira-released"},
+    {"method": "lira-released", "variance": "per-record"},
+    {"method": "lira-released", "mode": "offline"},
+    {"method": "rmia"},
+    {"method": "rmia", "population": "others"},
+    {"method": "rmia", "mode": "offline"},
+    {"method": "rmia", "mode": "offline", "a": 0.3, "population": "others", "gamma": 1.0},
+    {"method": "rmia", "trim": 0.2},
+    {"method": "rmia", "mode": "offline", "a": 0.5, "trim": 0.3},
+    {"method": "rmia", "signal": "soft-margin"},
+    {"method": "rmia", "signal": "taylor", "queries": 1},
+    {"method": "rmia", "signal": "sm-taylor", "temperature": 2.0, "queries": 1},
+    {"method": "rmia", "temperature": 2.0, "queries": 1},
+]
+"""Every attack, with the options that take another path through the code."""
+
+NAMES = ["-".join(str(value) for value in variant.values()) for variant in VARIANTS]
+SPECS = [parse(variant) for variant in VARIANTS]
+
+
+def signals(rng, labels, classes, bonus, queries):
+    """Draw logits whose label is raised by `bonus` ``(M, N)``, and margins of further queries around them."""
+    models, records = bonus.shape
+    logits = rng.normal(size=(models, records, classes))
+    logits[:, np.arange(records), labels] += rng.normal(0.5, 1, size=records) + bonus
+    plain = np.stack([margin(row, labels) for row in logits])
+    margins = np.stack([plain] + [plain + rng.normal(0, 0.5, plain.shape) for _ in range(queries - 1)], axis=2)
+    return Signals(labels=labels, margins=margins, classes=classes, logits=logits)
+
+
+def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40, membership=None, **rows):
+    """Make a problem of three classes in which being a member raises the label's logit by `effect`."""
+    rng = np.random.default_rng(seed)
+    known = Membership.draw(models, records, seed) if membership is None else Membership(membership)
+    labels = rng.integers(0, 3, records)
+    audited = signals(rng, labels, 3, effect * known.matrix, queries)
+    others = None
+    if population:
+        others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
+    return Problem.make(audited, known, population=others, **rows)
+
+
+def auc(scores, members):
+    """Compute the area under the ROC curve, ties half."""
+    ranks = rankdata(scores)
+    positives = int(members.sum())
+    return (ranks[members].sum() - positives * (positives + 1) / 2) / (positives * (len(scores) - positives))

@@ -1,0 +1,218 @@
+"""What every line of the table of attacks must keep."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from attack_cases import NAMES, SPECS, auc, problem
+
+from reticent.attacks import ATTACKS, Problem, parse, score
+from reticent.data.membership import Membership
+from reticent.errors import NonFiniteError, ShapeError, SpecError, UnknownNameError
+from reticent.signals import matrix
+from reticent.signals.matrix import Rows, Signals
+from reticent.spec import identity, text
+
+every = pytest.mark.parametrize("spec", SPECS, ids=NAMES)
+QUERIES = 2
+
+
+def flipped(case, target):
+    known = case.membership.matrix.copy()
+    known[target] = ~known[target]
+    return replace(case, membership=Membership(known))
+
+
+def leaves_target_out(attack, case, target):
+    """Is a target's score the same whatever the attack is told of its membership?"""
+    alone = replace(case, targets=np.array([target]))
+    return attack(alone).tobytes() == attack(flipped(alone, target)).tobytes()
+
+
+def test_variants_cover_the_table():
+    assert len(ATTACKS) >= 7
+    assert {spec.method for spec in SPECS} == set(ATTACKS)
+    for name, entry in ATTACKS.items():
+        assert entry.spec.method == name
+        assert entry.summary.endswith(".")
+        assert "(20" in entry.paper
+        assert entry.access in {"labels", "probabilities", "logits", "margins"}
+        for field, facts in entry.spec.model_fields.items():
+            assert facts.description, f"{name}.{field} has no description"
+
+
+@every
+def test_scores_are_finite_float64_by_target_and_record_and_repeat(spec):
+    case = problem(1, queries=QUERIES)
+    first, second = score(spec, case, seed=3), score(spec, case, seed=3)
+    assert first.shape == (12, 60)
+    assert first.dtype == np.float64
+    assert np.isfinite(first).all()
+    assert first.tobytes() == second.tobytes()
+    assert first[0].tobytes() != first[1].tobytes()
+
+
+@every
+def test_inputs_stay_as_they_are(spec):
+    case = problem(2, queries=QUERIES)
+    arrays = [
+        case.signals.margins,
+        case.signals.logits,
+        case.signals.labels,
+        case.membership.matrix,
+        case.targets,
+        case.references,
+        case.population.margins,
+        case.population.logits,
+    ]
+    before = [array.tobytes() for array in arrays]
+    score(spec, case)
+    assert [array.tobytes() for array in arrays] == before
+
+
+@every
+def test_specs_come_back_from_their_canonical_text(spec):
+    assert parse(json.loads(text(spec))) == spec
+    assert identity(parse(json.loads(text(spec)))) == identity(spec)
+
+
+@every
+def test_higher_means_member_and_swapping_the_two_turns_the_auc_around(spec):
+    case = problem(4, records=400, models=16, effect=3.0)
+    scores, truth = score(spec, case), case.membership.matrix
+    areas = np.array([auc(row, members) for row, members in zip(scores, truth, strict=True)])
+    swapped = np.array([auc(row, ~members) for row, members in zip(scores, truth, strict=True)])
+    assert areas.min() > 0.55
+    np.testing.assert_allclose(swapped, 1 - areas, atol=1e-12)
+
+
+@every
+def test_permuting_records_permutes_scores(spec):
+    case = problem(5, queries=QUERIES)
+    order = np.random.default_rng(0).permutation(60)
+    kept = case.signals
+    shuffled = Signals(kept.labels[order], kept.margins[:, order], 3, kept.logits[:, order])
+    moved = replace(case, signals=shuffled, membership=Membership(case.membership.matrix[:, order]))
+    np.testing.assert_allclose(score(spec, moved), score(spec, case)[:, order], rtol=1e-9, atol=1e-12)
+
+
+@every
+def test_membership_of_a_target_changes_no_bit_of_its_scores(spec):
+    case = problem(6, queries=QUERIES)
+    for target in (0, 7):
+        assert leaves_target_out(lambda problem: score(spec, problem), case, target)
+
+
+@every
+def test_each_target_is_audited_as_if_alone(spec):
+    case = problem(7, queries=QUERIES)
+    together = score(spec, case)
+    some = replace(case, targets=np.array([8, 2]))
+    assert score(spec, some).tobytes() == together[[8, 2]].tobytes()
+
+
+@every
+def test_targets_and_references_apart(spec):
+    spec = spec.replace(a=0.3) if spec.method == "rmia" else spec  # which references choose `a` depends on the list
+    both = problem(8, models=14, queries=QUERIES, targets=[3])
+    apart = replace(both, references=np.flatnonzero(np.arange(14) != 3))
+    np.testing.assert_allclose(score(spec, apart), score(spec, both), rtol=1e-9, atol=1e-12)
+
+
+@every
+def test_no_leak_gives_an_auc_of_one_half(spec):
+    records = 1500
+    rng = np.random.default_rng(9)
+    known = np.concatenate([rng.random((1, records)) < 0.5, Membership.draw(20, records, 9).matrix])
+    case = problem(9, records=records, effect=0.0, membership=known, population=200, targets=[0])
+    area = auc(score(spec, case)[0], known[0])
+    members = known[0].sum()
+    deviation = np.sqrt((records + 1) / (12 * members * (records - members)))
+    assert abs(area - 0.5) < 2.6 * deviation
+
+
+@every
+def test_size_of_blocks_changes_no_bit(spec, monkeypatch):
+    case = problem(10, records=12, population=8, queries=QUERIES)
+    whole = score(spec, case)
+    for size in (1, 30_000):
+        monkeypatch.setattr(matrix, "BLOCK_BYTES", size)
+        assert score(spec, case).tobytes() == whole.tobytes()
+
+
+@every
+def test_signals_may_lie_on_disk_as_float32(spec, tmp_path):
+    case = problem(11, queries=QUERIES)
+    margins, logits = (case.signals.margins.astype(np.float32), case.signals.logits.astype(np.float32))
+    mapped = []
+    for name, values in (("margins", margins), ("logits", logits)):
+        np.save(tmp_path / f"{name}.npy", values)
+        mapped.append(Rows(list(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))))
+    memory = replace(case, signals=Signals(case.signals.labels, margins, 3, logits))
+    disk = replace(case, signals=Signals(case.signals.labels, mapped[0], 3, mapped[1]))
+    assert score(spec, disk).tobytes() == score(spec, memory).tobytes()
+
+
+def leaking(spec, case):
+    """Attack with the target's own answers among the references, as a copy under another number."""
+    target = int(case.targets[0])
+    rows = np.append(np.arange(case.membership.models), target)
+    kept = case.signals
+    doubled = Signals(kept.labels, kept.margins[rows], 3, kept.logits[rows])
+    return score(
+        spec,
+        Problem.make(doubled, case.membership.matrix[rows], targets=[target], references=np.arange(len(rows))),
+    )
+
+
+@pytest.mark.parametrize("method", ["lira", "lira-released", "rmia", "confidence"])
+def test_a_target_among_its_references_is_caught(method):
+    case = problem(12, effect=0.0, population=0)
+    assert leaves_target_out(lambda problem: score(method, problem), case, 2)
+    assert not leaves_target_out(lambda problem: leaking(method, problem), case, 2)
+
+
+@pytest.mark.parametrize("method", ["lira", "lira-released"])
+def test_a_target_among_its_references_would_look_like_a_leak(method):
+    case = problem(1, models=8, effect=0.0, population=0, records=400, targets=[1])
+    members = case.membership.matrix[1]
+    honest, leaked = (auc(attack(method, case)[0], members) for attack in (score, leaking))
+    assert honest < 0.55
+    assert leaked > honest + 0.15
+
+
+def test_parse_reads_names_mappings_and_specs():
+    assert parse("lira") == ATTACKS["lira"].spec()
+    assert parse({"method": "rmia", "gamma": 1.5}).gamma == 1.5
+    assert parse(parse("loss")) == parse("loss")
+    with pytest.raises(UnknownNameError, match=r"unknown attack 'lyra': did you mean 'lira'"):
+        parse("lyra")
+    with pytest.raises(SpecError, match="expected method to be one of confidence, correctness"):
+        parse({"gamma": 2.0})
+    with pytest.raises(SpecError, match="rmia: unknown key 'gama': did you mean 'gamma'"):
+        parse({"method": "rmia", "gama": 2.0})
+    with pytest.raises(SpecError, match="rmia: gamma: expected greater than or equal to 1, got 0.5"):
+        parse({"method": "rmia", "gamma": 0.5})
+    with pytest.raises(SpecError, match="rmia: mode: expected 'online' or 'offline', got 'both'"):
+        parse({"method": "rmia", "mode": "both"})
+
+
+def test_a_broken_attack_is_named(monkeypatch):
+    case = problem(14)
+    entry = ATTACKS["loss"]
+    monkeypatch.setitem(ATTACKS, "loss", replace(entry, score=lambda *_: np.zeros((2, 3))))
+    with pytest.raises(ShapeError, match=r"loss: expected float64 scores of shape \(12, 60\)"):
+        score("loss", case)
+    wrong = np.zeros((12, 60))
+    wrong[5, :2] = np.nan
+    monkeypatch.setitem(ATTACKS, "loss", replace(entry, score=lambda *_: wrong))
+    with pytest.raises(NonFiniteError, match="loss: expected finite scores, got 2 NaN or infinite of 60 for target 5"):
+        score("loss", case)
+
+
+def test_attacks_need_no_torch():
+    code = "import sys, reticent.attacks; sys.exit('torch' in sys.modules or 'matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

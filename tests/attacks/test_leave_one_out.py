@@ -1,0 +1,62 @@
+"""Leave-one-out statistics against the statistics of the rows that are left."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import trim_mean
+
+from reticent.attacks import _leave_one_out
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    references, width = draw(st.integers(3, 9)), draw(st.integers(1, 4))
+    values = (
+        rng.integers(-4, 5, (references, width)) / 2 if draw(st.booleans()) else rng.normal(size=(references, width))
+    )
+    mask = rng.random((references, width)) < 0.6
+    return values, mask
+
+
+def left(values, mask, position, column):
+    return np.array([v for r, v in enumerate(values[:, column]) if r != position and mask[r, column]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.sampled_from([0.0, 0.1, 0.2, 0.34, 0.49]))
+def test_statistics_equal_those_of_the_rows_that_are_left(case, cut):
+    values, mask = case
+    positions = np.arange(len(values) + 1)
+    sums = _leave_one_out.sums(values * mask)
+    counts = _leave_one_out.counts(mask, positions)
+    trimmed = _leave_one_out.trimmed_means(values, mask, positions, cut)
+    for r in positions:
+        for i in range(values.shape[1]):
+            rest = left(values, mask, r, i)
+            assert counts[r, i] == len(rest)
+            assert sums[r, i] == pytest.approx(rest.sum(), abs=1e-12)
+            assert trimmed[r, i] == pytest.approx(trim_mean(rest, cut) if len(rest) else 0.0, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_medians_equal_those_of_the_rows_that_are_left(case):
+    values, mask = case
+    mask = mask.copy()
+    mask[:2] = True
+    positions = np.arange(len(values) + 1)
+    medians = _leave_one_out.medians(values, mask, positions)
+    for r in positions:
+        for i in range(values.shape[1]):
+            assert medians[r, i] == np.median(left(values, mask, r, i))
+
+
+def test_rows_points_targets_outside_the_references_past_the_end():
+    np.testing.assert_array_equal(_leave_one_out.rows(np.array([4, 0, 2]), np.array([2, 4, 7])), [1, 3, 0])
+
+
+def test_total_is_the_sum():
+    values = np.arange(12.0).reshape(4, 3)
+    np.testing.assert_array_equal(_leave_one_out.total(values), [18, 22, 26])

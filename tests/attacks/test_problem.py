@@ -1,0 +1,114 @@
+"""Problems are checked when they are made, and too few references before anything is trained."""
+
+import numpy as np
+import pytest
+from attack_cases import problem
+
+from reticent.attacks import Problem, check_membership, check_references, score
+from reticent.attacks.lira import Lira
+from reticent.attacks.rmia import Rmia
+from reticent.data.membership import Membership
+from reticent.errors import InputError, ShapeError, TooFewReferencesError
+from reticent.signals.matrix import Signals
+
+
+def small(models=4, records=6):
+    known = Membership(np.arange(models)[:, None] % 2 == np.arange(records) % 2)
+    return Signals.from_margins(np.zeros((models, records)), np.arange(records) % 2), known
+
+
+def test_defaults_are_all_models():
+    signals, known = small()
+    case = Problem.make(signals, known.matrix)
+    np.testing.assert_array_equal(case.targets, np.arange(4))
+    np.testing.assert_array_equal(case.references, np.arange(4))
+    assert case.targets.dtype == np.int64
+    assert case.shape == (4, 6)
+    assert case.population is None
+    np.testing.assert_array_equal(case.inside, known.matrix)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ({"targets": [4]}, r"targets: expected integers from 0 to 3, got 4 at position 0"),
+        ({"targets": [1, 1]}, r"targets: expected each model once, got model 1 more than once"),
+        ({"references": [0, 2, 0]}, r"references: expected each model once, got model 0 more than once"),
+        ({"targets": []}, r"targets: expected at least one model to audit, got none"),
+        ({"references": [-1]}, r"references: expected integers from 0 to 3, got -1"),
+        ({"targets": [0.5]}, r"targets: expected integers, got float64"),
+    ],
+)
+def test_wrong_rows_are_named(rows, words):
+    signals, known = small()
+    with pytest.raises(InputError, match=words):
+        Problem.make(signals, known, **rows)
+
+
+def test_parts_must_fit():
+    signals, known = small()
+    with pytest.raises(ShapeError, match=r"membership: expected shape \(4, 6\) .* got \(5, 6\)"):
+        Problem.make(signals, small(models=5)[1])
+    with pytest.raises(ShapeError, match=r"population: expected 4 models, .* got 3"):
+        Problem.make(signals, known, population=Signals.from_margins(np.zeros((3, 6)), np.arange(6) % 2))
+    with pytest.raises(ShapeError, match=r"population: expected 1 queries, .* got 2"):
+        Problem.make(signals, known, population=Signals.from_margins(np.zeros((4, 6, 2)), np.arange(6) % 2))
+    with pytest.raises(ShapeError, match="population: expected at least one record, got none"):
+        Problem.make(signals, known, population=Signals.from_margins(np.zeros((4, 0)), np.arange(0)))
+
+
+def test_no_references_do_for_attacks_that_learn_nothing():
+    signals, known = small()
+    case = Problem.make(signals, known, references=[])
+    assert score("loss", case).shape == (4, 6)
+    with pytest.raises(TooFewReferencesError, match=r"confidence: expected at least 1 reference models .* got 0"):
+        score("confidence", case)
+
+
+def test_too_few_references_say_how_many_are_missing():
+    known = Membership.draw(2, 40, 0)
+    words = (
+        r"lira: expected at least 1 IN and 1 OUT references for every record, but target 0 has fewer for 40 of 40 "
+        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models \(4 are enough"
+    )
+    with pytest.raises(TooFewReferencesError, match=words):
+        check_membership("lira", known)
+    check_membership("lira", Membership.draw(4, 40, 0))
+
+
+def test_too_few_references_count_records_and_leave_the_target_out():
+    known = np.ones((10, 8), dtype=bool)
+    known[5:, :7] = known[:5, 7] = False
+    known[0, 0] = False
+    words = (
+        r"4 IN and 4 OUT .* target 1 has fewer for 1 of 8 records: record 0 has 3 IN and 6 OUT, so 1 IN and 0 OUT "
+        r"are missing: train more models \(10 are enough"
+    )
+    spec = Lira(variance="per-record")
+    with pytest.raises(TooFewReferencesError, match=words):
+        check_membership(spec, known, targets=[1])
+    check_membership(spec, known, targets=[0])
+    check_membership(Lira(), known)
+
+
+def test_offline_attacks_need_no_reference_in():
+    known = np.zeros((4, 6), dtype=bool)
+    known[0, :3] = known[1, 0] = known[2, 1] = known[3, 2] = True
+    check_membership(Lira(mode="offline"), known, targets=[0])
+    check_membership(Rmia(mode="offline"), known, targets=[0])
+    with pytest.raises(TooFewReferencesError, match="fewer for 3 of 6 records: record 3 has 0 IN and 3 OUT"):
+        check_membership(Rmia(), known, targets=[0])
+
+
+def test_score_checks_references_first():
+    case = problem(0, models=2)
+    with pytest.raises(TooFewReferencesError, match="rmia: expected at least 1 IN"):
+        score("rmia", case)
+    with pytest.raises(TooFewReferencesError, match="rmia: expected at least 1 IN"):
+        check_references("rmia", case)
+
+
+def test_more_queries_than_there_are_is_an_error():
+    case = problem(0, queries=2)
+    with pytest.raises(InputError, match="lira: queries: expected at most 2, which the signals hold, got 3"):
+        score(Lira(queries=3), case)

@@ -1,0 +1,299 @@
+"""RMIA against plain loops and the worked numbers of the algorithms page."""
+
+import numpy as np
+import pytest
+from attack_cases import auc, problem
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import trim_mean
+
+from reticent.attacks import Problem, _rmia_counts, _rmia_signal, _rmia_tuning, score
+from reticent.attacks.rmia import Rmia
+from reticent.errors import InputError, TooFewReferencesError
+from reticent.signals import matrix
+from reticent.signals.matrix import Signals
+
+SEEDS = range(5)
+
+
+def logit(p):
+    return np.log(p) - np.log1p(-np.asarray(p))
+
+
+def mean(values, trim):
+    return trim_mean(values, trim) if trim else np.mean(values)
+
+
+def naive_probability(signals, spec):
+    """Probability of the label ``(M, N, Q)``, by the formulas."""
+    if spec.signal == "softmax" and spec.temperature == 1:
+        return 1 / (1 + np.exp(-signals.margins))
+    if spec.signal == "soft-margin" and spec.temperature == 1:
+        return 1 / (1 + np.exp(spec.margin - signals.margins))
+    u = signals.logits / spec.temperature
+    shift = spec.margin if spec.signal in {"soft-margin", "sm-taylor"} else 0
+    function = (
+        np.exp if spec.signal in {"softmax", "soft-margin"} else lambda v: 1 + v + v**2 / 2 + v**3 / 6 + v**4 / 24
+    )
+    records = np.arange(signals.records)
+    values = function(u)
+    values[:, records, signals.labels] = function(u[:, records, signals.labels] - shift)
+    return (values[:, records, signals.labels] / values.sum(axis=2))[:, :, None]
+
+
+def naive_marginal(spec, p, members, others, record, query):
+    inside = [p[m, record, query] for m in others if members is not None and members[m, record]]
+    outside = [p[m, record, query] for m in others if members is None or not members[m, record]]
+    if spec.mode == "online":
+        if members is None:
+            return mean(outside, spec.trim)
+        return 0.5 * (mean(inside, spec.trim) + mean(outside, spec.trim))
+    return 0.5 * ((1 + spec.a) * mean(outside, spec.trim) + 1 - spec.a)
+
+
+def naive(spec, case, target):
+    others = [m for m in case.references if m != target]
+    p = naive_probability(case.signals, spec)
+    held_out = case.population is not None and spec.population != "others"
+    z_p = naive_probability(case.population, spec) if held_out else p
+    z_members = None if held_out else case.membership.matrix
+    queries = p.shape[2] if spec.queries is None else spec.queries
+    shape_x, shape_z = (p.shape[1], queries), (z_p.shape[1], queries)
+    members = case.membership.matrix
+    ratio_x, ratio_z = np.empty(shape_x), np.empty(shape_z)
+    for q in range(queries):
+        for i in range(shape_x[0]):
+            ratio_x[i, q] = p[target, i, q] / naive_marginal(spec, p, members, others, i, q)
+        for j in range(shape_z[0]):
+            ratio_z[j, q] = z_p[target, j, q] / naive_marginal(spec, z_p, z_members, others, j, q)
+    scores = np.zeros(shape_x[0])
+    for i in range(shape_x[0]):
+        compared = 0
+        for j in range(shape_z[0]):
+            if held_out or i != j:
+                votes = sum(ratio_x[i, q] / ratio_z[j, q] > spec.gamma for q in range(queries))
+                scores[i] += votes > queries / 2
+                compared += 1
+        scores[i] /= compared
+    return scores
+
+
+SETTINGS = {
+    "held-out": {},
+    "others": {"population": "others"},
+    "gamma-1": {"gamma": 1.0, "population": "others"},
+    "offline": {"mode": "offline", "a": 0.3},
+    "offline-others": {"mode": "offline", "a": 0.7, "population": "others"},
+    "trimmed": {"trim": 0.2, "gamma": 1.2},
+    "trimmed-offline": {"trim": 0.25, "mode": "offline", "a": 0.3, "population": "others"},
+    "soft-margin": {"signal": "soft-margin", "gamma": 1.3},
+    "tempered": {"temperature": 2.0, "gamma": 1.3, "queries": 1},
+    "tempered-soft-margin": {"temperature": 2.0, "signal": "soft-margin", "gamma": 1.3, "queries": 1},
+    "taylor": {"signal": "taylor", "gamma": 1.3, "queries": 1},
+    "sm-taylor": {"signal": "sm-taylor", "temperature": 2.0, "gamma": 1.3, "queries": 1},
+}
+
+
+@pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("queries", [1, 2, 3])
+def test_equals_the_plain_loops(options, queries):
+    spec = Rmia(**options)
+    for seed in SEEDS:
+        case = problem(seed, records=18, population=12, queries=queries)
+        np.testing.assert_array_equal(score(spec, case)[seed + 2], naive(spec, case, seed + 2))
+
+
+def worked(x_out=(0.4, 0.2), x_in=()):
+    """The worked example: record 0 is x; two more records give every reference a member."""
+    outside, inside = len(x_out), len(x_in)
+    models = 1 + inside + outside
+    known = np.zeros((models, 3), dtype=bool)
+    known[0, 0] = True
+    known[1 : 1 + inside, 0] = True
+    known[1:, 1] = np.arange(models - 1) % 2 == 0
+    known[1:, 2] = ~known[1:, 1]
+    p = np.full((models, 3), 0.5)
+    p[:, 0] = [0.8, *x_in, *x_out]
+    z = np.array([[0.6, 0.2, 0.9]] + [[0.5, 0.6, 0.2]] * (models - 1))
+    labels = np.array([0, 1, 0])
+    population = Signals.from_margins(logit(z), labels)
+    return Problem.make(Signals.from_margins(logit(p), labels), known, targets=[0], population=population)
+
+
+def test_worked_example_offline():
+    case = worked()
+    for gamma, expected in (
+        (1.0, 2 / 3),
+        (1.6513, 2 / 3),
+        (1.6514, 1 / 3),
+        (2.0, 1 / 3),
+        (5.4311, 1 / 3),
+        (5.4312, 0.0),
+    ):
+        assert score(Rmia(mode="offline", a=0.3, gamma=gamma), case)[0, 0] == pytest.approx(expected, abs=1e-15)
+
+
+def test_worked_example_online():
+    # ratio(x) = 0.8 / 0.55 = 1.454545; ratios of z are 1.2, 1/3 and 4.5.
+    case = worked(x_in=(0.9, 0.7))
+    for gamma, expected in ((1.0, 2 / 3), (1.2121, 2 / 3), (1.2122, 1 / 3), (4.3636, 1 / 3), (4.3637, 0.0)):
+        assert score(Rmia(gamma=gamma), case)[0, 0] == pytest.approx(expected, abs=1e-15)
+
+
+def test_equal_marginals_give_the_empirical_distribution():
+    rng = np.random.default_rng(0)
+    known = np.arange(3)[:, None] % 2 == np.arange(50) % 2
+    p, z = (np.full((3, n), 0.5) for n in (50, 80))
+    p[0], z[0] = rng.random(50), rng.random(80)
+    z[0, :10] = p[0, :10]  # ties do not count
+    labels = np.arange(80) % 2
+    population = Signals.from_margins(logit(z), labels)
+    case = Problem.make(Signals.from_margins(logit(p), labels[:50]), known, targets=[0], population=population)
+    expected = [np.mean(logit(z[0]) < value) for value in logit(p[0])]
+    np.testing.assert_array_equal(score(Rmia(gamma=1.0), case)[0], expected)
+
+
+def test_scaling_probabilities_of_the_target_changes_nothing():
+    rng = np.random.default_rng(1)
+    log_x, log_z = rng.normal(size=(40, 1)), rng.normal(size=(70, 1))
+    expected = _rmia_counts.dominated(log_x, log_z, 0.5)
+    np.testing.assert_array_equal(_rmia_counts.dominated(log_x - 2, log_z - 2, 0.5), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.sampled_from([0.0, 1.0]))
+def test_counts_equal_the_dense_comparison_with_ties(seed, queries, log_gamma):
+    rng = np.random.default_rng(seed)
+    log_x, log_z = (rng.integers(-3, 4, (n, queries)).astype(float) for n in (13, 9))
+    dense = (log_x[:, None] - log_z[None] > log_gamma).sum(axis=2) > queries / 2
+    np.testing.assert_array_equal(_rmia_counts.dominated(log_x, log_z, log_gamma), dense.sum(axis=1))
+
+
+def test_votes_by_chunks_equal_votes_at_once(monkeypatch):
+    rng = np.random.default_rng(2)
+    log_x, log_z = rng.normal(size=(50, 3)), rng.normal(size=(30, 3))
+    whole = _rmia_counts.dominated(log_x, log_z, 0.2)
+    monkeypatch.setattr(matrix, "BLOCK_BYTES", 16 * 30 * 7)
+    np.testing.assert_array_equal(_rmia_counts.dominated(log_x, log_z, 0.2), whole)
+
+
+def test_equal_votes_count_for_nothing():
+    x = np.array([[1.0, -1.0], [1.0, 1.0]])
+    np.testing.assert_array_equal(_rmia_counts.dominated(x, np.zeros((4, 2)), 0.0), [0, 4])
+
+
+def probability(logits, **options):
+    labels = np.zeros(1, dtype=np.int64)
+    known = {"formula": "sm-taylor", "temperature": 1.0, "margin": 0.6, "degree": 4, "epsilon": 1e-30, "queries": 1}
+    signals = Signals.from_logits(np.array(logits, dtype=float)[None, None], labels)
+    ((_, p, log_p),) = _rmia_signal.read(signals, **{**known, **options})
+    assert log_p[0, 0, 0] == pytest.approx(np.log(p[0, 0, 0]), rel=1e-12)
+    return p[0, 0, 0]
+
+
+def test_signals_of_the_algorithms_page():
+    assert probability([1, 0], degree=3) == pytest.approx(0.598501, abs=5e-7)
+    assert probability([1, 0], degree=4) == pytest.approx(0.598673, abs=5e-7)
+    assert probability([4, 0], degree=3, temperature=2.0) == pytest.approx(0.793275, abs=5e-7)
+    assert probability([1, 0], formula="softmax") == pytest.approx(np.e / (np.e + 1), rel=1e-14)
+    assert probability([1, 0, 0], formula="soft-margin") == pytest.approx(np.exp(0.4) / (np.exp(0.4) + 2), rel=1e-14)
+    assert probability([1, 0], formula="taylor", degree=1) == pytest.approx(2 / 3, rel=1e-14)
+
+
+def test_odd_taylor_polynomials_turn_negative_and_are_floored():
+    assert _rmia_signal.taylor(np.array(-2.0), 3) == pytest.approx(-1 / 3, rel=1e-14)
+    assert abs(_rmia_signal.taylor(np.array(-1.596072), 3)) < 1e-6
+    assert _rmia_signal.taylor(np.linspace(-50, 50, 1001), 4).min() > 0
+    assert probability([-2, 0], formula="taylor", degree=3) == 1e-30
+    assert probability([-1, -1], formula="taylor", degree=1) == 1e-30  # nothing over nothing
+
+
+def test_softmax_does_not_saturate_and_is_floored():
+    signals = Signals.from_margins(np.array([[40.0, -800.0]] * 2), np.array([0, 1]))
+    ((_, p, log_p),) = _rmia_signal.read(signals, "softmax", 1.0, 0.6, 4, 1e-30, 1)
+    assert log_p[0, 0, 0] == pytest.approx(-np.exp(-40), rel=1e-12)
+    assert (p[0, 1, 0], log_p[0, 1, 0]) == (1e-30, np.log(1e-30))
+
+
+def test_two_classes_temper_margins_of_every_query():
+    margins = np.random.default_rng(0).normal(size=(2, 5, 3))
+    signals = Signals.from_margins(margins, np.arange(5) % 2)
+    ((_, p, _),) = _rmia_signal.read(signals, "softmax", 2.0, 0.6, 4, 1e-30, 3)
+    np.testing.assert_allclose(p, 1 / (1 + np.exp(-margins / 2)), rtol=1e-12)
+
+
+def test_slope_is_chosen_on_references():
+    case = problem(3, records=200, models=10)
+    spec = Rmia(mode="offline")
+    chosen = _rmia_tuning.slopes(spec, case, 1, population=True, rng=np.random.default_rng(0))
+    assert chosen.shape == (10,)
+    assert set(chosen) <= set(_rmia_tuning.GRID)
+    got = score(spec, case)
+    grid = [score(spec.replace(a=float(a)), case) for a in _rmia_tuning.GRID]
+    for target in range(10):
+        assert any(np.array_equal(got[target], curve[target]) for curve in grid)
+
+
+def test_slope_is_the_best_for_the_references_that_play_the_target():
+    case = problem(4, records=150, models=8, population=0)
+    spec = Rmia(mode="offline", gamma=1.0)
+    rng = np.random.default_rng(5)
+    pretenders = [m for m in np.random.default_rng(5).permutation(8) if m != 6][:4]
+    curve = []
+    for a in _rmia_tuning.GRID:
+        areas = []
+        for pretender in pretenders:
+            others = [m for m in range(8) if m not in {6, pretender}]
+            alone = Problem.make(case.signals, case.membership, targets=[pretender], references=others)
+            areas.append(auc(score(spec.replace(a=float(a)), alone)[0], case.membership.matrix[pretender]))
+        curve.append(np.mean(areas))
+    chosen = _rmia_tuning.slopes(spec, case, 1, population=False, rng=rng)
+    assert chosen[6] == _rmia_tuning.GRID[np.argmax(np.round(curve, 12))]
+    assert np.ptp(curve) > 1e-3
+
+
+def test_slope_on_four_models_leaves_out_records_that_have_no_reference_out():
+    case = problem(5, models=4, records=50)
+    scores = score(Rmia(mode="offline"), case)
+    assert scores.shape == (4, 50)
+    assert np.isfinite(scores).all()
+
+
+def test_slope_needs_references_that_can_be_attacked():
+    known = np.zeros((3, 6), dtype=bool)
+    known[0, :2] = known[1, :3] = known[2, 3:] = True
+    case = Problem.make(Signals.from_margins(np.zeros((3, 6)), np.arange(6) % 2), known, targets=[0])
+    # Where one of the two references is OUT, the other is IN: nothing to tell apart.
+    with pytest.raises(
+        TooFewReferencesError, match=r"a='auto' expected .* got 2 references for target 0, none of which"
+    ):
+        score(Rmia(mode="offline"), case)
+    assert score(Rmia(mode="offline", a=0.3), case).shape == (1, 6)
+
+
+def test_auc_of_counts_equals_the_general_one():
+    rng = np.random.default_rng(0)
+    counts, members = rng.integers(0, 12, 80), rng.random(80) < 0.4
+    assert _rmia_counts.auc(counts, members, 12) == pytest.approx(auc(counts, members), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"population": "held-out"}, "population='held-out' expected records that no model was trained on, got none"),
+        ({"temperature": 2.0}, r"expected logits for signal='softmax' at temperature=2.0 and 3 classes"),
+        ({"signal": "taylor"}, r"expected logits for signal='taylor'"),
+    ],
+)
+def test_what_is_missing_is_named(options, words):
+    case = problem(0, population=0)
+    bare = Signals.from_margins(case.signals.margins, case.signals.labels, 3)
+    with pytest.raises(InputError, match=words):
+        score(Rmia(**options), Problem.make(bare, case.membership))
+
+
+def test_several_queries_of_a_formula_that_needs_logits_are_refused():
+    case = problem(0, queries=2)
+    with pytest.raises(InputError, match=r"expected one query for signal='sm-taylor' .* got 2: use queries=1"):
+        score(Rmia(signal="sm-taylor"), case)
+    assert score(Rmia(signal="sm-taylor", queries=1), case).shape == (12, 60)

@@ -1,0 +1,155 @@
+"""The threshold attacks: the rule, its leave-one-out form, and the values."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from attack_cases import problem
+
+from reticent.attacks import Problem, parse, score
+from reticent.attacks.entropy import negative_entropy
+from reticent.attacks.modified_entropy import modified_entropy
+from reticent.attacks.thresholds import best
+from reticent.data.membership import Membership
+from reticent.errors import InputError
+from reticent.signals.matrix import Signals, log_probability
+
+SEEDS = range(5)
+
+
+def rule(train, test):
+    """Song and Mittal's loop: a later value must be strictly better."""
+    chosen, most = 0.0, 0
+    for value in [*train, *test]:
+        accuracy = sum(v >= value for v in train) * len(test) + sum(v < value for v in test) * len(train)
+        if accuracy > most:
+            chosen, most = value, accuracy
+    return chosen
+
+
+def test_rule_of_the_algorithms_page():
+    assert best([0.9, 0.8, 0.6], [0.7, 0.5, 0.4]) == 0.8
+    assert best([0.6, 0.8, 0.9], [0.7, 0.5, 0.4]) == 0.6
+    assert best([0.1], [0.9]) == 0.1
+    with pytest.raises(InputError, match="expected values of both, got 0 and 2"):
+        best([], [0.1, 0.2])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rule_equals_the_plain_loop_with_many_ties(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        train, test = rng.integers(0, 6, rng.integers(1, 9)) / 4, rng.integers(0, 6, rng.integers(1, 9)) / 4
+        assert best(train, test) == rule(train, test)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("decimals", [0, 9])
+def test_class_wise_thresholds_equal_the_plain_loop(seed, decimals):
+    case = problem(seed, models=6, records=24, population=0, references=[0, 2, 3, 5])
+    case = replace(case, signals=replace(case.signals, margins=np.round(case.signals.margins, decimals)))
+    fast, values = score("confidence", case), log_probability(case.signals.margins[:, :, 0])
+    for target in range(6):
+        others = [m for m in (0, 2, 3, 5) if m != target]
+        for label in range(3):
+            ids = np.flatnonzero(case.signals.labels == label)
+            train = [values[m, i] for m in others for i in ids if case.membership.matrix[m, i]]
+            test = [values[m, i] for m in others for i in ids if not case.membership.matrix[m, i]]
+            np.testing.assert_array_equal(fast[target, ids], values[target, ids] - rule(train, test))
+
+
+def test_a_class_without_members_takes_the_threshold_of_all():
+    labels = np.array([0, 0, 1, 1])
+    known = np.array([[True, False, True, False], [True, False, False, False], [False, True, False, False]])
+    margins = np.array([[2.0, -1.0, 3.0, -3.0], [1.0, -2.0, 0.5, 0.0], [-1.0, 2.0, -0.5, 0.25]])
+    case = Problem.make(Signals.from_margins(margins, labels), known, targets=[0])
+    values = log_probability(margins)
+    overall = best([values[1, 0], values[2, 1]], [*values[1, 1:], values[2, 0], values[2, 2], values[2, 3]])
+    own = best([values[1, 0], values[2, 1]], [values[1, 1], values[2, 0]])
+    np.testing.assert_array_equal(score("confidence", case)[0], values[0] - np.array([own, own, overall, overall]))
+
+
+def test_confidence_with_a_global_threshold_is_the_loss_attack():
+    case = problem(3)
+    spec = parse({"method": "confidence", "threshold": "global"})
+    np.testing.assert_array_equal(score(spec, case), score("loss", case))
+
+
+def test_loss_is_the_cross_entropy():
+    case = problem(3)
+    z = case.signals.logits[4]
+    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    cross_entropy = -np.log(p[np.arange(60), case.signals.labels])
+    np.testing.assert_allclose(score("loss", case)[4], -cross_entropy, rtol=1e-12)
+
+
+def test_entropies_of_the_algorithms_page():
+    log_p = np.log([0.7, 0.2, 0.1])
+    assert -negative_entropy(log_p) == pytest.approx(0.801819, abs=5e-7)
+    values = modified_entropy(np.stack([log_p] * 3), np.arange(3))
+    np.testing.assert_allclose(values, [0.162167, 2.140867, 2.959736], atol=5e-7)
+    assert modified_entropy(np.log([0.5, 0.5]), np.array(0)) == pytest.approx(np.log(2), abs=1e-15)
+
+
+def test_entropies_of_a_sure_answer_do_not_saturate():
+    logits = np.array([[[60.0, 0.0], [60.0, 0.0]], [[800.0, 0.0], [800.0, 0.0]]])
+    labels = np.array([0, 1])
+    case = Problem.make(Signals.from_logits(logits, labels), [[True, False], [False, True]])
+    modified = -score(parse({"method": "modified-entropy", "threshold": "global"}), case)
+    plain = -score(parse({"method": "entropy", "threshold": "global"}), case)
+    # p_0 = 1 to all digits of a float, p_1 = exp(-60) or 0: M(y=1) = 2 (z_0 - z_1), M(y=0) = 2 p_1^2, H = 61 p_1.
+    np.testing.assert_allclose(modified[:, 1], [120.0, 1600.0], rtol=1e-12)
+    assert (modified[1, 0], plain[1, 0]) == (0.0, 0.0)
+    np.testing.assert_allclose(modified[0, 0], 2 * np.exp(-120.0), rtol=1e-9)
+    np.testing.assert_allclose(plain[0], 61 * np.exp(-60.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_entropies_equal_the_plain_formulas(seed):
+    case = problem(seed)
+    z, y = case.signals.logits, case.signals.labels
+    p = np.exp(z) / np.exp(z).sum(axis=2, keepdims=True)
+    for m in (0, 11):
+        for i in (0, 30, 59):
+            row, label = p[m, i], y[i]
+            others = [j for j in range(3) if j != label]
+            expected = (1 - row[label]) * np.log(row[label]) + sum(row[j] * np.log(1 - row[j]) for j in others)
+            got = score(parse({"method": "modified-entropy", "threshold": "global"}), case)[m, i]
+            assert got == pytest.approx(expected, rel=1e-9)
+            got = score(parse({"method": "entropy", "threshold": "global"}), case)[m, i]
+            assert got == pytest.approx((row * np.log(row)).sum(), rel=1e-9)
+
+
+def test_gap_attack_in_closed_form():
+    labels = np.arange(20) % 3
+    members = np.arange(20) < 10
+    predicted = np.where(members | (np.arange(20) < 18), labels, (labels + 1) % 3)
+    known = np.stack([members, ~members])
+    case = Problem.make(Signals.from_logits(np.eye(3)[[predicted, labels]], labels), known, targets=[0])
+    scores = score("correctness", case)[0]
+    accuracy_in, accuracy_out = scores[members].mean(), scores[~members].mean()
+    assert (accuracy_in, accuracy_out) == (1.0, 0.8)
+    assert 0.5 * (np.mean(scores[members] == 1) + np.mean(scores[~members] == 0)) == pytest.approx(0.6, abs=1e-15)
+
+
+def test_output_that_keeps_the_order_of_classes_changes_no_correctness():
+    case = problem(5)
+    softer = replace(case, signals=Signals.from_logits(np.tanh(case.signals.logits / 9), case.signals.labels))
+    assert score("correctness", softer).tobytes() == score("correctness", case).tobytes()
+
+
+def test_a_tie_for_the_largest_logit_is_a_mistake_for_every_class():
+    logits = np.array([[[1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]] * 2)
+    known = np.array([[True, False, True, False], [False, True, False, True]])
+    signals = Signals.from_logits(logits, np.array([0, 1, 1, 1]))
+    np.testing.assert_array_equal(score("correctness", Problem.make(signals, known))[0], [0, 0, 1, 0])
+    margins = Signals.from_margins(signals.margins, signals.labels)
+    np.testing.assert_array_equal(score("correctness", Problem.make(margins, known))[0], [0, 0, 1, 0])
+
+
+@pytest.mark.parametrize("method", ["correctness", "entropy", "modified-entropy"])
+def test_margins_alone_are_refused_by_name(method):
+    known = Membership(np.arange(4)[:, None] % 2 == np.arange(6) % 2)
+    case = Problem.make(Signals.from_margins(np.zeros((4, 6)), np.arange(6) % 3), known)
+    with pytest.raises(InputError, match=f"{method}: expected logits of all 3 classes, got margins only"):
+        score(method, case)

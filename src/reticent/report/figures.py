@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
+from reticent.report.view import short, title
 from reticent.report.wording import Plain, count, level, limits, middle, number, percent, span
 
 BANDS = 3
@@ -43,8 +44,8 @@ def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
         parts = [f"{_name(attack)}: AUC {number(middle(attack['overall']['auc']))}" for attack in attacks]
-        title = "True-positive rate against false-positive rate of each attack, on logarithmic axes"
-        return render(figure, name, title, f"{title}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
+        heading = "True-positive rate against false-positive rate of each attack, on logarithmic axes"
+        return render(figure, name, heading, f"{heading}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
 
 
 def histogram(attack: Plain, name: str) -> str:
@@ -72,10 +73,10 @@ def histogram(attack: Plain, name: str) -> str:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9))))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
-        title = f"Scores of members and non-members under {_name(attack)}"
+        heading = f"Scores of members and non-members under {_name(attack)}"
         centres = (edges[:-1] + edges[1:]) / 2
         means = [number(float(np.sum(side * centres)), 2) for side in (inside, outside)]
-        return render(figure, name, title, f"{title}. Mean score of members {means[0]}, of non-members {means[1]}.")
+        return render(figure, name, heading, f"{heading}. Mean score of members {means[0]}, of non-members {means[1]}.")
 
 
 def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
@@ -104,9 +105,11 @@ def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
         axes.set_xlabel("AUC (dashed: chance, 0.5)")
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         targets = max((len(values) for _, values, _, _ in rows), default=0)
-        title = "AUC of each attack on each audited model"
+        heading = "AUC of each attack on each audited model"
         parts = [f"{label}: mean {number(mean)}{_bracket(ends)}" for label, _, mean, ends in rows]
-        return render(figure, name, title, f"{title}, {count(targets)} model(s). {'; '.join(parts)}. Chance is 0.5.")
+        return render(
+            figure, name, heading, f"{heading}, {count(targets)} model(s). {'; '.join(parts)}. Chance is 0.5."
+        )
 
 
 def accuracy(population: Plain, name: str = "accuracy") -> str:
@@ -129,9 +132,9 @@ def accuracy(population: Plain, name: str = "accuracy") -> str:
         axes.set_xlabel("accuracy of each model")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9))))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        title = "Accuracy of each model on members and on non-members"
+        heading = "Accuracy of each model on members and on non-members"
         parts = [f"{label}: mean {percent(mean)}" for label, _, mean, _ in rows]
-        return render(figure, name, title, f"{title}. {'; '.join(parts)}.")
+        return render(figure, name, heading, f"{heading}. {'; '.join(parts)}.")
 
 
 def exposures(values: Sequence[float], name: str = "exposure") -> str:
@@ -156,11 +159,11 @@ def exposures(values: Sequence[float], name: str = "exposure") -> str:
         axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: count(y)))
         low, half, high = (number(float(q), 2) for q in np.quantile(array, (0.05, 0.5, 0.95)))
-        title = "How many records have which exposure"
+        heading = "How many records have which exposure"
         most = number(float(array.max()), 2)
         numbers = f"median {half}, 5 % below {low}, 5 % above {high}, largest {most}"
-        text = f"{title}. {count(array.size)} records: {numbers}."
-        return render(figure, name, title, text)
+        text = f"{heading}. {count(array.size)} records: {numbers}."
+        return render(figure, name, heading, text)
 
 
 def _strips(axes: Axes, rows: Sequence[tuple[str, list[float | None], Any, Any]], colours: Sequence[str]) -> None:
@@ -222,4 +225,4 @@ def _bracket(ends: tuple[float, float] | None) -> str:
 
 
 def _name(attack: Plain) -> str:
-    return str(attack.get("title") or attack["name"])
+    return short(title(attack), 24)

@@ -1,0 +1,249 @@
+import copy
+import itertools
+import re
+import time
+import xml.etree.ElementTree as ET
+
+import example
+import numpy as np
+import pytest
+from reading import read
+
+from reticent.report.html import GALLERY, ROWS, html
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\n\u202eevil\u0000 😀 {{ 7 * 7 }}"
+
+
+def test_page_is_well_formed_and_has_one_of_each_identifier(page):
+    root = read(page)
+    identifiers = [e.attributes["id"] for e in root.walk() if "id" in e.attributes]
+    assert len(identifiers) == len(set(identifiers)) > 20
+    pointed = re.findall(r'(?:href="#|aria-labelledby="|url\(#)([^"\)]+)', page)
+    missing = {name for names in pointed for name in names.split()} - set(identifiers)
+    assert missing == set()
+
+
+def test_headings_go_down_one_level_at_a_time_from_one_h1(page):
+    levels = [int(e.tag[1]) for e in read(page).walk() if re.fullmatch("h[1-6]", e.tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+
+
+def test_order_is_verdict_evidence_method_limits(page):
+    sections = [e.attributes["id"] for e in read(page).all("section")]
+    assert sections == ["verdict", "evidence", "records", "method", "limits", "words"]
+
+
+def test_verdict_says_sentence_state_and_interval(document, page):
+    verdict = read(page).one("section", id="verdict")
+    assert verdict.one("h1").text == document["verdict"]["sentence"].replace(" %", "\u00a0%")
+    assert "Leak found" in verdict.text
+    low, high = document["verdict"]["auc_interval"]
+    assert f"interval {low:.3f} to {high:.3f}; chance 0.5" in verdict.text
+    found = round(1000 * document["verdict"]["tpr"])
+    assert re.search(rf"Of 1,000 records\s+{found} training records are found\s+10 others are accused", verdict.text)
+
+
+@pytest.mark.parametrize(
+    ("leak", "word"), [("not found", "No leak found"), ("cannot tell", "Cannot tell"), ("?", "Cannot tell")]
+)
+def test_states_have_a_word_and_an_icon_of_their_own(small, rows, leak, word):
+    changed = copy.deepcopy(small)
+    changed["verdict"]["leak"] = leak
+    badge = read(html(changed, rows[:5])).one("p", class_="badge")
+    assert badge.text.strip() == word
+    assert badge.one("svg").attributes["aria-hidden"] == "true"
+
+
+def test_attack_table_has_the_documents_numbers(document, page):
+    table = read(page).one("table", class_="attacks")
+    lines = {line.one("bdi").text: line for line in table.one("tbody").all("tr")}
+    assert len(lines) == 7
+    for attack in document["attacks"]:
+        auc = attack["overall"]["auc"]
+        cells = [re.sub(r"\s+", " ", cell.text).strip() for cell in lines[attack["name"]].all("td")]
+        assert cells[0] == f"{auc['mean']:.3f} {auc['interval'][0]:.3f} to {auc['interval'][1]:.3f}"
+        tpr = attack["overall"]["tpr_at_fpr"][0]["tpr"]["mean"]
+        assert cells[1].startswith(f"{100 * tpr:.1f} %")
+    assert "Found at 0.01\u00a0% (1 in 10,000 false alarms): not measurable (needs 10,000 non-members)." in page
+
+
+def test_a_rate_that_only_some_attacks_miss_keeps_its_column(small, rows):
+    changed = copy.deepcopy(small)
+    rate = changed["attacks"][1]["overall"]["tpr_at_fpr"][1]
+    rate.update(measurable=False, tpr=None)
+    table = read(html(changed, rows[:5])).one("table", class_="attacks")
+    assert "not measurable (needs 100 non-members)" in table.text
+    assert len(table.one("thead").all("th")) == 6
+
+
+def test_attacks_come_strongest_first(document, rows):
+    changed = copy.deepcopy(document)
+    changed["attacks"].reverse()
+    names = [e.text for e in read(html(changed, rows[:5])).one("table", class_="attacks").all("bdi")]
+    aucs = {attack["name"]: attack["overall"]["auc"]["mean"] for attack in document["attacks"]}
+    assert names == ["lira", *sorted(set(names) - {"lira"}, key=lambda name: -aucs[name])]
+
+
+def test_figures_have_text_alternatives_and_are_xml(page):
+    drawings = re.findall(r'<svg class="chart".*?</svg>', page, re.DOTALL)
+    assert len(drawings) == 10
+    for drawing in drawings:
+        root = ET.fromstring(drawing)
+        assert root.attrib["role"] == "img"
+        title, description = root.find("title"), root.find("desc")
+        assert root.attrib["aria-labelledby"] == f"{title.attrib['id']} {description.attrib['id']}"
+        assert len(title.text) > 15
+        assert re.search(r"\d", description.text)
+    assert len(read(page).all("figure")) == 10
+    assert all(e.attributes["alt"] for e in read(page).all("img"))
+
+
+def test_pictures_are_shown_for_the_most_exposed(page, rows):
+    shown = read(page).one("ol", class_="gallery").all("img")
+    assert len(shown) == GALLERY
+    assert shown[0].attributes["alt"] == f"Record {rows[0]['record']}, labelled {rows[0]['label_name']}"
+    assert all(e.attributes["src"].startswith("data:image/png;base64,") for e in shown)
+
+
+@pytest.mark.parametrize("thumbnails", [None, {}])
+def test_data_without_pictures_has_no_gallery(small, rows, thumbnails):
+    page = html(small, rows, thumbnails)
+    assert "gallery" not in {e.attributes.get("class") for e in read(page).walk()}
+    assert "<img" not in page
+
+
+def test_colour_pictures(small, rows):
+    pictures = example.thumbnails([rows[0]["record"]], colour=True)
+    assert len(read(html(small, rows, pictures)).all("img")) == 1
+
+
+def test_nothing_is_loaded(page):
+    assert not re.search(r"""(?:src|href|srcset|action|poster|data)\s*=\s*["']?\s*(?:https?:|//|file:)""", page)
+    assert not re.search(r"""url\(\s*["']?(?!#)""", page)
+    assert "@import" not in page
+    assert "<link" not in page
+    policy = read(page).one("meta", http_equiv="Content-Security-Policy").attributes["content"]
+    assert policy.startswith("default-src 'none'; img-src data:;")
+
+
+def test_the_policy_allows_exactly_the_pages_script(page):
+    import base64
+    import hashlib
+
+    scripts = read(page).all("script")
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].text.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page.replace("&#39;", "'")
+
+
+def _hostile(document, rows):
+    changed = copy.deepcopy(document)
+    changed["data"].update(name=HOSTILE, class_names=[HOSTILE] * 3, citation=HOSTILE, licence=HOSTILE)
+    changed["verdict"].update(sentence=HOSTILE, detail=HOSTILE, attack=HOSTILE, cannot_say=[HOSTILE])
+    changed["recipe"] = {HOSTILE: {HOSTILE: HOSTILE}, "list": [HOSTILE, {"a": HOSTILE}]}
+    changed["population"]["health"] = [{"model": HOSTILE, "problem": HOSTILE}]
+    changed["environment"].update({HOSTILE: HOSTILE})
+    changed["attacks"][0].update(name=HOSTILE, access=HOSTILE, spec={HOSTILE: HOSTILE})
+    return changed, [row | {"label_name": HOSTILE} for row in rows]
+
+
+def test_user_text_is_escaped(small, rows):
+    page = html(*_hostile(small, rows[:20]), example.thumbnails([rows[0]["record"]]))
+    root = read(page)
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "49" not in root.one("h1").text
+    assert len(root.all("script")) == 1
+    assert not [e for e in root.walk() for name in e.attributes if name.startswith("on")]
+    assert "\u202e" not in page
+    assert "\u0000" not in page
+    for drawing in re.findall(r'<svg class="chart".*?</svg>', page, re.DOTALL):
+        ET.fromstring(drawing)
+
+
+def test_endless_names_are_cut(small, rows):
+    changed = copy.deepcopy(small)
+    changed["data"].update(name="n" * 10_000, class_names=["c" * 10_000] * 10)
+    page = html(changed, [row | {"label_name": "x" * 10_000} for row in rows])
+    assert max(len(word) for word in re.split(r"[\s<>\"]+", read(page).one("main").text)) <= 300
+
+
+def test_same_input_same_bytes(document, rows, page):
+    pictures = example.thumbnails([row["record"] for row in rows[:30]])
+    assert html(copy.deepcopy(document), copy.deepcopy(rows), pictures) == page
+
+
+def test_input_is_left_as_it_was(small, rows):
+    before = copy.deepcopy((small, rows))
+    html(small, rows)
+    assert (small, rows) == before
+
+
+def test_a_users_outputs_have_no_recipe(rows):
+    given = example.document(models=1, records=100, measurable=False, attacks=1)
+    bare = {
+        "schema": given["schema"],
+        "verdict": given["verdict"],
+        "data": {"records": 100},
+        "recipe": None,
+        "population": {"models": 1},
+        "attacks": given["attacks"],
+        "environment": {"reticent": "0.1.0"},
+    }
+    root = read(html(bare, rows[:5]))
+    assert "not measurable" in root.one("section", id="verdict").text
+    assert "trained elsewhere" in root.text
+    assert "nan" not in root.text.lower().split()
+
+
+def test_unknown_values_are_dashes(small, rows):
+    blank = [row | dict.fromkeys(("exposure", "memorisation", "margin_in", "margin_out")) for row in rows[:4]]
+    table = read(html(small, blank)).one("table", id="record-table")
+    cells = [cell.text for cell in table.one("tbody").all("tr")[0].all("td")]
+    assert cells[1:5] == ["–"] * 4
+
+
+def test_no_rows_and_no_attacks(small):
+    root = read(html(small | {"attacks": []}, []))
+    assert "no numbers for single records" in root.text
+    assert root.all("table", class_="attacks") == []
+
+
+def test_equal_exposures_and_scores_draw(small, rows):
+    changed = copy.deepcopy(small)
+    changed["attacks"] = changed["attacks"][:1]
+    attack = changed["attacks"][0]
+    attack["histogram"] = {"edges": [0.0, 1.0], "members": [0.0], "non_members": [0.0]}
+    attack["roc"] = {"fpr": [0.0, 1.0], "tpr": [0.0, 1.0]}
+    page = html(changed, [row | {"exposure": 1.5} for row in rows[:3]])
+    assert len(read(page).all("figure")) == 5
+
+
+def test_many_records_are_fast_and_the_page_says_what_it_leaves_out(small):
+    few = example.rows(100)
+    many = [few[i % 100] | {"record": i} for i in range(200_000)]
+    start = time.perf_counter()
+    page = html(small, many)
+    assert time.perf_counter() - start < 10
+    assert f"The {ROWS:,} most exposed of 200,000 records" in page
+    assert len(read(page).one("table", id="record-table").one("tbody").all("tr")) == ROWS
+    assert len(page) < 1_500_000
+
+
+def test_figures_leave_the_users_settings_alone(small, rows):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"font.size": 31.0, "svg.fonttype": "path", "axes.grid": True}):
+        before = dict(mpl.rcParams)
+        changed = html(small, rows[:50])
+        assert dict(mpl.rcParams) == before
+    assert changed == html(small, rows[:50])
+
+
+def test_thumbnails_of_a_wrong_form_are_refused(small, rows):
+    from reticent.errors import ShapeError
+
+    with pytest.raises(ShapeError, match=r"expected uint8 of shape .* got float64"):
+        html(small, rows, {rows[0]["record"]: np.zeros((4, 4))})

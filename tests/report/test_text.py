@@ -1,0 +1,74 @@
+import copy
+import io
+import re
+
+import example
+import pytest
+from rich.console import Console
+
+from reticent.report.markdown import markdown
+from reticent.report.tables import terminal
+
+
+def _shown(document, width=80):
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    console.print(terminal(document))
+    return console.file.getvalue()
+
+
+def test_terminal_fits_80_columns_and_has_the_numbers(document):
+    text = _shown(document)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "…" not in text
+    for attack in document["attacks"]:
+        auc = attack["overall"]["auc"]
+        assert re.search(rf"^{attack['name']} +{auc['mean']:.3f} ", text, re.MULTILINE)
+        assert f"{auc['interval'][0]:.3f}–{auc['interval'][1]:.3f}" in text
+    assert "TPR at 0.01\u00a0% FPR: not measurable (needs 10,000 non-members)" in text
+    assert text.startswith("▲ Leak found. An attacker who accepts 1 false alarm in 100")
+    assert "Model 3: its accuracy" in text
+
+
+def test_terminal_says_in_the_cell_what_only_one_attack_cannot_measure(document):
+    changed = copy.deepcopy(document)
+    changed["attacks"][1]["overall"]["tpr_at_fpr"][0].update(measurable=False, tpr=None)
+    text = " ".join(_shown(changed, 160).split())
+    assert "not measurable (needs 10" in text
+
+
+def test_terminal_shows_markup_as_text(document):
+    changed = copy.deepcopy(document)
+    changed["attacks"][0]["name"] = changed["verdict"]["attack"] = "[red]lira[/red]"
+    changed["verdict"]["sentence"] = "[bold]x[/bold]\x1b[31m"
+    text = _shown(changed)
+    assert "[red]lira[/red]" in text
+    assert "[bold]x[/bold]" in text
+    assert "\x1b" not in text
+
+
+def test_markdown_has_the_table_and_the_limits(document):
+    text = markdown(document)
+    assert text.startswith("## Membership privacy\n\n**Leak found.** An attacker")
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + 7
+    assert {line.count("|") for line in table} == {6}
+    auc = document["attacks"][0]["overall"]["auc"]
+    assert f"| lira | {auc['mean']:.3f} ({auc['interval'][0]:.3f} to {auc['interval'][1]:.3f}) |" in text
+    assert "- TPR at FPR 0.1\u00a0%: not measurable (needs 1,000 non-members)" in text
+    assert "### What this audit cannot say\n\n- What an attacker" in text
+    assert "- Architecture: mlp" in text
+
+
+def test_markdown_escapes(document):
+    changed = copy.deepcopy(document)
+    changed["data"]["name"] = "<script>|*a*\n# b"
+    line = next(line for line in markdown(changed).splitlines() if line.startswith("- Data:"))
+    assert line == r"- Data: \<script\>\|\*a\* \# b"
+
+
+@pytest.mark.parametrize("write", [markdown, _shown])
+def test_little_is_enough(write):
+    given = example.document(models=1, records=100, measurable=False, attacks=1)
+    text = write({"verdict": given["verdict"], "attacks": given["attacks"], "recipe": None})
+    assert "not measurable" in text
+    assert "Membership privacy" in write({}) or "Cannot tell" in write({})

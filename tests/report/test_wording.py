@@ -1,0 +1,102 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reticent.report import wording
+
+NBSP = "\u00a0"
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [
+        (0.066, "6.6 %"),
+        (0.00013, "0.013 %"),
+        (1.0, "100.0 %"),
+        (0.0, "0.0 %"),
+        (0.0099, "0.99 %"),
+        (0.00999, "1.0 %"),
+        (None, "–"),
+    ],
+)
+def test_percent(fraction, text):
+    assert wording.percent(fraction) == text.replace(" ", NBSP)
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"), [(0.1, "10 %"), (0.01, "1 %"), (0.0001, "0.01 %"), (0.29, "29 %"), (0.95, "95 %")]
+)
+def test_level(rate, text):
+    assert wording.level(rate) == text.replace(" ", NBSP)
+
+
+@given(st.floats(1e-6, 1))
+def test_percent_is_within_one_in_twenty(fraction):
+    said = float(wording.percent(fraction).removesuffix(f"{NBSP}%")) / 100
+    assert math.isclose(said, fraction, rel_tol=0.051)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(-0.0001, "0.000"), (-1.5, "−1.500"), (None, "–"), (math.nan, "–"), (2, "2.000")]
+)
+def test_number(value, text):
+    assert wording.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1.94, "1.9 s"), (59.96, "1 min"), (74.2, "1 min 14 s"), (3600, "1 h"), (90_061, "1 day 1 h"), (None, "–")],
+)
+def test_duration(seconds, text):
+    assert wording.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 * 1024**3, "5.0 GiB"), (3 * 1024**4, "3072.0 GiB")],
+)
+def test_size(amount, text):
+    assert wording.size(amount) == text
+
+
+def test_estimates_of_one_target_and_over_targets():
+    assert wording.middle({"mean": 0.5, "interval": [0.4, 0.6]}) == 0.5
+    assert wording.middle({"value": 0.5}) == 0.5
+    assert wording.middle(0.5) == 0.5
+    assert wording.middle(None) is None
+    assert wording.limits({"interval": [0.4, 0.6]}) == (0.4, 0.6)
+    assert wording.limits({"interval": None}) is None
+    assert wording.limits(0.5) is None
+
+
+def test_spans():
+    assert wording.span((0.0512, 0.0831), as_percent=True) == f"5.1 to 8.3{NBSP}%"
+    assert wording.span((0.5, 0.6), to="–") == "0.500–0.600"
+    assert wording.span(None) == ""
+
+
+def test_unmeasurable_names_the_records_needed():
+    assert wording.unmeasurable({"records_needed": 10_000}) == "not measurable (needs 10,000 non-members)"
+    assert wording.unmeasurable({}) == "not measurable"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "none"),
+        (True, "yes"),
+        (0.0005, "0.0005"),
+        ([128, 64], "128, 64"),
+        ([], "none"),
+        ({"a_b": 1}, "a b 1"),
+        ("x", "x"),
+    ],
+)
+def test_plain_values(value, text):
+    assert wording.value(value) == text
+
+
+def test_one_in():
+    assert wording.share(0.0001) == "1 in 10,000"

@@ -1,0 +1,142 @@
+import csv
+import errno
+import json
+import os
+import pathlib
+
+import example
+import numpy as np
+import pytest
+
+from reticent.errors import InputError, StoreError
+from reticent.report import files
+from reticent.report.csv import COLUMNS, write_records
+from reticent.report.write import as_json, write_report
+
+
+def test_three_files_and_nothing_else(tmp_path, small, rows):
+    paths = write_report(tmp_path / "a" / "b", small, rows, None)
+    assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["audit.json", "records.csv", "report.html"]
+    assert [p.name for p in paths] == ["report.html", "records.csv", "audit.json"]
+    text = paths[2].read_text(encoding="utf-8")
+    assert json.loads(text) == small
+    assert list(json.loads(text)) == list(small)
+    assert text.endswith("}\n")
+
+
+def test_writing_again_replaces(tmp_path, small, rows):
+    first = write_report(tmp_path, small, rows)
+    before = [path.read_bytes() for path in first]
+    (tmp_path / "audit.json").write_text("old")
+    assert [path.read_bytes() for path in write_report(tmp_path, small, rows)] == before
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_files_get_the_usual_permissions(tmp_path, small, rows):
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert {p.stat().st_mode for p in write_report(tmp_path, small, rows[:2])} == {plain.stat().st_mode}
+
+
+def test_csv_holds_every_digit_and_leaves_unknowns_empty(tmp_path):
+    rows = example.rows(50)
+    rows[7] |= {"exposure": None, "label_name": 'a "quoted", name\nof two lines ü'}
+    rows = [row | {"exposure_error": 0.1} for row in rows]
+    write_records(tmp_path / "r.csv", rows)
+    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as stream:
+        read = list(csv.DictReader(stream))
+    assert list(read[0]) == [*COLUMNS, "exposure_error"]
+    assert read[7]["exposure"] == ""
+    assert read[7]["label_name"] == rows[7]["label_name"]
+    assert [float(line["margin_in"]) for line in read] == [row["margin_in"] for row in rows]
+
+
+def test_csv_without_rows_has_its_header(tmp_path):
+    write_records(tmp_path / "r.csv", [])
+    assert (tmp_path / "r.csv").read_text() == ",".join(COLUMNS) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [
+        ({"a": [1.0, float("nan")]}, r"document\.a\[1\]"),
+        ({"a": {"b": np.arange(2)}}, r"document\.a\.b"),
+        ({"x": float("inf")}, r"document\.x"),
+    ],
+)
+def test_values_that_json_lacks_are_named(wrong, where):
+    with pytest.raises(InputError, match=where + ": expected plain, finite values"):
+        as_json(wrong)
+
+
+def test_a_name_that_is_no_unicode_is_written(tmp_path, small, rows):
+    name = os.fsdecode(b"data-\xff")
+    folder = write_report(tmp_path, small | {"data": {"name": name}}, rows[:2])[0].parent
+    assert json.loads((folder / "audit.json").read_text(encoding="utf-8"))["data"]["name"] == name
+
+
+def test_a_file_in_the_way_is_named(tmp_path, small, rows):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(StoreError, match=r"expected to write .*out.*: a file stands where a folder should be"):
+        write_report(tmp_path / "out", small, rows[:2])
+
+
+def test_a_folder_in_the_way_is_named(tmp_path, small, rows):
+    (tmp_path / "audit.json").mkdir()
+    with pytest.raises(StoreError, match=r"audit\.json.*: a folder stands where the file should be"):
+        write_report(tmp_path, small, rows[:2])
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "free some space"),
+        (errno.EACCES, "a folder that you may write to"),
+        (errno.EIO, "choose another"),
+    ],
+)
+def test_a_refused_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch, number, advice):
+    path = tmp_path / "audit.json"
+    path.write_text("old")
+
+    def refuse(handle):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files.os, "fsync", refuse)
+    with (
+        pytest.raises(StoreError, match=rf"expected to write .*audit\.json, got .*: .*{advice}"),
+        files.replacing(path) as stream,
+    ):
+        stream.write("new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_while_writing_leaves_the_old_file(tmp_path):
+    path = tmp_path / "records.csv"
+    path.write_text("old")
+
+    def broken():
+        yield {"record": 1}
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        write_records(path, broken())
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk(tmp_path, monkeypatch, small, rows):
+    real = type(tmp_path).open
+    monkeypatch.setattr(
+        type(tmp_path),
+        "open",
+        lambda self, mode="r", **k: real(
+            type(self)("/dev/full") if mode == "x" else self, "w" if mode == "x" else mode, **k
+        ),
+    )
+    with pytest.raises(StoreError, match="No space left on device: free some space there"):
+        write_report(tmp_path, small, rows[:2])
+    assert list(tmp_path.iterdir()) == []

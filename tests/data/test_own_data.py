@@ -125,6 +125,23 @@ def test_damaged_numpy_files_are_refused(suffix, tmp_path):
             load(path)
 
 
+def test_an_npz_file_of_one_array_is_refused(tmp_path):
+    with (tmp_path / "d.npz").open("wb") as stream:
+        np.save(stream, X)
+    with pytest.raises(InputError, match="expected arrays x and y, or features and labels; got one array"):
+        load(tmp_path / "d.npz")
+
+
+def test_a_damaged_member_of_an_npz_file_is_refused(tmp_path):
+    path = tmp_path / "d.npz"
+    np.savez(path, x=np.zeros((500, 8)), y=np.arange(500) % 2)
+    content = bytearray(path.read_bytes())
+    content[1000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(CorruptFileError, match="Bad CRC-32"):
+        load(path)
+
+
 @pytest.mark.parametrize("name", ["gone.npz", "folder/gone.csv", "./gone"])
 def test_missing_files_are_named(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -122,6 +122,7 @@ def download(address: str, target: Path, progress: Progress | None = None, *, si
     try:
         whole = _transfer(address, part, have, progress)
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise DataError(_by_hand(address, target, f"the server answers {error.code} {error.reason}")) from None
         # All bytes were there already, or too many: the checksum tells.

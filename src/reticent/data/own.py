@@ -1,6 +1,7 @@
 """Files of a user: npz, npy, csv, Parquet."""
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -68,17 +69,19 @@ def _array(path: Path) -> NDArray[Any]:
 
 def _npz(path: Path) -> Records:
     try:
-        with np.load(path, allow_pickle=False) as content:
-            if not isinstance(content, np.lib.npyio.NpzFile):
-                raise CorruptFileError(f"{path}: expected several arrays (numpy.savez), got a single one")
-            for x, y in PAIRS:
-                if x in content.files and y in content.files:
-                    facts = {"class_names": _names(content["class_names"])} if "class_names" in content.files else {}
-                    return given.records(content[x], content[y], name=str(path), **facts)
-            found = ", ".join(content.files) or "none"
-    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        # A stream of one's own: NumPy forgets to close the file if it is broken.
+        with path.open("rb") as stream:
+            content = np.load(stream, allow_pickle=False)
+            arrays = (
+                {name: content[name] for name in content.files} if hasattr(content, "files") else {"one array": content}
+            )
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise CorruptFileError(_broken(path, error)) from None
-    raise InputError(f"{path}: expected arrays x and y, or features and labels; got {found}")
+    for x, y in PAIRS:
+        if x in arrays and y in arrays:
+            facts = {"class_names": _names(arrays["class_names"])} if "class_names" in arrays else {}
+            return given.records(arrays[x], arrays[y], name=str(path), **facts)
+    raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(arrays) or 'none'}")
 
 
 def _names(names: NDArray[Any]) -> tuple[str, ...]:

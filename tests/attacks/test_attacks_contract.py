@@ -192,9 +192,9 @@ def test_parse_reads_names_mappings_and_specs():
         parse("lyra")
     with pytest.raises(SpecError, match="expected method to be one of confidence, correctness"):
         parse({"gamma": 2.0})
-    with pytest.raises(SpecError, match="rmia: unknown key 'gama': did you mean 'gamma'"):
+    with pytest.raises(SpecError, match=r"rmia: unknown key 'gama': did you mean 'gamma'"):
         parse({"method": "rmia", "gama": 2.0})
-    with pytest.raises(SpecError, match="rmia: gamma: expected greater than or equal to 1, got 0.5"):
+    with pytest.raises(SpecError, match=r"rmia: gamma: expected greater than or equal to 1, got 0.5"):
         parse({"method": "rmia", "gamma": 0.5})
     with pytest.raises(SpecError, match="rmia: mode: expected 'online' or 'offline', got 'both'"):
         parse({"method": "rmia", "mode": "both"})

@@ -182,11 +182,14 @@ def test_equal_votes_count_for_nothing():
     np.testing.assert_array_equal(_rmia_counts.dominated(x, np.zeros((4, 2)), 0.0), [0, 4])
 
 
+SOFTMAX = {"formula": "softmax", "temperature": 1.0, "margin": 0.6, "degree": 4, "epsilon": 1e-30}
+
+
 def probability(logits, **options):
     labels = np.zeros(1, dtype=np.int64)
-    known = {"formula": "sm-taylor", "temperature": 1.0, "margin": 0.6, "degree": 4, "epsilon": 1e-30, "queries": 1}
+    known = {**SOFTMAX, "formula": "sm-taylor", "queries": 1}
     signals = Signals.from_logits(np.array(logits, dtype=float)[None, None], labels)
-    ((_, p, log_p),) = _rmia_signal.read(signals, **{**known, **options})
+    ((_, p, log_p),) = _rmia_signal.read(signals, np.array([0]), **{**known, **options})
     assert log_p[0, 0, 0] == pytest.approx(np.log(p[0, 0, 0]), rel=1e-12)
     return p[0, 0, 0]
 
@@ -210,7 +213,7 @@ def test_odd_taylor_polynomials_turn_negative_and_are_floored():
 
 def test_softmax_does_not_saturate_and_is_floored():
     signals = Signals.from_margins(np.array([[40.0, -800.0]] * 2), np.array([0, 1]))
-    ((_, p, log_p),) = _rmia_signal.read(signals, "softmax", 1.0, 0.6, 4, 1e-30, 1)
+    ((_, p, log_p),) = _rmia_signal.read(signals, np.array([1]), **SOFTMAX, queries=1)
     assert log_p[0, 0, 0] == pytest.approx(-np.exp(-40), rel=1e-12)
     assert (p[0, 1, 0], log_p[0, 1, 0]) == (1e-30, np.log(1e-30))
 
@@ -218,7 +221,7 @@ def test_softmax_does_not_saturate_and_is_floored():
 def test_two_classes_temper_margins_of_every_query():
     margins = np.random.default_rng(0).normal(size=(2, 5, 3))
     signals = Signals.from_margins(margins, np.arange(5) % 2)
-    ((_, p, _),) = _rmia_signal.read(signals, "softmax", 2.0, 0.6, 4, 1e-30, 3)
+    ((_, p, _),) = _rmia_signal.read(signals, np.array([1]), **{**SOFTMAX, "temperature": 2.0}, queries=3)
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-margins / 2)), rtol=1e-12)
 
 

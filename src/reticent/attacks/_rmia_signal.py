@@ -5,16 +5,25 @@ from typing import Literal
 
 import numpy as np
 
+from reticent.attacks.base import Rows
 from reticent.errors import InputError
 from reticent.signals.matrix import Floats, Signals
 
 Formula = Literal["softmax", "taylor", "soft-margin", "sm-taylor"]
-BLOCK = 64
+BLOCK = 256
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
 
 
 def read(
-    signals: Signals, formula: Formula, temperature: float, margin: float, degree: int, epsilon: float, queries: int
+    signals: Signals,
+    targets: Rows,
+    *,
+    formula: Formula,
+    temperature: float,
+    margin: float,
+    degree: int,
+    epsilon: float,
+    queries: int,
 ) -> Iterator[tuple[slice, Floats, Floats]]:
     """Compute every model's probability of the true label.
 
@@ -23,6 +32,7 @@ def read(
 
     Args:
         signals: M models, N records.
+        targets: models whose logarithms are wanted ``(T,)``.
         formula: which formula.
         temperature: what logits are divided by.
         margin: what is subtracted from the label's logit by the soft-margin formulas.
@@ -31,7 +41,8 @@ def read(
         queries: how many queries to read.
 
     Yields:
-        A slice of the records, the probability, and its logarithm, both ``(M, n, queries)`` in float64.
+        A slice of the records, every model's probability ``(M, n, queries)``, and the targets' logarithms of it
+        ``(T, n, queries)``, which do not saturate where the probability is nearly 1; both float64.
 
     Raises:
         InputError: the formula needs logits, and there are none, or not of every query.
@@ -40,11 +51,11 @@ def read(
     if formula in {"softmax", "soft-margin"} and (temperature == 1 or signals.classes == 2):
         for block in signals.blocks(BLOCK * signals.queries):
             values = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, :queries]
-            yield block, *_sigmoid(values / temperature - shift, epsilon)
+            yield block, *_sigmoid(values / temperature - shift, targets, epsilon)
         return
     _require_logits(signals, formula, temperature, queries)
     assert signals.logits is not None
-    for block in signals.blocks(BLOCK // 16 * signals.classes):
+    for block in signals.blocks(BLOCK // 64 * signals.classes):
         u = np.asarray(signals.logits[:, block], dtype=np.float64) / temperature
         at = np.broadcast_to(signals.labels[block][None, :, None], (*u.shape[:2], 1))
         own = np.take_along_axis(u, at, axis=2) - shift
@@ -52,7 +63,7 @@ def read(
             np.put_along_axis(u, at, -np.inf, axis=2)
             top = u.max(axis=2, keepdims=True)
             rest = top + np.log(np.exp(u - top).sum(axis=2, keepdims=True))
-            yield block, *_sigmoid(own - rest, epsilon)
+            yield block, *_sigmoid(own - rest, targets, epsilon)
         else:
             own = taylor(own, degree)
             others = taylor(u, degree)
@@ -60,7 +71,7 @@ def read(
             whole = own + others.sum(axis=2, keepdims=True)
             ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
             floored = np.maximum(ratio, epsilon)
-            yield block, floored, np.log(floored)
+            yield block, floored, np.log(floored[targets])
 
 
 def taylor(values: Floats, degree: int) -> Floats:
@@ -79,12 +90,14 @@ def taylor(values: Floats, degree: int) -> Floats:
     return result
 
 
-def _sigmoid(margins: Floats, epsilon: float) -> tuple[Floats, Floats]:
-    """Return the logistic function and its logarithm, neither saturating, floored at epsilon."""
-    small = np.exp(-np.abs(margins))
-    log_p = np.minimum(margins, 0.0) - np.log1p(small)
-    p = np.where(margins >= 0, 1.0, small) / (1.0 + small)
-    return np.maximum(p, epsilon), np.maximum(log_p, np.log(epsilon))
+def _sigmoid(margins: Floats, targets: Rows, epsilon: float) -> tuple[Floats, Floats]:
+    """Return all rows' logistic function, and its logarithm for the targets, neither saturating, floored at epsilon."""
+    small = np.abs(margins)
+    np.exp(np.negative(small, out=small), out=small)
+    log_p = np.minimum(margins[targets], 0.0) - np.log1p(small[targets])
+    p = np.where(margins >= 0, 1.0, small)
+    p /= np.add(small, 1.0, out=small)
+    return np.maximum(p, epsilon, out=p), np.maximum(log_p, np.log(epsilon), out=log_p)
 
 
 def _require_logits(signals: Signals, formula: Formula, temperature: float, queries: int) -> None:

@@ -180,3 +180,14 @@ def test_the_table_is_whole():
         assert entry.suggested["models"] >= 2
         assert all(file.source.startswith("http") for file in entry.files)
         assert (entry.files == ()) == (name == "digits")
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_suggested_values_make_a_recipe(name):
+    from reticent.jobs.config import build_recipe
+
+    values = dict(DATASETS[name].suggested)
+    del values["models"]
+    recipe = build_recipe(values, {})
+    assert recipe.architecture.method == values["architecture"]
+    assert (recipe.epochs, recipe.learning_rate) == (values["epochs"], values["learning_rate"])

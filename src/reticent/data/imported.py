@@ -1,36 +1,18 @@
 """Data from a user's own Python: an import string ``module:function`` whose function returns the records."""
 
-import importlib
-import importlib.util
-import re
-import sys
-import traceback
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from reticent import usercode
 from reticent.data import given
 from reticent.data.records import Records
-from reticent.errors import DataError, InputError, ReticentError, nearest
+from reticent.errors import DataError, InputError, nearest
 
-PATTERN = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")
 PAIRS = (("x", "y"), ("features", "labels"), ("images", "labels"))
 FACTS = ("classes", "class_names", "columns", "mean", "std", "vocabulary", "name", "licence", "citation", "picture")
 """Further keys that a returned dictionary may have: the attributes of `Records`."""
-
-
-def is_import_string(text: str) -> bool:
-    """Tell an import string from a name or a path.
-
-    Args:
-        text: what the user gave.
-
-    Returns:
-        Whether it looks like ``module:function`` or ``file.py:function``.
-    """
-    return PATTERN.fullmatch(text) is not None and not Path(text).exists()
 
 
 def read(text: str) -> Records:
@@ -43,63 +25,12 @@ def read(text: str) -> Records:
         The records: of a pair ``(x, y)``, a mapping with x and y, `Records`, or a map-style data set of pairs.
 
     Raises:
-        DataError: the import or the call fails; the message has the exception, its file and its line.
-        InputError: it returns something else, or arrays that are not what they must be.
+        DataError: the call fails; the message has the exception, its file and its line.
+        InputError: the import fails; or the function returns something else, or arrays that are not what they must be.
     """
-    module_name, _, function_name = text.rpartition(":")
-    cwd = str(Path.cwd())
-    sys.path.insert(0, cwd)
-    try:
-        with _blaming(text, "import"):
-            module = _import(module_name)
-        if not hasattr(module, function_name):
-            raise DataError(
-                f"{text}: {module_name} has no {function_name!r}: {nearest(function_name, _functions(module))}"
-            )
-        function = getattr(module, function_name)
-        with _blaming(text, "call"):
-            returned = function() if callable(function) else function
-            return _records(text, returned)
-    finally:
-        sys.path.remove(cwd)
-
-
-class _blaming:  # noqa: N801 (read as a verb: with _blaming(text, step))
-    """Turn an exception of a user's code into a `DataError` that says where it was raised."""
-
-    def __init__(self, text: str, step: str) -> None:
-        self.text, self.step = text, step
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        if error is None or isinstance(error, ReticentError) or not isinstance(error, Exception):
-            return
-        last = traceback.extract_tb(trace)[-1]
-        # A syntax error carries the place itself; its traceback ends in the importer.
-        file, line = (error.filename, error.lineno) if isinstance(error, SyntaxError) else (last.filename, last.lineno)
-        hint = f"; expected a module on the path or in {Path.cwd()}" if isinstance(error, ModuleNotFoundError) else ""
-        raise DataError(
-            f"{self.text}: the {self.step} failed with {type(error).__name__}: {error} ({file}, line {line}){hint}"
-        ) from error
-
-
-def _import(name: str) -> Any:
-    if not name.endswith(".py"):
-        return importlib.import_module(name)
-    path = Path(name).resolve()
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise FileNotFoundError(f"no file {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _functions(module: Any) -> list[str]:
-    return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+    function = usercode.load(text)
+    with usercode.reported(text, DataError):
+        return _records(text, function())
 
 
 def _records(text: str, returned: Any) -> Records:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from reticent import usercode
 from reticent.data import DATASETS, imported, own
 from reticent.data.folder import find
 from reticent.data.records import Records
@@ -33,7 +34,7 @@ def load(name_or_path: str | Path, *, data_dir: Path | str | None = None, verify
     text = str(name_or_path)
     if text in DATASETS:
         return _official(text, data_dir, verify=verify)
-    if imported.is_import_string(text):
+    if usercode.is_import_string(text):
         return imported.read(text)
     path = Path(text).expanduser()
     if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:

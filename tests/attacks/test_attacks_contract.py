@@ -14,7 +14,7 @@ from reticent.data.membership import Membership
 from reticent.errors import NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals import matrix
 from reticent.signals.matrix import Rows, Signals
-from reticent.spec import identity, text
+from reticent.spec import Spec, identity, text
 
 every = pytest.mark.parametrize("spec", SPECS, ids=NAMES)
 QUERIES = 2
@@ -188,6 +188,8 @@ def test_parse_reads_names_mappings_and_specs():
     assert parse("lira") == ATTACKS["lira"].spec()
     assert parse({"method": "rmia", "gamma": 1.5}).gamma == 1.5
     assert parse(parse("loss")) == parse("loss")
+    with pytest.raises(SpecError, match="attack: expected the spec of an attack, got Spec"):
+        parse(Spec())
     with pytest.raises(UnknownNameError, match=r"unknown attack 'lyra': did you mean 'lira'"):
         parse("lyra")
     with pytest.raises(SpecError, match="expected method to be one of confidence, correctness"):

@@ -58,8 +58,6 @@ def slopes(spec: "Rmia", problem: Problem, queries: int, *, population: bool, rn
 
 def _areas(spec: "Rmia", problem: Problem, queries: int, *, population: bool) -> Floats:
     """Attack each target with each slope: AUC ``(targets that can be attacked, slopes)``."""
-    if len(problem.references) < 2:
-        return np.empty((0, len(GRID)))
     audited = _rmia_ratio.audited(spec, problem, queries)
     held_out = _rmia_ratio.held_out(spec, problem, queries) if population else None
     areas = []

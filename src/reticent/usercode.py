@@ -19,23 +19,28 @@ from reticent.errors import InputError, ReticentError, nearest
 
 
 def is_import_string(text: str) -> bool:
-    """Tell whether a text reads as ``module:name``.
+    """Tell whether a text reads as ``module:name`` or ``path/to/file.py:name``.
 
     Args:
         text: what the user gave.
 
     Returns:
-        True if both parts are dotted Python names.
+        True if both parts can be names, and no such file exists.
     """
-    module, colon, name = text.partition(":")
-    return bool(colon) and all(part.isidentifier() for part in [*module.split("."), *name.split(".")])
+    module, colon, name = text.rpartition(":")
+    named = all(part.isidentifier() for part in name.split("."))
+    return bool(colon) and named and (module.endswith(".py") or _dotted(module)) and not Path(text).exists()
+
+
+def _dotted(module: str) -> bool:
+    return all(part.isidentifier() for part in module.split("."))
 
 
 def load(text: str) -> Callable[..., Any]:
     """Import a callable; modules are looked for in the working directory first, then as Python does.
 
     Args:
-        text: ``module:name``.
+        text: ``module:name`` or ``path/to/file.py:name``.
 
     Returns:
         The callable.
@@ -44,23 +49,34 @@ def load(text: str) -> Callable[..., Any]:
         InputError: the text is no import string, there is no such module or name, or it cannot be called.
     """
     if not is_import_string(text):
-        raise InputError(f"{text!r}: expected an import string such as 'my_module:my_function'")
-    module_name, _, name = text.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+        raise InputError(
+            f"{text!r}: expected an import string such as my_module:my_function or folder/file.py:function"
+        )
+    given, _, name = text.rpartition(":")
+    file = Path(given).resolve() if given.endswith(".py") else None
+    folder, module_name = (str(file.parent), file.stem) if file else (str(Path.cwd()), given)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     importlib.invalidate_caches()
-    if _missing(module_name):
-        raise InputError(f"{text}: no module named {module_name!r}; looked in {here} and on Python's path")
+    if _missing(module_name) or (file and not file.is_file()):
+        raise InputError(f"{text}: no module named {module_name!r}; looked in {folder} and on Python's path")
     with reported(text, InputError):
         value: Any = importlib.import_module(module_name)
+    if file and Path(value.__file__).resolve() != file:
+        raise InputError(
+            f"{text}: a module named {module_name!r} is already loaded from {value.__file__}: rename the file"
+        )
     for part in name.split("."):
         if not hasattr(value, part):
-            raise InputError(f"{text}: {module_name} has no {part!r}: {nearest(part, vars(value))}")
+            raise InputError(f"{text}: {module_name} has no {part!r}: {nearest(part, _callables(value))}")
         value = getattr(value, part)
     if not callable(value):
         raise InputError(f"{text}: expected a function or a class, got {type(value).__name__}")
     return value  # type: ignore[no-any-return]
+
+
+def _callables(value: Any) -> list[str]:
+    return [name for name, item in vars(value).items() if callable(item) and not name.startswith("_")]
 
 
 def digest(function: Callable[..., Any]) -> str:
@@ -106,10 +122,9 @@ def _neighbours(module: ModuleType) -> list[tuple[str, Path]]:
 
 def _used(module: ModuleType) -> list[ModuleType]:
     values = list(vars(module).values())
-    named = {getattr(value, "__module__", None) for value in values}
-    return [v for v in values if isinstance(v, ModuleType)] + [
-        sys.modules[n] for n in sorted(filter(None, named)) if n in sys.modules
-    ]
+    named = {str(getattr(value, "__module__", "")) for value in values}
+    loaded = [sys.modules[name] for name in sorted(named) if name in sys.modules]
+    return [value for value in values if isinstance(value, ModuleType)] + loaded
 
 
 @contextmanager
@@ -131,9 +146,20 @@ def reported(text: str, error: type[ReticentError]) -> Iterator[None]:
     except ReticentError:
         raise
     except Exception as problem:
-        frames = traceback.extract_tb(problem.__traceback__)
-        last = frames[-1]
-        kind = type(problem).__name__
-        raise error(
-            f"{text} failed: {kind}: {problem} (in {last.name}, {last.filename}, line {last.lineno})"
-        ) from problem
+        raise error(f"{text} failed: {told(problem)}") from problem
+
+
+def told(problem: Exception) -> str:
+    """Say what an exception was, and where it was raised.
+
+    Args:
+        problem: the exception.
+
+    Returns:
+        Its type, message, function, file and line.
+    """
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    file, line = last.filename, last.lineno
+    if isinstance(problem, SyntaxError):
+        file, line = problem.filename or file, problem.lineno or line
+    return f"{type(problem).__name__}: {problem} (in {last.name}, {file}, line {line})"

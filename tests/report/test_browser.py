@@ -127,11 +127,12 @@ def test_text_stands_out_from_its_background(tab, path):
 
 
 def test_prints(tab, path):
-    tab.open(path)
+    tab.open(path, 688)
     assert tab.paper().startswith(b"%PDF")
     tab.call("Emulation.setEmulatedMedia", media="print")
     shown = "[...document.querySelectorAll('#record-table tbody tr')].filter(r => r.offsetParent).length"
     assert tab.ask(shown) == 40
+    assert tab.ask("document.documentElement.scrollWidth") <= 688
     assert tab.ask("getComputedStyle(document.querySelector('nav')).display") == "none"
     tab.call("Emulation.setEmulatedMedia", media="")
 

@@ -3,7 +3,6 @@
 import json
 import platform
 import time
-import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +22,7 @@ from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
 from reticent.training.loop import Materials
 from reticent.training.streams import Streams
+from reticent.usercode import told
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,7 @@ class Maker:
         except ReticentError as error:
             raise error.prefixed(f"model {model}: ") from error
         except Exception as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{last.filename}, line {last.lineno}"
-            raise ModelError(f"model {model}: {type(error).__name__}: {error} (in {last.name}, {where})") from error
+            raise ModelError(f"model {model}: {told(error)}") from error
         finally:
             torch.set_num_threads(threads)
 

@@ -14,6 +14,10 @@ from reticent.training.data import Examples, Preparation
 from reticent.training.loop import EVALUATION_BATCH, forward
 
 
+LARGEST = 1e37
+"""Logits beyond this are taken for infinite: float32 could not hold their margins."""
+
+
 @dataclass(frozen=True)
 class Seen:
     """What one model says of N records.
@@ -69,8 +73,10 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
         labels = examples.y[rows].cpu().numpy()
         for query, x in enumerate(all_views(queries, prepare(examples.x[rows]))):
             answer = forward(model, x, classes).double().cpu().numpy()
-            bad += int(np.count_nonzero(~np.isfinite(answer).all(axis=1)))
-            margins[rows, query] = margin(np.nan_to_num(answer), labels)
+            bad += int(np.count_nonzero(~(np.abs(answer) <= LARGEST).all(axis=1)))
+            if bad:
+                continue
+            margins[rows, query] = margin(answer, labels)
             if query == 0:
                 logits[rows] = answer
     if bad:

@@ -1,0 +1,216 @@
+"""Every kind of bad input is one clear sentence on standard error and exit code 2, without a traceback."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from reticent.errors import StoreLockedError
+from reticent.jobs.config import gather, prepare
+from reticent.store import Store
+
+SMALL = "--records 60 --models 4 --epochs 1 --workers 1 --attack lira"
+
+
+def refused(result, *words):
+    code, _, err = result
+    assert code == 2, err
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err, err
+
+
+def own(folder, name="own.npz", **changes):
+    rng = np.random.default_rng(0)
+    arrays = {"x": rng.normal(size=(60, 5)).astype(np.float32), "y": np.arange(60) % 3} | changes
+    np.savez(folder / name, **arrays)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("audit --dataset digitss", ["unknown data set 'digitss'", "did you mean 'digits'"]),
+        ("audit --attack lirra", ["unknown attack 'lirra'", "did you mean 'lira'"]),
+        ("audit --architecture resnet21", ["unknown architecture", "'resnet20'"]),
+        ("audit --epochs -3", ["epochs: expected greater than or equal to 1, got -3"]),
+        ("audit --epochs three", ["three"]),
+        ("audit --models 1", ["models: expected greater than or equal to 2, got 1"]),
+        ("audit --models 2", ["lira", "reference"]),
+        ("audit --records 6 --models 8", ["no more models than records, got 8 models of 6 records"]),
+        ("audit --records 5000", ["1797 records", "5000", "ask for fewer"]),
+        ("audit --records 1000 --population 1000", ["population 1000", "= 2000"]),
+        ("audit --epohcs 3", ["epohcs"]),
+        ("audit --optimizer adm", ["optimizer: expected 'sgd', 'adam' or 'adamw', got 'adm'"]),
+        ("audit --config none.toml", ["no configuration file 'none.toml'"]),
+        ("audit --set epochs", ["expected key=value"]),
+        ("audit --set epohcs=3", ["unknown key 'epohcs'", "did you mean 'epochs'"]),
+        ("audit --set attack.lira.varianc=pooled", ["lira: unknown key 'varianc'", "did you mean 'variance'"]),
+        ("audit --attack rmia --set attack.lira.variance=pooled", ["attack.lira: options are given", "rmia"]),
+        ("audit --attack lira --attack lira", ["each name once"]),
+        (
+            "audit --dataset location30",
+            ["location", "https://github.com/privacytrustlab/datasets", "reticent data fetch location30"],
+        ),
+        ("audit --dataset cifar10 --data-dir nowhere", ["nowhere", "fab780a1e191a7eda0f345501ccd62d20f7ed891"]),
+        ("audit --dataset mine:load", ["no module named 'mine'"]),
+        ("audit --dataset missing.npz", ["missing.npz"]),
+        ("audit --architecture cnn", ["'cnn' takes image records, got tabular"]),
+        ("audit --augmentation flip " + SMALL, ["'flip' is for images"]),
+        ("audit --set recipe.patience=3 " + SMALL, ["needs validation records", "--validation"]),
+        ("audit --set queries.mirror=true " + SMALL, ["mirror and shifts are for images"]),
+        ("audit --device gpu", ["expected auto, cpu, cuda or cuda:N, got 'gpu'"]),
+        ("audit --set recipe.warmup_epochs=50.0", ["warmup_epochs at most epochs"]),
+        ("attack", ["signals"]),
+        ("attack --signals none.npz", ["no file 'none.npz'"]),
+        ("data show digitss", ["digitss", "digits"]),
+        ("adit", ["adit"]),
+    ],
+)
+def test_wrong_words(command, line, words):
+    refused(command(line), *words)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
+def test_no_such_device(command):
+    refused(command("audit --device cuda"), "has no CUDA device")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"x": np.full((60, 5), np.nan, np.float32)}, ["x: expected finite numbers, got 300 NaN or infinite of 300"]),
+        ({"y": np.arange(60) % 3 - 1}, ["expected integers from 0", "got -1"]),
+        ({"y": np.where(np.arange(60) % 3 == 1, 2, np.arange(60) % 3)}, ["classes have no record", "class 1"]),
+        ({"y": np.zeros(60, np.int64)}, ["at least 2 classes, got 1"]),
+        ({"y": np.arange(59) % 3}, ["60 records", "59"]),
+        ({"x": np.full((60, 4, 4), 7.5)}, ["x", "uint8"]),
+        ({"x": np.zeros((60, 7, 5, 5), np.uint8)}, ["1, 3 or 4 channels"]),
+        ({"x": np.array([["a"] * 5] * 60)}, ["x"]),
+        ({"x": np.zeros((0, 5)), "y": np.zeros(0, np.int64)}, ["at least one record"]),
+    ],
+)
+def test_wrong_data(command, tmp_path, changes, words):
+    refused(command(f"audit --dataset {own(tmp_path, **changes)} {SMALL}"), *words)
+
+
+def test_a_file_that_is_no_archive(command, tmp_path):
+    (tmp_path / "own.npz").write_bytes(b"PK\x03\x04 cut")
+    refused(command("audit --dataset own.npz"), "own.npz")
+
+
+def test_pickled_data_is_not_opened(command, tmp_path):
+    np.savez(tmp_path / "own.npz", x=np.array([{}] * 3, dtype=object), y=np.arange(3))
+    refused(command("audit --dataset own.npz"), "own.npz")
+
+
+def test_a_wrong_checksum(command, tmp_path):
+    folder = tmp_path / "data" / "location"
+    folder.mkdir(parents=True)
+    (tmp_path / "data" / "dataset_location.tgz").write_bytes(b"not the archive")
+    refused(
+        command("audit --dataset location30 --data-dir data"),
+        "dataset_location.tgz",
+        "66851c781a61f51b35ead292b5f303e3",
+    )
+
+
+def test_an_unknown_key_of_a_file_names_the_file_and_the_nearest(command, tmp_path):
+    (tmp_path / "a.toml").write_text("dataest = 'digits'\n")
+    refused(command("audit --config a.toml"), "a.toml: unknown key 'dataest': did you mean 'dataset'")
+    (tmp_path / "a.toml").write_text("[recipe]\nlearning_rat = 1.0\n")
+    refused(command("audit --config a.toml"), "unknown key 'learning_rat': did you mean 'learning_rate'")
+
+
+def test_a_folder_that_cannot_be_written(command, tmp_path):
+    (tmp_path / "file").write_text("")
+    refused(command(f"audit {SMALL} --out file/out"), "file/out")
+    refused(command(f"audit {SMALL} --store file/store"), "the store file/store cannot be written")
+
+
+def test_a_store_held_by_a_live_process(command, monkeypatch):
+    monkeypatch.setattr("reticent.store.CLAIM_PATIENCE", 0.05)
+    job = prepare(gather(None, {"records": 60, "models": 4, "epochs": 1, "workers": 1, "attacks": ["lira"]}))
+    try:
+        with Store(Path("reticent-store")).open().claim(job.population.training_id(1)):
+            refused(command(f"audit {SMALL}"), "being made by process", "which is alive", "give another --store")
+            raise StoreLockedError("leave nothing behind")
+    except StoreLockedError:
+        pass
+    assert command(f"audit {SMALL}")[0] == 0
+
+
+MINE = """
+import torch
+class Nan(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * float("nan")
+def nan(x, y, seed): return Nan(64, 10)
+def four(x, y, seed): return torch.nn.Linear(64, 4)
+def fails(x, y, seed): raise RuntimeError("out of luck")
+def wide(classes): return torch.nn.Linear(64, classes + 1)
+def narrow(classes): return torch.nn.Linear(63, classes)
+number = 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ("--train mine:nan", ["model 0", "answers hold NaN or infinity"]),
+        ("--train mine:four", ["answered shape (60, 4) for 60 records: expected logits (60, 10)"]),
+        ("--train mine:fails", ["mine:fails failed: RuntimeError: out of luck", "mine.py, line 8"]),
+        ("--train mine:fial", ["mine has no 'fial': did you mean", "'fails'"]),
+        ("--train mine:number", ["expected a function or a class, got int"]),
+        ("--architecture mine:wide", ["expected logits", "10)"]),
+        ("--architecture mine:narrow", ["model 0: RuntimeError", "shapes"]),
+        (
+            "--optimizer sgd --learning-rate 1e30 --set recipe.epochs=9",
+            ["model 0", "the training loss became", "lower the learning rate (1e+30)"],
+        ),
+    ],
+)
+def test_wrong_models(command, tmp_path, flags, words):
+    (tmp_path / "mine.py").write_text(MINE)
+    refused(command(f"audit {SMALL} {flags}"), *words)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"membership": None}, ["the array 'membership' is missing"]),
+        ({"membership": np.ones((8, 60), bool)}, ["all 60 records true"]),
+        ({"membership": np.zeros((8, 60), bool)}, ["all 60 records false"]),
+        ({"membership": np.ones((8, 60), np.int64)}, ["membership: expected booleans, got int64"]),
+        ({"membership": np.ones((8, 59), bool)}, ["59"]),
+        ({"membership": np.ones((1, 60), bool)}, ["at least 2 models (rows), got 1"]),
+        ({"logits": np.full((8, 60, 3), np.nan)}, ["logits: model 0 has 180 NaN"]),
+        ({"logits": np.zeros((8, 50, 3))}, ["logits: expected shape (any, 60, any)"]),
+        ({"logits": np.zeros(8)}, ["logits: expected 2 or 3 axes"]),
+        ({"logits": None}, ["expected either logits or margins, got neither"]),
+        ({"margins": np.zeros((8, 60))}, ["expected either logits or margins, got both"]),
+        ({"labels": np.arange(60)}, ["labels: expected integers from 0 to 2"]),
+        ({"labels": np.linspace(0, 1, 60)}, ["labels: expected integers"]),
+        ({"targets": np.array([9])}, ["targets: expected integers from 0 to 7, got 9"]),
+        ({"targets": np.array([1, 1])}, ["targets", "once"]),
+        ({"references": np.array([0, 1])}, ["reference"]),
+        ({"memebrship": np.ones((8, 60), bool)}, ["unknown array 'memebrship': did you mean 'membership'"]),
+        ({"labels": np.array([{}] * 60, dtype=object)}, ["cannot be read as an .npz file of plain arrays"]),
+    ],
+)
+def test_wrong_outputs(command, outputs, changes, words):
+    refused(command(f"attack --attack lira --signals {outputs(**changes)}"), *words)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ("--scores s.txt", ["ends in .npy or .npz"]),
+        ("--scores s.npy", ["attacks ran", "--attack NAME"]),
+        ("--attack nope", ["unknown attack 'nope'"]),
+        ("--attack lira --set attack.lira.variance=half", ["lira: variance: expected"]),
+    ],
+)
+def test_wrong_flags_of_attack(command, outputs, flags, words):
+    refused(command(f"attack --signals {outputs()} {flags}"), *words)

@@ -1,4 +1,4 @@
-"""Kill the command at the worst moments; the same command goes on, trains nothing twice, and ends with equal numbers."""
+"""Kill the command at the worst moments; the same command goes on, trains nothing twice, ends with equal numbers."""
 
 import json
 import os

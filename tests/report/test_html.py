@@ -81,6 +81,8 @@ def test_a_rate_that_only_some_attacks_miss_keeps_its_column(small, rows):
 def test_attacks_come_strongest_first(document, rows):
     changed = copy.deepcopy(document)
     changed["attacks"].reverse()
+    for attack in changed["attacks"]:
+        del attack["roc"], attack["histogram"]
     names = [e.text for e in read(html(changed, rows[:5])).one("table", class_="attacks").all("bdi")]
     aucs = {attack["name"]: attack["overall"]["auc"]["mean"] for attack in document["attacks"]}
     assert names == ["lira", *sorted(set(names) - {"lira"}, key=lambda name: -aucs[name])]

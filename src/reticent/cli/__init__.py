@@ -12,10 +12,16 @@ app = cyclopts.App(
     version=reticent.__version__,
     version_flags=["--version"],
 )
-app.command("reticent.cli.audit:audit", name="audit")
-app.command("reticent.cli.plan:plan", name="plan")
-app.command("reticent.cli.attack:attack", name="attack")
-app.command("reticent.cli.data:app", name="data")
+app.command(
+    "reticent.cli.audit:audit", name="audit", help="Train models, attack every one of them, report what they give away."
+)
+app.command(
+    "reticent.cli.plan:plan",
+    name="plan",
+    help="Estimate time, memory, disk and the smallest false-positive rate of an audit.",
+)
+app.command("reticent.cli.attack:attack", name="attack", help="Audit outputs of models that were trained elsewhere.")
+app.command("reticent.cli.data:app", name="data", help="List, show, check and fetch data sets.")
 
 
 def main() -> None:

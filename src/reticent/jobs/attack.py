@@ -18,6 +18,7 @@ from reticent.errors import CorruptFileError, InputError, MissingFileError, Spec
 from reticent.jobs import document
 from reticent.jobs.config import build_attacks, gather
 from reticent.jobs.measure import measure
+from reticent.report.files import replace_bytes
 from reticent.report.write import write_report
 from reticent.signals.matrix import Signals
 
@@ -94,7 +95,8 @@ def attack(
         >>> rng = np.random.default_rng(0)
         >>> membership = rng.permuted(np.tile([True, False], (500, 8)), axis=1).T
         >>> margins = rng.normal(size=(16, 500)) + 1.0 * membership
-        >>> found = reticent.attack(labels=np.arange(500) % 10, membership=membership, margins=margins, attacks=["lira"])
+        >>> labels = np.arange(500) % 10
+        >>> found = reticent.attack(labels=labels, membership=membership, margins=margins, attacks=["lira"])
         >>> round(found.document["attacks"][0]["overall"]["auc"]["mean"], 1)
         0.7
     """
@@ -220,7 +222,6 @@ def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
     if path.suffix == ".npy":
         np.save(content, next(iter(scores.values())))
     else:
-        np.savez(content, allow_pickle=False, **scores)
-    with replacing(path, binary=True) as stream:
-        stream.write(content.getvalue())
+        np.savez(content, **scores)  # type: ignore[arg-type]
+    replace_bytes(path, content.getvalue())
     return path

@@ -74,7 +74,7 @@ def audit(
 
     Example:
         >>> import reticent
-        >>> audited = reticent.audit(models=8, epochs=5, attacks=["lira"], store="/tmp/s", out="/tmp/o")  # doctest: +SKIP
+        >>> audited = reticent.audit(models=8, epochs=5, store="/tmp/s", out="/tmp/o")  # doctest: +SKIP
         >>> print(audited.sentence)  # doctest: +SKIP
     """
     dotted = {key.replace("__", "."): list(v) if isinstance(v, tuple) else v for key, v in values.items()}
@@ -157,8 +157,8 @@ def _limits(job: Job, facts: Mapping[str, Any]) -> list[str]:
     sentences = document.health_sentences(facts)
     if job.records.duplicates:
         sentences.append(
-            f"{job.records.duplicates} records repeat another one exactly: where one copy was a member and the other not, "
-            "an attack that finds the record is counted as wrong, so the leak of such records is understated."
+            f"{job.records.duplicates} records repeat another one exactly: where one copy was a member and the other "
+            "not, an attack that finds the record is counted as wrong, so the leak of such records is understated."
         )
     return sentences
 

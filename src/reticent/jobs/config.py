@@ -16,7 +16,7 @@ from reticent.data.load import load
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.errors import InputError, SpecError, UnknownNameError, nearest
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
@@ -25,11 +25,22 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.user import Function
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
+from reticent.training.loop import check_recipe
 from reticent.training.recipe import Recipe
 
 Options = dict[str, Any]
-METHODS = {"architecture": ARCHITECTURES, "objective": OBJECTIVES, "procedure": PROCEDURES}
+METHODS: dict[str, Mapping[str, Any]] = {
+    "architecture": ARCHITECTURES,
+    "objective": OBJECTIVES,
+    "procedure": PROCEDURES,
+}
 DEFAULT_MODELS = 16
+BY_KIND: dict[str, Options] = {
+    "image": {"architecture": "cnn", "epochs": 30},
+    "tabular": {"architecture": "mlp", "epochs": 40},
+    "tokens": {"architecture": "mlp"},
+}
+"""What is suggested for data that no table knows."""
 
 
 class AuditConfig(Spec):
@@ -139,7 +150,11 @@ def _recipe_keys() -> set[str]:
 
 
 def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
-    """Move keys of the recipe that stand at the top into its table; refuse unknown ones with the nearest of both."""
+    """Move keys of the recipe that stand at the top into its table; refuse unknown ones with the nearest of both.
+
+    Raises:
+        SpecError: an unknown key.
+    """
     known, recipe_keys = set(AuditConfig.model_fields), _recipe_keys()
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
@@ -157,6 +172,9 @@ def prepare(config: AuditConfig) -> Job:
 
     Returns:
         The job.
+
+    Raises:
+        InputError: the architecture does not take such records.
     """
     from reticent.population.train import choose_device
 
@@ -164,16 +182,23 @@ def prepare(config: AuditConfig) -> Job:
     suggested: Options = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
     usual: int = suggested.pop("models", DEFAULT_MODELS)
     models = config.models or usual
-    recipe = build_recipe(suggested, config.recipe)
     attacks = build_attacks(config)
     queries = Queries(**config.queries)
     records = load(config.dataset, data_dir=config.data_dir)
+    recipe = build_recipe(suggested or BY_KIND[records.kind], config.recipe)
     sizes = {"validation": config.validation, "reference": config.reference, "population": config.population}
     roles = Roles.split(records, config.seed, audited=config.records, **sizes)
     membership = Membership.draw(models, len(roles.audited), config.seed)
     for spec in attacks:
         check_membership(spec, membership)
     population = Population(recipe, records, roles, membership, config.seed, queries)
+    kinds = ARCHITECTURES[recipe.architecture.method].kinds
+    if records.kind not in kinds and recipe.procedure.method != "function":
+        raise InputError(
+            f"architecture {recipe.architecture.method!r} takes {' or '.join(kinds)} records, got {records.kind} "
+            f"of shape {records.x.shape[1:]}: give another --architecture, or module:factory of your own"
+        )
+    check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
     workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
     return Job(config, records, population, attacks, workers, device)
 
@@ -195,14 +220,16 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Reci
     merged: Options = {**suggested, **given}
     for part, table in METHODS.items():
         if part in merged:
-            options: Options = merged[part] if isinstance(merged[part], dict) else {"name": merged[part]}
-            if (
-                isinstance(suggested.get(part), dict)
-                and options.get("name", suggested[part]["name"]) == suggested[part]["name"]
-            ):
-                options = {**suggested[part], **options}
-            merged[part] = _method(part, table, options)
+            usual = _table(suggested.get(part, {}))
+            options = _table(merged[part])
+            same = options.get("name", usual.get("name")) == usual.get("name")
+            merged[part] = _method(part, table, {**usual, **options} if same else options)
     return Recipe(**merged)
+
+
+def _table(value: Any) -> Options:
+    """Read a method given as a name, or as a table with a name and options."""
+    return dict(value) if isinstance(value, Mapping) else {"name": value}
 
 
 def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> Spec:

@@ -1,4 +1,4 @@
-"""The document of an audit: what ``audit.json`` holds. Everything that depends on the run stands under ``environment``."""
+"""The document of an audit: what ``audit.json`` holds; all that depends on the run stands under ``environment``."""
 
 import platform
 import resource
@@ -134,8 +134,8 @@ def health(made: Sequence[Made]) -> list[dict[str, Any]]:
         chance = share + 3 * (share * (1 - share) / count) ** 0.5
         accuracy = one.facts["accuracy_members"]
         if accuracy <= chance:
-            problem = f"labels {accuracy:.1%} of its own training records correctly; always guessing one class gives {share:.1%}"
-            found.append({"model": one.model, "problem": problem})
+            problem = f"labels {accuracy:.1%} of its own training records correctly"
+            found.append({"model": one.model, "problem": f"{problem}; always guessing one class gives {share:.1%}"})
     return found
 
 
@@ -154,7 +154,8 @@ def health_sentences(population: Mapping[str, Any]) -> list[str]:
     which = ", ".join(sick[:8]) + (", ..." if len(sick) > 8 else "")
     return [
         f"{len(sick)} of {population['models']} models did not learn (model {which}): a model that learned nothing has "
-        "nothing to give away, so low numbers here say nothing of a model that works. Train longer, or with another learning rate."
+        "nothing to give away, so low numbers here say nothing of a model that works. Train longer, or with another "
+        "learning rate."
     ]
 
 

@@ -83,7 +83,7 @@ def measure(
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDArray[np.bool_]] | None:
-    """Score a few references as if they were targets, where a lone target has no other one to learn a threshold from."""
+    """Score a few references as if they were targets, where a lone target has no other to learn a threshold from."""
     if len(problem.targets) > 1:
         return None
     rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]

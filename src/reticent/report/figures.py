@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
 from reticent.report.view import short, title
@@ -199,8 +199,7 @@ def _log_axes(axes: Axes, least: float) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(10))
         axis.set_major_formatter(FuncFormatter(lambda rate, _: level(rate)))
-        axis.set_minor_formatter(NullFormatter())
-    axes.tick_params(which="minor", length=0)
+        axis.set_minor_locator(NullLocator())
     axes.grid()
 
 

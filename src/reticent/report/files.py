@@ -4,9 +4,9 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from reticent.errors import StoreError
 
@@ -38,6 +38,17 @@ def make_folder(folder: Path) -> None:
         raise StoreError(_refusal(folder, error)) from None
 
 
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a binary file that appears complete or not at all; see `replacing`.
+
+    Args:
+        path: the file; its folder exists.
+        content: its bytes.
+    """
+    with _replacing(path, "xb", {}) as stream:
+        stream.write(content)
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
     """Write a text file that appears, complete, when the block ends without an error.
@@ -53,9 +64,15 @@ def replacing(path: Path) -> Iterator[TextIO]:
     Raises:
         StoreError: the operating system refused.
     """
+    with _replacing(path, "x", {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, mode: str, options: Mapping[str, str]) -> Iterator[Any]:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+        with temporary.open(mode, **options) as stream:  # type: ignore[call-overload]
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from reticent.report import figures, view, wording
+from reticent.report import figures, page, view, wording
 from reticent.report.png import data_uri
 from reticent.report.wording import Plain
 from reticent.report.words import COLUMNS, GLOSSARY, LEAKS
@@ -44,7 +44,7 @@ def html(
     """
     css, js = _asset("report.css"), _asset("report.js")
     verdict = document.get("verdict") or {}
-    page = {
+    values = {
         "verdict": verdict,
         "leak": LEAKS.get(verdict.get("leak", ""), LEAKS["cannot tell"]),
         "glossary": GLOSSARY,
@@ -53,11 +53,11 @@ def html(
         "css": Markup(css),  # noqa: S704 - a file of this package
         "js": Markup(js),  # noqa: S704 - a file of this package
         "policy": _policy(js),
-        **view.page(document),
+        **page.parts(document),
         **_drawings(document, rows),
         **_records(rows, thumbnails or {}),
     }
-    return _environment().get_template("report.html.j2").render(page) + "\n"
+    return _environment().get_template("report.html.j2").render(values) + "\n"
 
 
 def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, Any]:
@@ -67,15 +67,15 @@ def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, A
     curves, curved = [], [attack for attack in attacks if attack.get("roc")]
     if curved:
         drawing = figures.roc(curved, (document.get("verdict") or {}).get("fpr"))
-        curves.append((Markup(drawing), view.roc_caption(curved)))  # noqa: S704 - render escapes its texts
+        curves.append((Markup(drawing), page.roc_caption(curved)))  # noqa: S704 - render escapes its texts
     if attacks:
-        curves.append((Markup(figures.spread(attacks)), view.SPREAD_CAPTION))  # noqa: S704
+        curves.append((Markup(figures.spread(attacks)), page.SPREAD_CAPTION))  # noqa: S704
     drawn = [attack for attack in attacks if attack.get("histogram")][:HISTOGRAMS]
     exposures = [row["exposure"] for row in rows if row.get("exposure") is not None]
     return {
         "curves": curves,
         "histograms": [
-            (Markup(figures.histogram(attack, f"scores-{i}")), view.histogram_caption(attack))  # noqa: S704
+            (Markup(figures.histogram(attack, f"scores-{i}")), page.histogram_caption(attack))  # noqa: S704
             for i, attack in enumerate(drawn)
         ],
         "accuracy": Markup(figures.accuracy(population)) if population.get("accuracy") else None,  # noqa: S704

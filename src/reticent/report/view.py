@@ -1,46 +1,9 @@
-"""From the document to what the page says: choosing, naming and grouping, no measuring."""
+"""Questions to the document that every form of the report asks: which attacks, which rates, which names."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.wording import Plain, count, duration, level, middle, number, percent, share, size, span, words
-from reticent.report.words import COUNTED, NAMES, ROLES
-
-SPREAD_CAPTION = (
-    "Each tick is one audited model, the diamond the mean over models, the bar its interval. "
-    "A wide row means that the leak differs from one training run to the next."
-)
-
-
-def page(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring the document into the parts of the page.
-
-    Args:
-        document: the audit; any part may be missing.
-
-    Returns:
-        The values that the templates name.
-    """
-    verdict, data = document.get("verdict") or {}, document.get("data") or {}
-    population, attacks = document.get("population") or {}, ordered(document)
-    environment = document.get("environment") or {}
-    return {
-        "name": short(data.get("name") or "a model's outputs"),
-        "scale": _scale(data, population),
-        "odds": odds(verdict),
-        "tiles": _tiles(verdict),
-        "confidence": confidence(attacks),
-        "attacks": attacks,
-        "rates": measured(attacks),
-        "unmeasured": unmeasured(attacks),
-        "population": population,
-        "health": population.get("health") or [],
-        "per_model": _per_model(population, attacks),
-        "recipe": document.get("recipe") or {},
-        "environment": environment,
-        "limits_said": verdict.get("cannot_say") or ["What attacks other than those listed would find."],
-        **_facts(data, population, attacks, environment),
-    }
+from reticent.report.wording import Plain, level, middle
 
 
 def ordered(document: Mapping[str, Any]) -> list[Plain]:
@@ -67,34 +30,6 @@ def confidence(attacks: Sequence[Plain]) -> str:
         For example ``95 %``.
     """
     return level(attacks[0].get("confidence", 0.95) if attacks else 0.95)
-
-
-def odds(verdict: Plain) -> dict[str, Any] | None:
-    """Turn the verdict's rates into counts of records, which people judge better than rates.
-
-    Args:
-        verdict: the document's ``verdict``.
-
-    Returns:
-        Counts of ``base`` records and widths of bars in percent; None if the rate is not measurable.
-    """
-    tpr, fpr = verdict.get("tpr"), verdict.get("fpr")
-    if tpr is None or not fpr:
-        return None
-    base = max(1000, round(10 / fpr))
-    interval = verdict.get("tpr_interval")
-    full = max(tpr, fpr, interval[1] if interval else 0.0) * 1.04
-    whisker = (
-        [round(100 * interval[0] / full, 2), round(100 * (interval[1] - interval[0]) / full, 2)] if interval else None
-    )
-    return {
-        "base": base,
-        "found": round(base * tpr),
-        "accused": round(base * fpr),
-        "width_found": round(100 * tpr / full, 2),
-        "width_accused": round(100 * fpr / full, 2),
-        "whisker": whisker,
-    }
 
 
 def rates(attacks: Sequence[Plain]) -> list[float]:
@@ -187,124 +122,3 @@ def short(text: Any, most: int = 80) -> str:
     """
     clean = "".join(c if c.isprintable() else " " for c in str(text)[: most + 1]).strip().replace(" %", "\u00a0%")
     return clean if len(str(text)) <= most else clean[: most - 1].rstrip() + "…"
-
-
-def roc_caption(attacks: Sequence[Plain]) -> str:
-    """Describe the ROC figure.
-
-    Args:
-        attacks: those that it shows, the strongest first.
-
-    Returns:
-        The caption.
-    """
-    which = "Bands" if len(attacks) <= 3 else "The band, for the strongest attack,"
-    verb = "are" if len(attacks) <= 3 else "is"
-    models = attacks[0]["roc"].get("band") == "targets"
-    meaning = f"where {confidence(attacks)} of the models lie" if models else f"the {confidence(attacks)} interval"
-    return (
-        "How many training records each attack finds (up) at each rate of false alarms (right), both on logarithmic "
-        f"axes. The left end is what matters for privacy. {which} {verb} {meaning}."
-    )
-
-
-def histogram_caption(attack: Plain) -> str:
-    """Describe one attack's histogram.
-
-    Args:
-        attack: an entry of ``attacks``.
-
-    Returns:
-        The caption.
-    """
-    return f"{short(title(attack))}: AUC {number(middle(attack['overall']['auc']))}"
-
-
-def _scale(data: Plain, population: Plain) -> str:
-    parts = [(population.get("models"), "model"), (data.get("records"), "record"), (data.get("classes"), "class")]
-    plural = {"model": "models", "record": "records", "class": "classes"}
-    said = [f"{count(n)} {what if n == 1 else plural[what]}" for n, what in parts if n is not None]
-    return ", ".join(said)
-
-
-def _tiles(verdict: Plain) -> list[dict[str, str]]:
-    """Choose the numbers that stand beside the sentence."""
-    tiles = []
-    tpr, fpr = verdict.get("tpr"), verdict.get("fpr")
-    if fpr:
-        interval = verdict.get("tpr_interval")
-        note = f"interval {span(interval, True)}; chance {level(fpr)}" if interval else f"chance {level(fpr)}"
-        missing = "This data set has too few non-members to measure it."
-        tiles.append({
-            "title": f"Found at {share(fpr)} false alarms",
-            "value": percent(tpr) if tpr is not None else "not measurable",
-            "note": note if tpr is not None else missing,
-        })
-    if verdict.get("auc") is not None:
-        interval = verdict.get("auc_interval")
-        note = f"interval {span(interval)}; chance 0.5" if interval else "chance 0.5"
-        tiles.append({"title": "AUC", "value": number(verdict["auc"]), "note": note})
-    if verdict.get("attack"):
-        best = verdict.get("best_of")
-        many = len(best) if isinstance(best, (list, tuple)) else best
-        note = f"the strongest of {count(many)} attacks tried" if many and many > 1 else "the only attack tried"
-        tiles.append({"title": "Attack", "value": short(verdict["attack"], 30), "note": note})
-    return tiles
-
-
-def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, Any]]:
-    """Join each model's accuracy with the strongest attack's AUC on it."""
-    found = {target.get("model"): target.get("auc") for target in (attacks[0].get("targets", ()) if attacks else ())}
-    sizes = {
-        target.get("model"): target.get("members") for target in (attacks[0].get("targets", ()) if attacks else ())
-    }
-    known = {model.get("model"): model for model in population.get("per_model") or ()}
-    return [
-        {
-            "model": model,
-            "members": known.get(model, {}).get("members", sizes.get(model)),
-            "inside": known.get(model, {}).get("accuracy_members"),
-            "outside": known.get(model, {}).get("accuracy_non_members"),
-            "auc": found.get(model),
-        }
-        for model in {**known, **found}
-    ]
-
-
-def _facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
-    """Group what the method section lists."""
-    about = {_fact_name(key): _fact(key, item) for key, item in data.items() if key not in {"class_names", "roles"}}
-    names = list(data.get("class_names") or ())
-    if names:
-        about["class names"] = [short(name, 40) for name in names[:12]] + (["…"] if len(names) > 12 else [])
-    shown = {"accuracy", "health", "per_model"}
-    strapped: Plain = next((attack["bootstrap"] for attack in attacks if attack.get("bootstrap")), {})
-    return {
-        "facts_data": about,
-        "facts_roles": {ROLES.get(key, words(key)): count(many) for key, many in (data.get("roles") or {}).items()},
-        "facts_models": {_fact_name(key): _fact(key, item) for key, item in population.items() if key not in shown},
-        "specs": {f"{i + 1}. {title(attack)}": _spec(attack) for i, attack in enumerate(attacks)},
-        "facts_statistics": {f"bootstrap {words(key)}": _fact(key, item) for key, item in strapped.items()},
-        "facts_environment": {
-            _fact_name(key): _fact(key, item) for key, item in environment.items() if item not in (None, [], "")
-        },
-    }
-
-
-def _fact_name(key: str) -> str:
-    return f"time: {words(key.removeprefix('seconds_'))}" if key.startswith("seconds_") else NAMES.get(key, words(key))
-
-
-def _fact(key: str, item: Any) -> Any:
-    """Write one fact with its unit; what is no number of things or seconds stays as it is."""
-    number_like = isinstance(item, (int, float)) and not isinstance(item, bool)
-    if number_like and key.startswith("seconds_"):
-        return duration(item)
-    if number_like and key.endswith("_bytes"):
-        return size(item)
-    return count(item) if number_like and key in COUNTED else item
-
-
-def _spec(attack: Plain) -> Any:
-    settings = {key: item for key, item in (attack.get("spec") or {}).items() if key != "method"}
-    return settings or "no settings"

@@ -13,7 +13,6 @@ from reticent.signals.queries import Queries, all_views
 from reticent.training.data import Examples, Preparation
 from reticent.training.loop import EVALUATION_BATCH, forward
 
-
 LARGEST = 1e37
 """Logits beyond this are taken for infinite: float32 could not hold their margins."""
 

@@ -99,7 +99,8 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
         InputError: early stopping without validation records, or augmentation of records that are no images.
         TrainingDivergedError: the loss became NaN or infinite.
     """
-    _check(recipe, materials)
+    given = materials.prepare.input
+    check_recipe(recipe, given.kind, given.shape, len(materials.validation))
     run = _Run(model, recipe, materials, objective, streams)
     best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
@@ -187,11 +188,21 @@ class _Run:
         return loss.detach()
 
 
-def _check(recipe: Recipe, materials: Materials) -> None:
-    if recipe.patience is not None and not len(materials.validation):
+def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: int) -> None:
+    """Check what can be known of a recipe and its records before training.
+
+    Args:
+        recipe: how the model is to be made.
+        kind: of the records.
+        shape: of one record.
+        validation: how many validation records there are.
+
+    Raises:
+        InputError: early stopping without validation records, or augmentation of records that cannot be augmented so.
+    """
+    if recipe.patience is not None and not validation:
         raise InputError("patience (early stopping) needs validation records: give --validation N")
-    shape = materials.prepare.input.shape
-    if recipe.augmentation != "none" and materials.prepare.input.kind != "image":
+    if recipe.augmentation != "none" and kind != "image":
         raise InputError(f"augmentation {recipe.augmentation!r} is for images, got records of shape {shape}")
     if "crop" in recipe.augmentation and recipe.padding >= min(shape[1:]):
         raise InputError(f"padding: expected less than the image's {min(shape[1:])} pixels, got {recipe.padding}")

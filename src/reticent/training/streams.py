@@ -56,7 +56,9 @@ class Streams:
             Nothing.
         """
         value = self.integer(name)
-        devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+        devices = (
+            list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
+        )  # type: ignore[no-untyped-call]
         python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
         with torch.random.fork_rng(devices=devices):
             torch.manual_seed(value)

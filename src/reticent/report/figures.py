@@ -34,10 +34,11 @@ def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -
         if fpr is not None and fpr > least:
             axes.axvline(fpr, color=MUTED, linewidth=0.8, alpha=0.6)
         for i, attack in reversed(list(enumerate(attacks))):
-            curve = {key: _positive(attack["roc"].get(key), least) for key in ("fpr", "tpr", "low", "high")}
+            curve = {key: _positive(attack["roc"].get(key)) for key in ("fpr", "tpr", "low", "high")}
             colour = SERIES[i % len(SERIES)]
             if curve["low"].size and (i == 0 or len(attacks) <= BANDS):
-                axes.fill_between(curve["fpr"], curve["low"], curve["high"], color=colour, alpha=0.18, linewidth=0)
+                low = np.nan_to_num(curve["low"], nan=least / 100)
+                axes.fill_between(curve["fpr"], low, curve["high"], color=colour, alpha=0.18, linewidth=0)
             dash = DASHES[i % len(DASHES)]
             axes.plot(curve["fpr"], curve["tpr"], color=colour, linestyle=dash, label=_name(attack), zorder=3)
         _log_axes(axes, least)
@@ -70,8 +71,9 @@ def histogram(attack: Plain, name: str) -> str:
         axes.set(xlabel="score (higher: more like a member)", ylabel="share of records")
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(0, max(1e-9, float(max(inside.max(initial=0), outside.max(initial=0)))) * 1.28)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9))))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9)) if y <= 1 else ""))
         axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
         heading = f"Scores of members and non-members under {_name(attack)}"
         centres = (edges[:-1] + edges[1:]) / 2
@@ -209,9 +211,10 @@ def _least_rate(attacks: Sequence[Plain]) -> float:
     return float(10.0 ** -min(5, max(1, math.ceil(math.log10(max(sizes, default=1000)) - 1e-9))))
 
 
-def _positive(values: Sequence[float] | None, least: float) -> Any:
-    """Put zeros, which a logarithmic axis has no place for, far below it."""
-    return np.maximum(np.asarray(values if values is not None else [], np.float64), least / 100)
+def _positive(values: Sequence[float] | None) -> Any:
+    """Leave out zeros, which a logarithmic axis has no place for."""
+    array = np.asarray(values if values is not None else [], np.float64)
+    return np.where(array > 0, array, np.nan)
 
 
 def _shares(counts: Sequence[float]) -> Any:

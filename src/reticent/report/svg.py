@@ -119,16 +119,20 @@ def render(figure: Figure, name: str, title: str, description: str) -> str:
 def _tidy(text: str, name: str) -> str:
     """Keep the drawing of Matplotlib's file and drop the rest: prolog, root, metadata, comments, its style sheet."""
     body = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
-    body = re.sub(
-        r"<metadata>.*?</metadata>\s*|<style[^>]*>.*?</style>\s*|<defs>\s*</defs>\s*", "", body, flags=re.DOTALL
-    )
     body = body[body.index(">", body.index("<svg")) + 1 : body.rindex("</svg>")].strip()
-    body = re.sub(r"<defs>\s*</defs>\s*", "", body).replace("xlink:href", "href")
+    body = re.sub(r"<metadata>.*?</metadata>\s*|<style[^>]*>.*?</style>\s*", "", body, flags=re.DOTALL)
+    body = re.sub(r"<defs>\s*</defs>\s*|\s*<g( id=\"[^\"]*\")?/>", "", body)
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', body))
-    body = re.sub(r' id="([^"]+)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", body)
-    body = re.sub(r'(href="|url\()#', rf"\g<1>#{name}-", body)
-    body = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", re.sub(r"font-family: [^;\"]*; ", "", body))
-    body = re.sub(r"(\d\.\d\d)\d+", r"\1", re.sub(r"\s*<g/>", "", body))
+    # Only inside tags: what stands between them is text for people.
+    return re.sub(r"<[^>]+>", lambda tag: _tidy_tag(tag[0], name, used), body) + "\n"
+
+
+def _tidy_tag(tag: str, name: str, used: set[str]) -> str:
+    """Rename or drop identifiers, leave the font to the page, shorten coordinates, name the colours."""
+    tag = re.sub(r' id="([^"]+)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", tag)
+    tag = re.sub(r'(href="|url\()#', rf"\g<1>#{name}-", tag.replace("xlink:href", "href"))
+    tag = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", re.sub(r"font-family: [^;\"]*; ", "", tag))
+    tag = re.sub(r"(\d\.\d\d)\d+", r"\1", tag)
     for colour, variable in VARIABLES.items():
-        body = body.replace(colour, f"var({variable})")
-    return body + "\n"
+        tag = tag.replace(colour, f"var({variable})")
+    return tag

@@ -112,7 +112,8 @@ def test_a_wrong_checksum(command, tmp_path):
     refused(
         command("audit --dataset location30 --data-dir data"),
         "dataset_location.tgz",
-        "66851c781a61f51b35ead292b5f303e3",
+        "expected git-blob-sha1 0cfc2caa0c8c8569cd68a5d4ab369a98c1f98447",
+        "delete it and fetch it again",
     )
 
 

@@ -96,7 +96,9 @@ def test_cifar10(tmp_path):
     packed.mkdir()
     with tarfile.open(packed / "cifar-10-binary.tar.gz", "w:gz", compresslevel=1) as archive:
         archive.add(folder / "cifar-10-batches-bin", "cifar-10-batches-bin")
-    assert load("cifar10", data_dir=packed).digest == records.digest
+    assert load("cifar10", data_dir=packed, verify=False).digest == records.digest
+    with pytest.raises(ChecksumError, match="expected sha1 fab780a1e191a7eda0f345501ccd62d20f7ed891"):
+        load("cifar10", data_dir=packed)
 
 
 @pytest.mark.slow
@@ -135,8 +137,10 @@ def test_a_cut_off_file_is_found(location_folder, tmp_path):
 def test_a_cut_off_archive_is_found(shared, tmp_path):
     target = tmp_path / "dataset_location.tgz"
     target.write_bytes((shared / "dataset_location.tgz").read_bytes()[:200_000])
-    with pytest.raises(CorruptFileError, match=r"cannot be read .* delete it and fetch it again"):
+    with pytest.raises(ChecksumError, match=r"expected git-blob-sha1 0cfc2caa.* delete it and fetch it again"):
         load("location30", data_dir=tmp_path)
+    with pytest.raises(CorruptFileError, match=r"cannot be read .* delete it and fetch it again"):
+        load("location30", data_dir=tmp_path, verify=False)
 
 
 def test_a_missing_file_is_named_with_all_that_helps(tmp_path, monkeypatch, no_other_folders):

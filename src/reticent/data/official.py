@@ -43,7 +43,7 @@ def read(folder: Path, files: Sequence[OfficialFile], *, verify: bool = True) ->
     Args:
         folder: the data folder.
         files: the files.
-        verify: whether to compare checksums: the file's own, or else the archive's.
+        verify: whether to compare checksums: an archive's before it is opened, and each file's own.
 
     Returns:
         Their uncompressed bytes, in the same order.
@@ -62,7 +62,7 @@ def read(folder: Path, files: Sequence[OfficialFile], *, verify: bool = True) ->
                 content[file.path] = stream.read()
             _check(found.path, file, content[file.path], verify=verify)
     for archive, inside in packed.items():
-        _verify_archive(archive, inside, verify=verify)
+        _verify_archive(archive, inside[0], verify=verify)
         content |= _from_archive(archive, inside, verify=verify)
     return [content[file.path] for file in files]
 
@@ -98,7 +98,7 @@ def opened(folder: Path, file: OfficialFile, *, verify: bool = True) -> Iterator
     """
     found = located(folder, file)
     if found.form == "archive":
-        _verify_archive(found.path, [file], verify=verify)
+        _verify_archive(found.path, file, verify=verify)
         for name, stream in archives.members(found.path):
             if name == file.member:
                 with archives.reading(found.path):
@@ -127,7 +127,7 @@ def tree(folder: Path, file: OfficialFile, *, verify: bool = True) -> Path:
     if found.form == "folder":
         return found.path
     target = folder / file.path
-    _verify_archive(found.path, [file], verify=verify)
+    _verify_archive(found.path, file, verify=verify)
     log.info("unpacking %s to %s", found.path, target)
     archives.unpack_folder(found.path, file.member, target)
     return target
@@ -188,11 +188,11 @@ def _opened(found: Found) -> BinaryIO:
     return cast("BinaryIO", gzip.open(found.path, "rb")) if found.form == "gzip" else found.path.open("rb")
 
 
-def _verify_archive(archive: Path, files: list[OfficialFile], *, verify: bool) -> None:
-    """An archive's own sum matters where a file inside has none."""
-    published = files[0].archive
-    if verify and published and published.checksum and any(file.checksum is None for file in files):
-        sums.compare(archive, published.checksum, lambda algorithm: sums.of_file(archive, algorithm))
+def _verify_archive(archive: Path, file: OfficialFile, *, verify: bool) -> None:
+    """Compare an archive's own sum before it is opened, if one is published."""
+    if verify and file.archive and file.archive.checksum:
+        with archives.reading(archive):
+            sums.compare(archive, file.archive.checksum, lambda algorithm: sums.of_file(archive, algorithm))
 
 
 def _check(path: Path, file: OfficialFile, content: bytes, *, verify: bool) -> None:

@@ -39,7 +39,7 @@ def load(folder: Path, *, verify: bool = True) -> Records:
     with official.opened(folder, bits_file, verify=verify) as (stream, path):
         features, _ = bits.read(stream, FEATURES, path, labelled=False)
     official.expect_count(len(features), ENTRY.records, path, verify=verify)
-    (content,) = official.read(folder, [label_file], verify=False)
+    (content,) = official.read(folder, [label_file], verify=verify)
     texts = [line for line in io.BytesIO(content) if line.strip()]
     labels = official.labels(bits.numbers(texts, label_file.path) - 1, ENTRY.classes, label_file.path)
     if len(labels) != len(features):

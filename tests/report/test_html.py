@@ -116,6 +116,16 @@ def test_data_without_pictures_has_no_gallery(small, rows, thumbnails):
     assert "<img" not in page
 
 
+def test_classes_without_names_are_called_by_their_number(small, rows):
+    plain = [rows[0] | {"label_name": "7", "label": 7}, rows[1] | {"label_name": None}, rows[2]]
+    table = read(html(small, plain)).one("table", id="record-table").one("tbody")
+    assert [cell.text for cell in table.all("td", class_="text")] == [
+        "class 7",
+        f"class {rows[1]['label']}",
+        rows[2]["label_name"],
+    ]
+
+
 def test_colour_pictures(small, rows):
     pictures = example.thumbnails([rows[0]["record"]], colour=True)
     assert len(read(html(small, rows, pictures)).all("img")) == 1

@@ -104,10 +104,10 @@ def label(row: Plain) -> str:
         row: a record row.
 
     Returns:
-        The class's name if it has one, or its number.
+        The class's name if it has one, or ``class`` and its number.
     """
-    name = row.get("label_name")
-    return str(name if name not in {None, ""} else row.get("label", ""))
+    name, number = row.get("label_name"), str(row.get("label", ""))
+    return f"class {number}" if name in {None, "", number} else str(name)
 
 
 def short(text: Any, most: int = 80) -> str:

@@ -79,8 +79,8 @@ def naive(spec, case, target):
 
 
 SETTINGS = {
-    "held-out": {},
-    "others": {"population": "others"},
+    "held-out": {"gamma": 2.0},
+    "others": {"gamma": 2.0, "population": "others"},
     "gamma-1": {"gamma": 1.0, "population": "others"},
     "offline": {"mode": "offline", "a": 0.3},
     "offline-others": {"mode": "offline", "a": 0.7, "population": "others"},
@@ -97,10 +97,20 @@ SETTINGS = {
 @pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("queries", [1, 2, 3])
 def test_equals_the_plain_loops(options, queries):
-    spec = Rmia(**options)
+    spec = Rmia(**{"temperature": 1.0, **options})
     for seed in SEEDS:
         case = problem(seed, records=18, population=12, queries=queries)
         np.testing.assert_array_equal(score(spec, case)[seed + 2], naive(spec, case, seed + 2))
+
+
+def test_the_temperature_is_two_where_the_logits_are_known_and_else_one():
+    one, several = problem(0, records=18), problem(0, records=18, queries=3)
+    np.testing.assert_array_equal(score(Rmia(), one), score(Rmia(temperature=2.0), one))
+    np.testing.assert_array_equal(score(Rmia(), several), score(Rmia(temperature=1.0), several))
+    np.testing.assert_array_equal(score(Rmia(queries=1), several), score(Rmia(temperature=2.0, queries=1), several))
+    margins = Problem.make(Signals.from_margins(one.signals.margins, one.signals.labels), one.membership)
+    np.testing.assert_array_equal(score(Rmia(), margins), score(Rmia(temperature=1.0), margins))
+    assert not np.array_equal(score(Rmia(), one), score(Rmia(temperature=1.0), one))
 
 
 def worked(x_out=(0.4, 0.2), x_in=()):
@@ -130,14 +140,16 @@ def test_worked_example_offline():
         (5.4311, 1 / 3),
         (5.4312, 0.0),
     ):
-        assert score(Rmia(mode="offline", a=0.3, gamma=gamma), case)[0, 0] == pytest.approx(expected, abs=1e-15)
+        assert score(Rmia(mode="offline", a=0.3, gamma=gamma, temperature=1.0), case)[0, 0] == pytest.approx(
+            expected, abs=1e-15
+        )
 
 
 def test_worked_example_online():
     # ratio(x) = 0.8 / 0.55 = 1.454545; ratios of z are 1.2, 1/3 and 4.5.
     case = worked(x_in=(0.9, 0.7))
     for gamma, expected in ((1.0, 2 / 3), (1.2121, 2 / 3), (1.2122, 1 / 3), (4.3636, 1 / 3), (4.3637, 0.0)):
-        assert score(Rmia(gamma=gamma), case)[0, 0] == pytest.approx(expected, abs=1e-15)
+        assert score(Rmia(gamma=gamma, temperature=1.0), case)[0, 0] == pytest.approx(expected, abs=1e-15)
 
 
 def test_equal_marginals_give_the_empirical_distribution():

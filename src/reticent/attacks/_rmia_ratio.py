@@ -104,8 +104,8 @@ def _gather(spec: "Rmia", problem: Problem, signals: Signals, members: NDArray[n
     log_p, marginal = np.empty(shape), np.empty(shape)
     left_out = _leave_one_out.rows(problem.targets, problem.references)
     both = spec.mode == "online" and signals is problem.signals
-    names = ("temperature", "margin", "degree", "epsilon")
-    options: dict[str, Any] = {name: getattr(spec, name) for name in names}
+    options: dict[str, Any] = {name: getattr(spec, name) for name in ("margin", "degree", "epsilon")}
+    options["temperature"] = _rmia_signal.temperature(spec.temperature, signals, queries)
     for block, p, log in _rmia_signal.read(signals, problem.targets, formula=spec.signal, queries=queries, **options):
         log_p[:, block] = log
         inside = members[:, block][problem.references]

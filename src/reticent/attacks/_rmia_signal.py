@@ -74,6 +74,23 @@ def read(
             yield block, floored, np.log(floored[targets])
 
 
+def temperature(wish: float | Literal["auto"], signals: Signals, queries: int) -> float:
+    """Choose what logits are divided by.
+
+    Args:
+        wish: a number, or "auto".
+        signals: with logits of the plain query, or without.
+        queries: how many are used.
+
+    Returns:
+        The number; for "auto" 2 where the logits, or the margins of two classes, say all, and else 1.
+    """
+    if wish != "auto":
+        return wish
+    known = signals.classes == 2 or (signals.logits is not None and queries == 1)
+    return 2.0 if known else 1.0
+
+
 def taylor(values: Floats, degree: int) -> Floats:
     """Evaluate the Taylor polynomial of the exponential function at zero.
 

@@ -21,6 +21,15 @@ from reticent.population.worker import Made
 from reticent.spec import full, identity
 
 SCHEMA = "reticent.audit/1"
+COLUMNS = {
+    "k_in": "models_in",
+    "k_out": "models_out",
+    "mean_in": "margin_in",
+    "mean_out": "margin_out",
+    "std_in": "margin_std_in",
+    "std_out": "margin_std_out",
+}
+"""What ``records.csv`` calls the parts of an exposure."""
 
 
 def assemble(
@@ -224,7 +233,7 @@ def record_rows(
             "record": int(record),
             "label": int(label),
             "label_name": names[label] if len(names) else str(int(label)),
-            **{key: value for key, value in row.items() if key not in {"record", "label"}},
+            **{COLUMNS.get(key, key): value for key, value in row.items() if key not in {"record", "label"}},
         }
         for record, label, row in zip(ids, labels, measured.exposure.rows(), strict=True)
     ]

@@ -56,9 +56,8 @@ class Streams:
             Nothing.
         """
         value = self.integer(name)
-        devices = (
-            list(range(torch.cuda.device_count())) if torch.cuda.is_available() and torch.cuda.is_initialized() else []
-        )  # type: ignore[no-untyped-call]
+        cuda = bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
+        devices = list(range(torch.cuda.device_count())) if cuda else []
         python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
         with torch.random.fork_rng(devices=devices):
             torch.manual_seed(value)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
 from reticent.jobs import document
-from reticent.jobs.config import AuditConfig, Job, gather, prepare
+from reticent.jobs.config import AuditConfig, Job, chosen, prepare
 from reticent.jobs.measure import Measured, measure
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -77,16 +77,7 @@ def audit(
         >>> audited = reticent.audit(models=8, epochs=5, store="/tmp/s", out="/tmp/o")  # doctest: +SKIP
         >>> print(audited.sentence)  # doctest: +SKIP
     """
-    dotted = {key.replace("__", "."): list(v) if isinstance(v, tuple) else v for key, v in values.items()}
-    if isinstance(config, AuditConfig):
-        chosen = gather(None, _given(config) | dotted) if dotted else config
-    else:
-        chosen = gather(config, dotted)
-    return run(prepare(chosen), progress=progress, stage=stage)
-
-
-def _given(config: AuditConfig) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in config.model_fields_set}
+    return run(prepare(chosen(config, values)), progress=progress, stage=stage)
 
 
 def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:

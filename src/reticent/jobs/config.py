@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -106,6 +107,23 @@ class Job:
     device: str
 
 
+def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
+    """Read what a Python caller gives.
+
+    Args:
+        config: a configuration, the path of a TOML file, or None.
+        values: as for `gather`, with dots written as double underscores; they win.
+
+    Returns:
+        The configuration.
+    """
+    dotted = {key.replace("__", "."): value for key, value in values.items()}
+    if not isinstance(config, AuditConfig):
+        return gather(config, dotted)
+    given = {name: getattr(config, name) for name in config.model_fields_set}
+    return gather(None, given | dotted) if dotted else config
+
+
 def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
     """Put a configuration file and single values together; single values win.
 
@@ -118,23 +136,27 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
         The configuration.
 
     Raises:
-        SpecError: an unknown key (the message gives the nearest one) or a value of the wrong kind.
+        SpecError: an unknown key (the message gives the nearest one) or a value of the wrong kind; it starts with the
+            file's name if it is the file that is wrong.
     """
-    tree = read_toml(Path(file)) if file is not None else {}
-    where = f"{file}: " if file is not None else ""
-    try:
-        for key, value in values.items():
-            if value is not None:
-                _set(tree, key, value)
-        return AuditConfig(**_shorthand(tree))
-    except SpecError as error:
-        raise error.prefixed(where) from None
+    tree: dict[str, Any] = {}
+    if file is not None:
+        written = read_toml(Path(file))
+        try:
+            tree = _shorthand(written)
+            AuditConfig(**tree)
+        except SpecError as error:
+            raise error.prefixed(f"{file}: ") from None
+    for key, value in values.items():
+        if value is not None:
+            _set(tree, key, str(value) if isinstance(value, Path) else deepcopy(value))
+    return AuditConfig(**_shorthand(tree))
 
 
 def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
     *tables, last = dotted.split(".")
-    if not tables and last in _recipe_keys():
-        tables = ["recipe"]
+    if (*tables, last)[0] in Recipe.model_fields:
+        tables.insert(0, "recipe")
     for table in tables:
         inner = tree.setdefault(table, {})
         if isinstance(inner, str) and table in METHODS:
@@ -142,24 +164,30 @@ def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
         if not isinstance(inner, dict):
             raise SpecError(f"{dotted}: {table} is a value, not a table")
         tree = inner
+    if last == "name" and tables[-1:] and tables[-1] in METHODS and tree.get("name", value) != value:
+        tree.clear()  # The options of another method.
     tree[last] = value
-
-
-def _recipe_keys() -> set[str]:
-    return set(Recipe.model_fields)
 
 
 def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     """Move keys of the recipe that stand at the top into its table; refuse unknown ones with the nearest of both.
 
     Raises:
-        SpecError: an unknown key.
+        SpecError: an unknown key, one that is given in both places, or no table where one is expected.
     """
-    known, recipe_keys = set(AuditConfig.model_fields), _recipe_keys()
+    known, recipe_keys = set(AuditConfig.model_fields), set(Recipe.model_fields)
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
         raise SpecError(f"unknown key {unknown[0]!r}: {nearest(unknown[0], known | recipe_keys)}")
-    recipe = {key: value for key, value in tree.items() if key in recipe_keys} | tree.get("recipe", {})
+    if isinstance(tree.get("attack"), (str, list)):
+        raise SpecError("attack: holds options, one table an attack; which attacks to run stands under attacks")
+    recipe = tree.get("recipe", {})
+    if not isinstance(recipe, dict):
+        raise SpecError(f"recipe: expected a table, got {recipe!r}")
+    twice = [key for key in tree if key in recipe]
+    if twice:
+        raise SpecError(f"{twice[0]}: given twice, at the top and in [recipe]: leave one out")
+    recipe = {key: value for key, value in tree.items() if key in recipe_keys} | recipe
     rest = {key: value for key, value in tree.items() if key in known}
     return rest | ({"recipe": recipe} if recipe else {})
 

@@ -12,7 +12,7 @@ import torch
 
 from reticent.auditing.audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
-from reticent.jobs.config import AuditConfig, Job, gather, prepare
+from reticent.jobs.config import AuditConfig, Job, chosen, prepare
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
@@ -65,9 +65,7 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
     Returns:
         The plan.
     """
-    dotted = {key.replace("__", "."): value for key, value in values.items()}
-    job = prepare(config if isinstance(config, AuditConfig) else gather(config, dotted))
-    return estimate(job)
+    return estimate(prepare(chosen(config, values)))
 
 
 def estimate(job: Job) -> Plan:

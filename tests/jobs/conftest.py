@@ -1,0 +1,28 @@
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """An empty working folder whose modules, named mine..., are forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    importlib.invalidate_caches()
+    yield tmp_path
+    for name in [n for n in sys.modules if n.startswith("mine")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def images(tmp_path):
+    """A file of 120 grey pictures of 8 x 8 in three classes: noise around a bright row."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    x = rng.integers(0, 120, (120, 8, 8))
+    x[np.arange(120), 2 * y] += 100
+    np.savez(tmp_path / "images.npz", x=x.astype(np.uint8), y=y)
+    return tmp_path / "images.npz"

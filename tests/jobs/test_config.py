@@ -1,0 +1,211 @@
+"""What a user says, in a file, by flags or in Python, and the job that it becomes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
+from reticent.jobs.config import AuditConfig, build_attacks, build_recipe, chosen, gather, prepare
+from reticent.models.cnn import CNN
+from reticent.models.mlp import MLP
+from reticent.training.recipe import Recipe
+
+
+@pytest.fixture
+def toml(tmp_path):
+    def write(text):
+        path = tmp_path / "audit.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def recipe_of(config):
+    return prepare(config).population.recipe
+
+
+def test_without_anything_the_defaults_hold():
+    assert gather(None, {}) == AuditConfig()
+    assert gather(None, {"epochs": None, "models": None}) == AuditConfig()
+
+
+def test_single_values_win_over_the_file(toml):
+    file = toml("models = 8\nseed = 3\nepochs = 5\nattacks = ['lira']\n[recipe]\nlearning_rate = 0.5\n")
+    config = gather(file, {"models": 6, "epochs": 2, "recipe.learning_rate": 0.25})
+    assert (config.models, config.seed, config.attacks) == (6, 3, ("lira",))
+    assert config.recipe == {"epochs": 2, "learning_rate": 0.25}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "epochs = 3\narchitecture = {name = 'mlp', widths = [8]}",
+        "[recipe]\nepochs = 3\narchitecture = {name = 'mlp', widths = [8]}",
+        "epochs = 3\n[recipe.architecture]\nname = 'mlp'\nwidths = [8]",
+        "epochs = 3\n[architecture]\nname = 'mlp'\nwidths = [8]",
+        "epochs = 3\n[architecture]\nwidths = [8]",
+    ],
+)
+def test_keys_of_the_recipe_stand_at_the_top_or_in_their_table(toml, text):
+    recipe = recipe_of(gather(toml("records = 60\nmodels = 4\nworkers = 1\n" + text), {}))
+    assert (recipe.epochs, recipe.architecture) == (3, MLP(widths=(8,)))
+
+
+@pytest.mark.parametrize(
+    "text", ["architecture = 'mlp'", "[recipe]\narchitecture = 'mlp'", "[recipe.architecture]\nname = 'mlp'"]
+)
+@pytest.mark.parametrize("key", ["architecture.widths", "recipe.architecture.widths"])
+def test_dotted_keys_reach_into_a_method_given_by_name(toml, text, key):
+    config = gather(toml(text), {key: [8, 4]})
+    assert config.recipe == {"architecture": {"name": "mlp", "widths": [8, 4]}}
+    assert build_recipe({}, config.recipe).architecture == MLP(widths=(8, 4))
+
+
+def test_dotted_keys_keep_what_the_file_says_beside_them(toml):
+    config = gather(toml("architecture = {name = 'mlp', widths = [8]}"), {"recipe.architecture.dropout": 0.5})
+    assert build_recipe({}, config.recipe).architecture == MLP(widths=(8,), dropout=0.5)
+
+
+def test_another_architecture_by_a_flag_drops_the_options_of_the_file(toml):
+    file = toml("epochs = 3\narchitecture = {name = 'mlp', widths = [8]}")
+    assert gather(file, {"recipe.architecture.name": "mlp"}).recipe["architecture"] == {"name": "mlp", "widths": [8]}
+    assert gather(file, {"recipe.architecture.name": "cnn"}).recipe == {"epochs": 3, "architecture": {"name": "cnn"}}
+
+
+def test_attack_tables_become_options(toml):
+    file = toml("attacks = ['lira', 'loss']\n[attack.lira]\nvariance = 'pooled'\n")
+    lira, loss = build_attacks(gather(file, {"attack.lira.mode": "offline"}))
+    assert (lira.method, lira.variance, lira.mode) == ("lira", "pooled", "offline")
+    assert loss.method == "loss"
+
+
+def test_all_attacks_run_if_none_is_named():
+    from reticent.attacks import ATTACKS
+
+    assert [spec.method for spec in build_attacks(AuditConfig())] == list(ATTACKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dataest = 'digits'", "audit.toml: unknown key 'dataest': did you mean 'dataset'"),
+        ("epoch = 3", "audit.toml: unknown key 'epoch': did you mean 'epochs'"),
+        ("attack = 'lira'", "audit.toml: attack: holds options, one table an attack; which attacks to run stands un"),
+        ("attack = ['lira']", "which attacks to run stands under attacks"),
+        ("recipe = 3", "audit.toml: recipe: expected a table, got 3"),
+        ("epochs = 3\n[recipe]\nepochs = 4", "audit.toml: epochs: given twice, at the top and in [recipe]"),
+        ("models = 'many'", "audit.toml: AuditConfig: models: expected a valid integer, got 'many'"),
+        ("models = 1", "models: expected greater than or equal to 2, got 1"),
+        ("[attack]\nlira = 'pooled'", "attack.lira: expected a valid dictionary, got 'pooled'"),
+        ("[recipe]\nlearning_rat = 1.0", "Recipe: unknown key 'learning_rat': did you mean 'learning_rate'"),
+        ("[architecture]\nname = 'mlp'\nwidht = [8]", "mlp: unknown key 'widht': did you mean 'widths'"),
+        ("architecture = 'mpl'", "unknown architecture (or module:name of your own) 'mpl': did you mean 'mlp'"),
+        ("architecture = 3", "architecture: expected a name, or a table with a name, got"),
+        ("objective = 'cross-entropi'", "unknown objective 'cross-entropi': did you mean 'cross-entropy'"),
+        ("procedure = 'plane'", "unknown procedure (or module:name of your own) 'plane': did you mean 'plain'"),
+        ("[attack.lirra]", "unknown attack 'lirra': did you mean 'lira'"),
+        ("[attack.lira]\nvarianc = 1", "lira: unknown key 'varianc': did you mean 'variance'"),
+        ("[queries]\nmiror = true", "queries: unknown key 'miror': did you mean 'mirror'"),
+        ("optimizer = 'sdg'", "Recipe: optimizer: expected 'sgd', 'adam' or 'adamw', got 'sdg'"),
+        ("epochs = 2.5", "Recipe: epochs: expected a valid integer, got 2.5"),
+    ],
+)
+def test_a_wrong_file_is_told_with_the_key_and_the_nearest(toml, text, words):
+    with pytest.raises(ReticentError) as caught:
+        prepare(gather(toml(text), {}))
+    assert words in str(caught.value)
+
+
+def test_a_wrong_single_value_does_not_blame_the_file(toml):
+    file = toml("models = 8")
+    for values, words in (
+        ({"epohcs": 3}, "unknown key 'epohcs': did you mean 'epochs'"),
+        ({"models": 1}, "AuditConfig: models: expected greater than or equal to 2, got 1"),
+        ({"models.many": 1}, "models.many: models is a value, not a table"),
+    ):
+        with pytest.raises(SpecError) as caught:
+            gather(file, values)
+        assert str(caught.value).startswith(words)
+
+
+def test_a_file_that_is_no_toml_is_named_once(toml):
+    with pytest.raises(SpecError) as caught:
+        gather(toml("models = = 8"), {})
+    assert str(caught.value).count("audit.toml") == 1
+
+
+def test_digits_come_with_their_suggestions():
+    job = prepare(AuditConfig(workers=1))
+    assert job.population.models == 64
+    assert job.population.recipe == Recipe(architecture=MLP(), learning_rate=2e-3, epochs=40, batch_size=64)
+    assert len(job.population.roles.audited) == 1797
+    assert len(job.attacks) > 5
+
+
+def test_another_architecture_drops_the_options_of_the_suggested_one_and_keeps_the_rest():
+    suggested = {"architecture": {"name": "mlp", "widths": [8]}, "epochs": 7, "learning_rate": 0.5}
+    assert build_recipe(suggested, {}).architecture == MLP(widths=(8,))
+    assert build_recipe(suggested, {"architecture": {"dropout": 0.5}}).architecture == MLP(widths=(8,), dropout=0.5)
+    assert build_recipe(suggested, {"architecture": "mlp"}).architecture == MLP(widths=(8,))
+    other = build_recipe(suggested, {"architecture": "cnn"})
+    assert (other.architecture, other.epochs, other.learning_rate) == (CNN(), 7, 0.5)
+
+
+def test_a_users_module_is_hashed_into_the_recipe(own_folder):
+    (own_folder / "mine_net.py").write_text("import torch\ndef net(classes): return torch.nn.Linear(64, classes)\n")
+    first = build_recipe({}, {"architecture": "mine_net:net"}).architecture
+    assert (first.method, first.factory, len(first.source)) == ("import", "mine_net:net", 20)
+    again = build_recipe({"architecture": "mlp"}, {"architecture": {"name": "mine_net:net"}}).architecture
+    assert again == first
+    (own_folder / "mine_other.py").write_text("import torch\ndef net(classes): return torch.nn.Linear(64, classes)\n")
+    assert build_recipe({}, {"architecture": "mine_other:net"}).architecture.source != first.source
+
+
+def test_a_users_training_function_is_hashed_into_the_recipe(own_folder):
+    (own_folder / "mine_train.py").write_text("def train(x, y, seed): ...\n")
+    procedure = build_recipe({}, {"procedure": "mine_train:train"}).procedure
+    assert (procedure.method, procedure.function, len(procedure.source)) == ("function", "mine_train:train", 20)
+
+
+def test_own_images_get_the_cnn(images):
+    recipe = recipe_of(AuditConfig(dataset=str(images), models=4))
+    assert (recipe.architecture, recipe.epochs) == (CNN(), 30)
+
+
+def test_own_features_get_the_mlp(tmp_path):
+    np.savez(tmp_path / "own.npz", x=np.random.default_rng(0).normal(size=(60, 5)), y=np.arange(60) % 3)
+    recipe = recipe_of(AuditConfig(dataset=str(tmp_path / "own.npz"), models=4))
+    assert (recipe.architecture, recipe.epochs) == (MLP(), 40)
+
+
+def test_own_tokens_need_an_architecture_of_their_own(tmp_path):
+    np.savez(tmp_path / "own.npz", x=np.arange(240).reshape(60, 4) % 9, y=np.arange(60) % 3)
+    with pytest.raises(InputError, match=r"got tokens of shape \(4,\): give another --architecture, or module:factory"):
+        prepare(AuditConfig(dataset=str(tmp_path / "own.npz"), models=4))
+
+
+def test_python_callers_give_paths_tuples_and_double_underscores(tmp_path):
+    config = chosen(None, {"store": tmp_path / "s", "attacks": ("lira",), "attack__lira__variance": "pooled"})
+    assert config == AuditConfig(store=str(tmp_path / "s"), attacks=("lira",), attack={"lira": {"variance": "pooled"}})
+    given = {"lira-released": {"fix_variance": True}}
+    assert chosen(None, {"attack": given}).attack == given
+
+
+def test_values_change_a_copy_of_a_configuration():
+    config = AuditConfig(models=8, recipe={"epochs": 3, "architecture": {"name": "mlp"}})
+    changed = chosen(config, {"learning_rate": 0.5, "architecture__widths": [4], "models": 6})
+    assert (changed.models, changed.recipe["epochs"], changed.recipe["learning_rate"]) == (6, 3, 0.5)
+    assert config == AuditConfig(models=8, recipe={"epochs": 3, "architecture": {"name": "mlp"}})
+    assert chosen(config, {}) is config
+
+
+def test_the_path_of_a_file_may_be_a_text(toml):
+    file = toml("models = 8")
+    assert chosen(str(file), {"seed": 1}) == chosen(Path(file), {"seed": 1}) == AuditConfig(models=8, seed=1)
+
+
+def test_an_unknown_attack_is_told():
+    with pytest.raises(UnknownNameError, match="unknown attack 'lirra': did you mean 'lira'"):
+        build_attacks(AuditConfig(attacks=("lirra",)))

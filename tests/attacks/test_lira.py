@@ -34,6 +34,12 @@ def pooled(case, target, query, side):
     return squares / freedom
 
 
+def centre_variance(centre, k):
+    if centre == "mean":
+        return 1 / k
+    return np.pi / (2 * k + (np.pi - 2 if k % 2 else 2 * np.pi - 4))
+
+
 def naive(spec, case, target):
     queries = spec.queries or case.signals.queries
     scores = np.zeros(case.signals.records)
@@ -44,7 +50,10 @@ def naive(spec, case, target):
             logs = []
             for side, values in enumerate(split(case, target, record, query)):
                 variance = shared[side] if spec.variance == "pooled" else values.var(ddof=1)
-                logs.append((value - CENTRES[spec.centre](values), np.sqrt(variance)))
+                widened = (
+                    np.sqrt(1 + centre_variance(spec.centre, len(values))) if spec.uncertainty == "centre" else 1.0
+                )
+                logs.append(((value - CENTRES[spec.centre](values)) / widened, np.sqrt(variance)))
             if spec.mode == "offline":
                 scores[record] += logs[1][0] / logs[1][1] / queries
             else:
@@ -135,15 +144,17 @@ def test_known_gaussians(variance):
     # Four values at +-s have the unbiased variance 4 s^2 / 3.
     margins, known = gaussian(0.5 * np.sqrt(0.75), np.sqrt(0.75))
     case = Problem.make(Signals.from_margins(margins, np.arange(6) % 2), known, targets=[0])
-    np.testing.assert_allclose(score(Lira(variance=variance), case), 1.318147, atol=5e-7)
-    np.testing.assert_allclose(score(Lira(variance=variance, mode="offline"), case), 1.5, rtol=1e-12)
+    np.testing.assert_allclose(score(Lira(variance=variance, uncertainty="none"), case), 1.318147, atol=5e-7)
+    np.testing.assert_allclose(
+        score(Lira(variance=variance, mode="offline", uncertainty="none"), case), 1.5, rtol=1e-12
+    )
 
 
 def test_offline_is_one_sided_and_released_two_sided():
     margins, known = gaussian(1.0, 1.0)
     margins[0] = [3, -3, 30, 31, 0, 0]
     case = Problem.make(Signals.from_margins(margins, np.arange(6) % 2), known, targets=[0])
-    z = score(Lira(mode="offline"), case)[0] * np.sqrt(4 / 3)
+    z = score(Lira(mode="offline", uncertainty="none"), case)[0] * np.sqrt(4 / 3)
     np.testing.assert_allclose(z, margins[0], rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(norm.cdf(z[:2]), [0.998650, 0.001350], atol=5e-7)
     assert z[2] < z[3]  # where the normal distribution function is 1 for both
@@ -160,7 +171,7 @@ def test_equal_variances_give_the_gaussian_roc():
     values[5:] = np.where(known[5:], 2 + signs, signs)
     values[0] = np.concatenate([norm.ppf(levels) + 2, norm.ppf(levels)])
     case = Problem.make(Signals.from_margins(values, np.arange(2 * n) % 2), known, targets=[0])
-    scores = score(Lira(variance="pooled"), case)[0]
+    scores = score(Lira(variance="pooled", uncertainty="none"), case)[0]
     np.testing.assert_allclose(scores, 2 * (values[0] - 1), rtol=1e-9, atol=1e-9)  # affine in the margin
     assert auc(scores, known[0]) == pytest.approx(0.921350, abs=1e-4)
     for rate, power in ((0.01, 0.372081), (0.001, 0.137805)):
@@ -189,7 +200,7 @@ def test_order_of_released_fixed_scores_is_that_of_the_paper_with_one_variance()
 def test_swapping_in_and_out_negates_online_scores():
     case = problem(7, population=0)
     swapped = Problem.make(case.signals, ~case.membership.matrix)
-    for spec in (Lira(), Lira(variance="per-record", centre="median")):
+    for spec in (Lira(), Lira(uncertainty="none"), Lira(variance="per-record", centre="median")):
         np.testing.assert_allclose(score(spec, swapped), -score(spec, case), rtol=1e-9, atol=1e-12)
 
 
@@ -217,7 +228,9 @@ def test_references_that_agree_give_finite_scores():
     margins, known = gaussian(0.0, 0.0)
     case = Problem.make(Signals.from_margins(margins, np.arange(6) % 2), known, targets=[0])
     for variance in ("per-record", "pooled"):
-        np.testing.assert_allclose(score(Lira(variance=variance), case), 0.5 * (1.5**2 - 0.5**2) / FLOOR, rtol=1e-6)
+        np.testing.assert_allclose(
+            score(Lira(variance=variance, uncertainty="none"), case), 0.5 * (1.5**2 - 0.5**2) / FLOOR, rtol=1e-6
+        )
     assert np.isfinite(score(LiraReleased(variance="per-record"), case)).all()
 
 
@@ -227,8 +240,10 @@ def test_a_side_without_pairs_takes_the_other_sides_variance():
     signals = Signals.from_margins(margins, np.array([0, 1, 0]))
     shared = (0.5 + 3.125 + 4.5) / 3  # within the IN pairs (3, 2), (0.5, 3) and (4, 1); each record has one OUT
     expected = 0.5 * ((1 - 1) ** 2 - (1 - 2.5) ** 2) / shared
-    assert score("lira", Problem.make(signals, known, targets=[0]))[0, 0] == pytest.approx(expected, rel=1e-12)
-    swapped = score("lira", Problem.make(signals, ~known, targets=[0]))[0, 0]
+    assert score(Lira(uncertainty="none"), Problem.make(signals, known, targets=[0]))[0, 0] == pytest.approx(
+        expected, rel=1e-12
+    )
+    swapped = score(Lira(uncertainty="none"), Problem.make(signals, ~known, targets=[0]))[0, 0]
     assert swapped == pytest.approx(-expected, rel=1e-12)
 
 
@@ -236,7 +251,9 @@ def test_without_any_pair_variances_are_one():
     known = np.array([[True, False], [True, False], [False, True]])
     margins = np.array([[1.0, 2.0], [3.0, 0.5], [0.0, 2.5]])
     case = Problem.make(Signals.from_margins(margins, np.array([0, 1])), known, targets=[0])
-    np.testing.assert_allclose(score("lira", case), [[0.5 * (1 - 4), 0.5 * (2.25 - 0.25)]], rtol=1e-14)
+    np.testing.assert_allclose(
+        score(Lira(uncertainty="none"), case), [[0.5 * (1 - 4), 0.5 * (2.25 - 0.25)]], rtol=1e-14
+    )
 
 
 def test_own_variances_need_four_references_of_a_kind():
@@ -245,3 +262,33 @@ def test_own_variances_need_four_references_of_a_kind():
     with pytest.raises(TooFewReferencesError, match=words):
         score(Lira(variance="per-record"), case)
     assert np.isfinite(score(Lira(), case)).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "offline"}, {"centre": "median"}], ids=["mean", "offline", "median"])
+@pytest.mark.parametrize("models", [4, 6, 16])
+def test_models_that_leak_nothing_give_one_half_even_where_they_are_few(models, options):
+    values = []
+    for seed in range(12):
+        rng = np.random.default_rng(1000 + seed)
+        margins = 1.5 * rng.normal(size=(models, 1000)) + 3 * rng.normal(size=1000)
+        membership = Membership.draw(models, 1000, seed)
+        case = Problem.make(Signals.from_margins(margins, np.arange(1000) % 5), membership)
+        values += [auc(*pair) for pair in zip(score(Lira(**options), case), membership.matrix, strict=True)]
+    error = np.std(values) / np.sqrt(12)  # targets of one population are not independent; populations are
+    assert abs(np.mean(values) - 0.5) < 4 * error / np.sqrt(models) + 0.004
+
+
+def test_without_the_centres_uncertainty_few_models_give_less_than_nothing():
+    rng = np.random.default_rng(0)
+    membership = Membership.draw(4, 3000, 0)
+    case = Problem.make(Signals.from_margins(rng.normal(size=(4, 3000)), np.arange(3000) % 5), membership)
+    values = [auc(*pair) for pair in zip(score(Lira(uncertainty="none"), case), membership.matrix, strict=True)]
+    assert np.mean(values) < 0.45
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 31, 32])
+def test_the_variance_of_a_median(k):
+    from reticent.attacks.lira import _median_variance
+
+    medians = np.median(np.random.default_rng(k).normal(size=(60_000, k)), axis=1)
+    assert _median_variance(np.array([float(k)]))[0] == pytest.approx(medians.var(), rel=0.04)

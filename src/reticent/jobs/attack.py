@@ -57,7 +57,7 @@ def attack(
     margins: ArrayLike | None = None,
     targets: ArrayLike | None = None,
     references: ArrayLike | None = None,
-    attacks: tuple[str, ...] | list[str] = (),
+    attacks: str | tuple[str, ...] | list[str] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
     out: str | Path | None = None,
@@ -75,7 +75,7 @@ def attack(
         margins: log-odds of the true label ``(M, N)`` or ``(M, N, Q)``; enough for LiRA, RMIA, loss and confidence.
         targets: rows to audit; by default all.
         references: rows that may be learned from; by default all; a target is never among its own.
-        attacks: names; by default all that these outputs allow.
+        attacks: names, or one name; by default all that these outputs allow.
         options: by attack.
         seed: for the bootstrap.
         out: folder for the three files; None writes nothing.
@@ -105,7 +105,7 @@ def attack(
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     signals = Signals.from_logits(logits, labels) if logits is not None else Signals.from_margins(margins, labels)  # type: ignore[arg-type]
     problem = Problem.make(signals, membership, targets, references)
-    wanted = tuple(attacks) or _possible(signals)
+    wanted = ((attacks,) if isinstance(attacks, str) else tuple(attacks)) or _possible(signals)
     config = gather(
         None, {"attacks": list(wanted), "attack": {k: dict(v) for k, v in (options or {}).items()}, "seed": seed}
     )
@@ -184,12 +184,16 @@ def read_signals(path: Path) -> dict[str, NDArray[Any]]:
         SpecError: an array has an unknown name, or one is missing.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
+        # A stream of one's own: NumPy forgets to close the file if it is broken.
+        with path.open("rb") as stream:
+            content = np.load(stream, allow_pickle=False)
+            arrays = {} if isinstance(content, np.ndarray) else {key: content[key] for key in content.files}
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
     except Exception as error:
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {error}") from None
+    if isinstance(content, np.ndarray):
+        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")
     for key in arrays:
         if key not in KEYS:
             raise SpecError(f"{path}: unknown array {key!r}: {nearest(key, KEYS)}")

@@ -1,0 +1,204 @@
+"""Outputs of any framework, attacked and audited without training."""
+
+import doctest
+import json
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
+from reticent.jobs.attack import read_signals, save_scores
+from reticent.jobs.config import chosen, prepare
+from reticent.population.gather import signals
+from reticent.population.train import train
+from reticent.signals.matrix import margin
+from reticent.store import Store
+
+MODELS, RECORDS, CLASSES = 8, 120, 3
+
+
+@pytest.fixture(scope="module")
+def brought():
+    """Eight models whose margins are one higher on members."""
+    rng = np.random.default_rng(0)
+    membership = rng.permuted(np.tile([True, False], (RECORDS, MODELS // 2)), axis=1).T
+    labels = np.arange(RECORDS) % CLASSES
+    logits = rng.normal(size=(MODELS, RECORDS, CLASSES))
+    logits[:, np.arange(RECORDS), labels] += 1 + membership
+    return {"logits": logits, "labels": labels, "membership": membership}
+
+
+def run(arrays, **values):
+    return reticent.attack(**arrays, **{"replicates": 100} | values)
+
+
+def margins_of(brought):
+    margins = np.stack([margin(row, brought["labels"]) for row in brought["logits"]])
+    return {"margins": margins, "labels": brought["labels"], "membership": brought["membership"]}
+
+
+def naive_auc(scores, members):
+    inside, outside = scores[members], scores[~members]
+    return np.mean([(a > outside).mean() + (a == outside).mean() / 2 for a in inside])
+
+
+def test_logits_allow_every_attack(brought):
+    from reticent.attacks import ATTACKS
+
+    done = run(brought)
+    assert list(done.scores) == list(ATTACKS)
+    for attack in done.document["attacks"]:
+        scores = done.scores[attack["name"]]
+        assert scores.shape == (MODELS, RECORDS)
+        naive = np.mean([naive_auc(row, members) for row, members in zip(scores, brought["membership"], strict=True)])
+        assert attack["overall"]["auc"]["mean"] == pytest.approx(naive, abs=1e-12)
+    assert done.document["recipe"] is None
+    assert done.document["data"]["records"] == RECORDS
+    assert done.document["population"]["references"] == MODELS
+    accuracy = (brought["logits"].argmax(axis=2) == brought["labels"])[brought["membership"]].mean()
+    assert done.document["population"]["accuracy"]["members"]["mean"] == pytest.approx(accuracy, abs=0.02)
+
+
+def test_margins_allow_the_attacks_that_need_no_more(brought):
+    done = run(margins_of(brought))
+    assert list(done.scores) == ["loss", "confidence", "lira", "lira-released", "rmia"]
+    same = run(brought, attacks=["loss", "confidence", "lira"])
+    for name, scores in same.scores.items():
+        assert np.allclose(done.scores[name], scores, atol=1e-12)
+    with pytest.raises(InputError, match="entropy"):
+        run(margins_of(brought), attacks=["entropy"])
+
+
+def test_one_logit_a_record_is_that_of_class_one(brought):
+    z = brought["logits"][:, :, 0]
+    binary = {"labels": brought["labels"] % 2, "membership": brought["membership"]}
+    one = run(binary, logits=z)
+    two = run(binary, logits=np.stack([np.zeros_like(z), z], axis=2))
+    assert one.document["data"]["classes"] == 2
+    assert all(np.array_equal(one.scores[name], scores) for name, scores in two.scores.items())
+    signed = np.where(binary["labels"] == 1, z, -z)
+    assert np.allclose(one.scores["loss"], run(binary, margins=signed).scores["loss"], atol=1e-12)
+
+
+def test_targets_and_references_are_those_that_are_named(brought):
+    done = run(brought, attacks=["lira"], targets=[6, 1], references=[0, 2, 3, 4, 5, 7])
+    assert done.targets.tolist() == [6, 1]
+    assert [row["model"] for row in done.document["attacks"][0]["targets"]] == [6, 1]
+    changed = brought["logits"].copy()
+    changed[6] = 0
+    again = run(brought | {"logits": changed}, attacks=["lira"], targets=[6, 1], references=[0, 2, 3, 4, 5, 7])
+    assert np.array_equal(again.scores["lira"][1], done.scores["lira"][1])
+    assert not np.array_equal(again.scores["lira"][0], done.scores["lira"][0])
+    with pytest.raises(TooFewReferencesError, match="lira"):
+        run(brought, attacks=["lira"], references=[0])
+
+
+def test_a_single_target_takes_its_threshold_from_references(brought):
+    def transferred(**rows):
+        return run(brought, attacks=["loss"], targets=[0], **rows).document["attacks"][0]["overall"][
+            "balanced_accuracy"
+        ]["transferred"]
+
+    assert transferred()["mean"] > 0.55
+    assert transferred()["std"] is None
+    assert transferred(references=[0]) is None
+    assert transferred(references=[]) is None
+
+
+def test_the_example_of_the_docstring_holds():
+    (example,) = [test for test in doctest.DocTestFinder().find(reticent.attack, "attack") if test.examples]
+    result = doctest.DocTestRunner().run(example)
+    assert (result.attempted, result.failed) == (len(example.examples), 0)
+    assert result.attempted == 7
+
+
+def test_outputs_of_an_audit_give_its_scores(tmp_path):
+    values = {"records": 120, "models": 6, "epochs": 3, "workers": 1, "store": tmp_path / "s", "out": tmp_path / "o"}
+    audited = reticent.audit(**values, replicates=100)
+    job, store = prepare(chosen(None, values)), Store(tmp_path / "s")
+    seen, _ = signals(job.population, store, train(job.population, store))
+    arrays = {"labels": seen.labels, "membership": audited.membership}
+    by_logits = run(arrays, logits=seen.logits[slice(None), slice(None)])
+    assert list(by_logits.scores) == list(audited.scores)
+    for name, scores in audited.scores.items():
+        assert np.allclose(by_logits.scores[name], scores, rtol=1e-4, atol=1e-4), name
+    by_margins = run(arrays, margins=seen.margins[slice(None), slice(None)], attacks=["loss", "confidence", "lira"])
+    for name, scores in by_margins.scores.items():
+        assert np.array_equal(scores, audited.scores[name]), name
+    ours = {row["record"]: row["exposure"] for row in audited.rows}
+    assert [ours[audited.ids[row["record"]]] for row in by_margins.rows] == [r["exposure"] for r in by_margins.rows]
+
+
+def test_nothing_is_written_without_a_folder(brought, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(brought, attacks=["loss"]).files == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_three_files_are_written(brought, tmp_path):
+    done = run(brought, attacks=["loss"], out=tmp_path / "out", name="my outputs")
+    assert sorted(path.name for path in done.files) == ["audit.json", "records.csv", "report.html"]
+    assert json.loads((tmp_path / "out" / "audit.json").read_text()) == done.document
+    assert "my outputs" in (tmp_path / "out" / "report.html").read_text()
+    assert len((tmp_path / "out" / "records.csv").read_text().splitlines()) == RECORDS + 1
+
+
+def test_lists_and_a_single_name_will_do(brought):
+    lists = {name: array.tolist() for name, array in brought.items()}
+    done = run(lists, attacks="lira", options={"lira": {"variance": "pooled"}})
+    assert list(done.scores) == ["lira"]
+    assert done.document["attacks"][0]["spec"]["variance"] == "pooled"
+    assert np.array_equal(
+        done.scores["lira"], run(brought, attacks=("lira",), options={"lira": {"variance": "pooled"}}).scores["lira"]
+    )
+
+
+def test_wrong_names_and_options(brought):
+    with pytest.raises(UnknownNameError, match="did you mean 'lira'"):
+        run(brought, attacks=["lirra"])
+    with pytest.raises(SpecError, match="lira: unknown key 'varianc': did you mean 'variance'"):
+        run(brought, attacks=["lira"], options={"lira": {"varianc": "pooled"}})
+    with pytest.raises(SpecError, match=r"attack\.rmia: options are given, but the attack is not among those to run"):
+        run(brought, attacks=["lira"], options={"rmia": {}})
+    with pytest.raises(InputError, match="expected either logits or margins, got neither"):
+        run({name: brought[name] for name in ("labels", "membership")})
+
+
+def test_scores_are_saved_as_arrays(tmp_path):
+    one, two = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
+    assert np.array_equal(np.load(save_scores(tmp_path / "s.npy", {"lira": one}), allow_pickle=False), one)
+    with np.load(save_scores(tmp_path / "s.npz", {"lira": one, "lira-released": two}), allow_pickle=False) as file:
+        assert sorted(file.files) == ["lira", "lira-released"]
+        assert np.array_equal(file["lira"], one)
+        assert np.array_equal(file["lira-released"], two)
+    with pytest.raises(InputError, match=r"2 attacks ran; an \.npy holds one: give --attack NAME, or a path ending in"):
+        save_scores(tmp_path / "t.npy", {"lira": one, "rmia": two})
+    with pytest.raises(InputError, match=r"expected a path that ends in \.npy or \.npz, got 's.csv'"):
+        save_scores(tmp_path / "s.csv", {"lira": one})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.npy", "s.npz"]
+
+
+def test_a_file_of_outputs_is_read(brought, tmp_path):
+    np.savez(tmp_path / "o.npz", **brought, targets=np.array([1]))
+    arrays = read_signals(tmp_path / "o.npz")
+    assert sorted(arrays) == ["labels", "logits", "membership", "targets"]
+    assert run(arrays, attacks=["loss"]).targets.tolist() == [1]
+
+
+@pytest.mark.parametrize("content", ["npy", "cut", "text", "folder"])
+def test_a_file_that_is_no_npz_is_told(content, brought, tmp_path):
+    path = tmp_path / "o.npz"
+    if content == "folder":
+        path.mkdir()
+    elif content == "npy":
+        with path.open("wb") as stream:
+            np.save(stream, brought["logits"])
+    elif content == "cut":
+        np.savez(path, **brought)
+        path.write_bytes(path.read_bytes()[:2000])
+    else:
+        path.write_text("label,score\n")
+    with pytest.raises(CorruptFileError, match=r"o\.npz: cannot be read as an \.npz file of plain arrays") as caught:
+        read_signals(path)
+    assert "context manager" not in str(caught.value)

@@ -24,16 +24,20 @@ def case(models=8, records=40, queries=1, seed=0):
 def test_equals_a_loop_over_records():
     signals, membership = case(queries=2)
     found = exposure(signals, membership)
+    table = np.asarray(signals.margins[:, 0:40])[:, :, 0]
+    within = [
+        table[known, i].var(ddof=1) for i in range(40) for known in (membership.matrix[:, i], ~membership.matrix[:, i])
+    ]
     for i in range(40):
         margins = np.asarray(signals.margins[:, i : i + 1])[:, 0, 0]
         inside, outside = margins[membership.matrix[:, i]], margins[~membership.matrix[:, i]]
         chance = [1 / (1 + np.exp(-group)) for group in (inside, outside)]
-        pooled = np.sqrt((3 * inside.var(ddof=1) + 3 * outside.var(ddof=1)) / 6)
+        pooled = np.sqrt((3 * inside.var(ddof=1) + 3 * outside.var(ddof=1) + 4 * np.mean(within)) / 10)
         distance = (inside.mean() - outside.mean()) / pooled
         assert found.mean_in[i] == pytest.approx(inside.mean())
         assert found.std_out[i] == pytest.approx(outside.std(ddof=1))
         assert found.exposure[i] == pytest.approx(distance)
-        assert found.exposure_error[i] == pytest.approx(np.sqrt(0.5 + distance**2 / 12))
+        assert found.exposure_error[i] == pytest.approx(np.sqrt(0.5 + distance**2 / 20))
         assert found.memorisation[i] == pytest.approx(chance[0].mean() - chance[1].mean())
         error = np.sqrt(chance[0].var(ddof=1) / 4 + chance[1].var(ddof=1) / 4)
         assert found.memorisation_error[i] == pytest.approx(error)
@@ -85,6 +89,13 @@ def test_most_exposed_finds_the_planted_record():
     assert found.most_exposed(1).tolist() == [17]
     order = found.most_exposed(200)
     assert np.all(np.diff(found.exposure[order]) <= 0)
+
+
+def test_records_whose_few_models_agree_by_chance_are_not_the_most_exposed():
+    signals, membership = case(models=4, records=2000, seed=3)
+    found = exposure(signals, membership)
+    assert found.exposure.max() < 6  # the plain ratio goes beyond 50 here
+    assert found.exposure.mean() == pytest.approx(1, abs=0.1)
 
 
 def test_exposure_estimates_the_distance_within_its_error():

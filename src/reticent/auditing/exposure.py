@@ -3,7 +3,9 @@
 Paper: Feldman and Zhang (2020), "What neural networks memorize and why", for the memorisation score; here in its soft
 form, with the probability of the true label in place of its being predicted. `exposure` is a record's own d': how far
 apart, in standard deviations, the two groups of models put its margin. An attacker with reference models sees just that
-difference.
+difference. A record's variance is drawn toward the mean variance of all records with the weight of `PRIOR` degrees of
+freedom (empirical Bayes: Smyth 2004): with few models the largest exposures would else be those of records whose models
+agree by chance.
 """
 
 from dataclasses import dataclass, fields
@@ -17,6 +19,8 @@ from reticent.data.membership import Membership, as_membership
 from reticent.signals.matrix import Signals, log_probability
 
 Floats = NDArray[np.float64]
+PRIOR = 4
+"""Degrees of freedom that the mean variance of all records has in each record's own."""
 Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 """``(N,)``; masked where too few models saw, or did not see, the record. `tolist` gives None there."""
 
@@ -33,9 +37,10 @@ class Exposure:
         mean_out: mean margin of the latter.
         std_in: standard deviation (k - 1) of the former's margins; needs two.
         std_out: that of the latter's.
-        exposure: ``(mean_in - mean_out) / s``, s the pooled standard deviation within the groups; needs three models,
-            one in each group, and s > 0.
-        exposure_error: its standard error, ``sqrt(1 / k_in + 1 / k_out + exposure^2 / (2 (k_in + k_out - 2)))``.
+        exposure: ``(mean_in - mean_out) / s``, s the pooled standard deviation within the groups, drawn toward that of
+            all records; needs a model in each group, and s > 0.
+        exposure_error: its standard error, ``sqrt(1 / k_in + 1 / k_out + exposure^2 / (2 f))`` with
+            ``f = k_in + k_out - 2 + PRIOR``.
         memorisation: mean probability of the true label IN minus OUT, from -1 to 1.
         memorisation_error: its standard error, from the two groups' variances; needs two models in each.
     """
@@ -132,11 +137,16 @@ def _compare(labels: NDArray[np.int64], one: _Group, other: _Group) -> Exposure:
     both = (one.count > 0) & (other.count > 0)
     freedom = one.count + other.count - 2
     squares = one.margin_squares + other.margin_squares
-    known = both & (freedom > 0) & (squares > 0)
-    pooled = np.sqrt(squares / np.where(known, freedom, 1))
+    usable = both & (freedom > 0)
+    # s0^2, the mean variance within groups; s^2 = (squares + PRIOR s0^2) / (freedom + PRIOR).
+    prior = squares[usable].sum() / max(int(freedom[usable].sum()), 1)
+    freedom = np.maximum(freedom, 0) + PRIOR
+    variance = (np.where(usable, squares, 0.0) + PRIOR * prior) / freedom
+    known = both & (variance > 0)
+    pooled = np.sqrt(variance)
     distance = (one.margin - other.margin) / np.where(known, pooled, 1.0)
     sampling = 1 / np.maximum(one.count, 1) + 1 / np.maximum(other.count, 1)
-    error = np.sqrt(sampling + distance**2 / (2 * np.where(known, freedom, 1)))
+    error = np.sqrt(sampling + distance**2 / (2 * freedom))
     two = (one.count > 1) & (other.count > 1)
     share = [g.probability_squares / np.maximum(g.count * (g.count - 1), 1) for g in (one, other)]
     return Exposure(

@@ -23,12 +23,12 @@ def attack(
     Args:
         signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and `logits` (M, N, C) or `margins`
             (M, N); if wanted `targets` and `references`, rows of the models.
-        attack: an attack to run; repeat it for several. By default all that the outputs allow.
-        out: folder for report.html, audit.json and records.csv.
-        scores: save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
-        seed: for the bootstrap.
+        attack: An attack to run; repeat it for several. By default all that the outputs allow.
+        out: Folder for report.html, audit.json and records.csv.
+        scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
+        seed: Seed of the bootstrap.
         config: TOML file with `attacks` and `[attack.NAME]` tables.
-        set: an attack's option by its dotted name: --set attack.lira.variance=pooled.
+        set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
     """
     from rich.console import Console
 

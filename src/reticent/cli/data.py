@@ -19,7 +19,7 @@ def list_(*, data_dir: str | None = None) -> None:
     """List the data sets, and say which are here.
 
     Args:
-        data_dir: where official files are looked for first.
+        data_dir: Where official files are looked for first.
     """
     from rich.console import Console
     from rich.table import Table
@@ -44,8 +44,8 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
     """Show what is known of a data set: files, addresses, checksums, licence, what to cite.
 
     Args:
-        name: a name that `reticent data list` shows.
-        data_dir: where official files are looked for first.
+        name: A name that `reticent data list` shows.
+        data_dir: Where official files are looked for first.
 
     Raises:
         UnknownNameError: no such data set.
@@ -75,8 +75,8 @@ def check(name: str, /, *, data_dir: str | None = None) -> None:
     """Load a data set, compare its checksums, and count what it holds.
 
     Args:
-        name: a name that `reticent data list` shows, a file of your own, or module:function.
-        data_dir: where official files are looked for first.
+        name: A name that `reticent data list` shows, a file of your own, or module:function.
+        data_dir: Where official files are looked for first.
     """
     from reticent.data import DATASETS
     from reticent.data.load import load
@@ -96,8 +96,8 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> None:
     """Download a data set's official files, check them, and unpack them.
 
     Args:
-        name: a name that `reticent data list` shows.
-        data_dir: where the files go; by default RETICENT_DATA, or else the user's cache folder.
+        name: A name that `reticent data list` shows.
+        data_dir: Where the files go; by default RETICENT_DATA, or else the user's cache folder.
     """
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn

@@ -9,6 +9,7 @@ def plan(flags: Flags = Flags()) -> None:  # noqa: B008
     Args:
         flags: the same as for `reticent audit`.
     """
+    import math
     from datetime import timedelta
 
     from rich.console import Console
@@ -23,10 +24,15 @@ def plan(flags: Flags = Flags()) -> None:  # noqa: B008
     table.add_column(style="bold")
     table.add_column()
     table.add_row("models", f"{made.models}, of which {made.finished} are finished in {job.config.store}")
-    table.add_row("one model", f"{made.parameters:,} parameters, about {made.seconds_per_model:.1f} s on {made.device}")
-    table.add_row("time", f"about {timedelta(seconds=round(made.seconds))} with {made.workers} workers")
-    table.add_row("memory", f"about {made.memory_bytes / 2**30:.1f} GiB")
-    table.add_row("disk", f"about {made.disk_bytes / 2**20:,.0f} MiB")
+    each = f"{made.seconds_per_model:.1f} s" if made.seconds_per_model >= 0.05 else "less than 0.1 s"
+    table.add_row("one model", f"{made.parameters:,} parameters, about {each} on {made.device}")
+    if made.finished < made.models:
+        processes = "one process" if made.workers == 1 else f"{made.workers} processes"
+        table.add_row("training", f"about {timedelta(seconds=math.ceil(made.seconds))} in {processes}")
+        table.add_row("memory", f"about {made.memory_bytes / 2**30:.1f} GiB")
+        table.add_row("disk", f"about {math.ceil(made.disk_bytes / 2**20):,} MiB")
+    else:
+        table.add_row("training", "none: all models are finished")
     non_members = round(1 / made.smallest_fpr)
     table.add_row(
         "smallest FPR",

@@ -1,9 +1,10 @@
 """Plan an audit: what it will cost and what it can resolve, from one probe, before anything is trained."""
 
+import math
 import resource
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,15 @@ from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.store import Store
+from reticent.training.data import Examples
+from reticent.training.loop import Materials
+from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
+
+SPAWN_SECONDS = 3.0
+"""What it takes to start worker processes."""
+FILES_BYTES = 8 * 1024
+"""What the small files of a model's two runs take."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class Plan:
         records: audited records N.
         parameters: of one model.
         seconds_per_model: training and asking, in one worker.
-        seconds: of all unfinished models.
+        seconds: of all unfinished models, until they are trained and asked.
         memory_bytes: of all workers together.
         disk_bytes: that the unfinished models will take.
         smallest_fpr: the smallest false-positive rate that one model's non-members can resolve.
@@ -85,6 +94,7 @@ def estimate(job: Job) -> Plan:
     signals = 4 * (len(population.roles.audited) + len(population.roles.population))
     signals *= population.records.classes + len(population.queries.views())
     workers = min(job.workers, max(left, 1))
+    waves = math.ceil(left / workers)
     return Plan(
         models=population.models,
         finished=finished,
@@ -93,9 +103,9 @@ def estimate(job: Job) -> Plan:
         records=len(population.roles.audited),
         parameters=probe.parameters,
         seconds_per_model=probe.seconds,
-        seconds=probe.seconds * np.ceil(left / workers) + (0 if workers == 1 else 3.0),
+        seconds=probe.seconds * waves + (probe.start + SPAWN_SECONDS * (workers > 1) if left else 0.0),
         memory_bytes=probe.memory * workers,
-        disk_bytes=left * (2 * probe.state_bytes + signals),
+        disk_bytes=left * (probe.state_bytes + signals + FILES_BYTES),
         smallest_fpr=1 / non_members,
         rates=tuple(
             {"fpr": fpr, "measurable": allowed(fpr, non_members) >= 1, "non_members_needed": records_needed(fpr)}
@@ -106,6 +116,7 @@ def estimate(job: Job) -> Plan:
 
 @dataclass(frozen=True)
 class _Probed:
+    start: float
     seconds: float
     memory: int
     parameters: int
@@ -121,19 +132,29 @@ def _probe(population: Population, store: Store, device: str) -> _Probed:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        started = time.perf_counter()
+        clock = [time.perf_counter()]
+        if not whole:
+            PROCEDURES[recipe.procedure.method].train(short, _first_batch(materials, recipe), streams)
+        clock.append(time.perf_counter())
         trained = PROCEDURES[recipe.procedure.method].train(short, materials, streams)
-        middle = time.perf_counter()
+        clock.append(time.perf_counter())
         maker.ask(trained.model)
-        ended = time.perf_counter()
+        clock.append(time.perf_counter())
     finally:
         torch.set_num_threads(threads)
-    epochs = 1 if whole else recipe.epochs
-    state = trained.model.state_dict().values()
+    start, epoch, asking = np.diff(clock).tolist()
+    kept = [trained.model.state_dict(), trained.initial, trained.artefacts]
     unit = 1 if sys.platform == "darwin" else 1024
     return _Probed(
-        seconds=(middle - started) * epochs + ended - middle,
+        start=start,
+        seconds=epoch * (1 if whole else recipe.epochs) + asking,
         memory=unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
         parameters=sum(p.numel() for p in trained.model.parameters()),
-        state_bytes=sum(v.numel() * v.element_size() for v in state),
+        state_bytes=sum(v.numel() * v.element_size() for state in kept for v in state.values()),
     )
+
+
+def _first_batch(materials: Materials, recipe: Recipe) -> Materials:
+    """One batch, so that what PyTorch loads at its first step is not taken for a part of an epoch."""
+    members, size = materials.members, recipe.batch_size
+    return replace(materials, members=Examples(members.x[:size], members.y[:size]))

@@ -1,0 +1,95 @@
+"""A plan against the audit that it is of."""
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent.jobs.config import AuditConfig
+
+SMALL = {"records": 200, "models": 6, "epochs": 3, "workers": 1}
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plan")
+    values = SMALL | {"store": folder / "store", "out": folder / "out"}
+    before = reticent.plan(**values)
+    written = sorted(folder.rglob("*"))
+    audited = reticent.audit(**values, attacks=["loss"], replicates=100)
+    return before, written, audited, reticent.plan(**values), folder
+
+
+def test_planning_writes_nothing(planned):
+    before, written, *_ = planned
+    assert written == []
+    assert (before.models, before.finished, before.workers, before.device) == (6, 0, 1, "cpu")
+
+
+def test_the_smallest_rate_is_one_false_alarm(planned):
+    before, _, audited, *_ = planned
+    fewest = int((~audited.membership).sum(axis=1).min())
+    assert before.smallest_fpr == 1 / fewest
+    assert before.records == 200
+    assert [rate["fpr"] for rate in before.rates] == [0.1, 0.01, 0.001, 0.0001]
+    for planned_rate, rate in zip(before.rates, audited.document["attacks"][0]["overall"]["tpr_at_fpr"], strict=True):
+        assert planned_rate["measurable"] == rate["measurable"] == (fewest * rate["fpr"] >= 1)
+        assert planned_rate["non_members_needed"] == rate["records_needed"]
+
+
+def test_the_disk_is_estimated_within_a_factor_of_two(planned):
+    before, _, _, _, folder = planned
+    taken = sum(path.stat().st_size for path in (folder / "store").rglob("*") if path.is_file())
+    assert taken / 2 < before.disk_bytes < 2 * taken
+
+
+def test_parameters_are_those_of_the_models(planned):
+    before, _, audited, *_ = planned
+    assert before.parameters == audited.document["population"]["parameters"]
+
+
+def test_after_the_audit_all_is_finished(planned):
+    *_, after, _ = planned
+    assert (after.finished, after.seconds, after.disk_bytes) == (6, 0, 0)
+
+
+def test_an_epoch_counts_as_often_as_there_are_epochs(tmp_path):
+    values = {"records": 1000, "models": 64, "workers": 1, "store": tmp_path, "architecture__widths": [8]}
+    few, many = (reticent.plan(**values, epochs=epochs) for epochs in (1, 400))
+    assert 40 < many.seconds_per_model / few.seconds_per_model < 4000
+    assert many.seconds == pytest.approx(64 * many.seconds_per_model, rel=0.2)
+    assert isinstance(many.seconds, float)
+
+
+def test_two_workers_halve_the_models_of_each(tmp_path):
+    values = SMALL | {"epochs": 4000, "store": tmp_path}
+    one, two = (reticent.plan(**values | {"workers": workers}) for workers in (1, 2))
+    assert one.seconds / one.seconds_per_model == pytest.approx(6, rel=0.2)
+    assert two.seconds / two.seconds_per_model == pytest.approx(3, rel=0.3)
+    assert two.memory_bytes >= 2 * one.memory_bytes
+
+
+def test_an_own_training_function_is_run_once_as_a_whole(own_folder):
+    (own_folder / "mine_plan.py").write_text(
+        "import torch\ncalls = []\ndef train(x, y, seed):\n    calls.append(len(x))\n"
+        "    return torch.nn.Linear(64, 10)\n"
+    )
+    made = reticent.plan(**SMALL | {"epochs": 1000}, procedure="mine_plan:train", store=own_folder / "s")
+    import mine_plan
+
+    assert len(mine_plan.calls) == 1
+    assert made.parameters == 650
+    assert made.seconds_per_model < 10
+
+
+def test_values_win_over_a_configuration(tmp_path):
+    config = AuditConfig(records=200, models=6, workers=1, store=str(tmp_path), recipe={"epochs": 1})
+    assert (reticent.plan(config).models, reticent.plan(config, models=4).models) == (6, 4)
+
+
+def test_planning_changes_no_result(tmp_path, planned):
+    *_, audited, _, _ = planned
+    values = SMALL | {"store": tmp_path / "store", "out": tmp_path / "out"}
+    reticent.plan(**values)
+    again = reticent.audit(**values, attacks=["loss"], replicates=100)
+    assert again.document["environment"]["models_found"] == 0
+    assert np.array_equal(again.scores["loss"], audited.scores["loss"])

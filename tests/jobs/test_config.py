@@ -81,6 +81,16 @@ def test_attack_tables_become_options(toml):
     assert loss.method == "loss"
 
 
+def test_options_in_the_file_of_attacks_that_a_flag_leaves_out_are_no_error(toml):
+    file = toml("[attack.lira]\nvariance = 'pooled'\n[attack.rmia]\ngamma = 3.0\n")
+    (lira,) = build_attacks(gather(file, {"attacks": ["lira"]}))
+    assert lira.variance == "pooled"
+    with pytest.raises(SpecError, match=r"attack\.rmia: options are given, but the attack is not among those to run"):
+        build_attacks(gather(file, {"attacks": ["lira"], "attack.rmia.gamma": 2.0}))
+    with pytest.raises(UnknownNameError, match="unknown attack 'lirra': did you mean 'lira'"):
+        build_attacks(gather(toml("[attack.lirra]\nvariance = 'pooled'\n"), {"attacks": ["lira"]}))
+
+
 def test_all_attacks_run_if_none_is_named():
     from reticent.attacks import ATTACKS
 

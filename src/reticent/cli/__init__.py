@@ -11,6 +11,7 @@ app = cyclopts.App(
     help="Audit what a neural network gives away about the records it was trained on.",
     version=reticent.__version__,
     version_flags=["--version"],
+    suppress_keyboard_interrupt=False,
 )
 app.command(
     "reticent.cli.audit:audit", name="audit", help="Train models, attack every one of them, report what they give away."

@@ -14,7 +14,7 @@ def attack(
     attack: Annotated[list[str] | None, Parameter(negative="")] = None,
     out: Path = Path("reticent-attack"),
     scores: Path | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     config: Path | None = None,
     set: Annotated[list[str] | None, Parameter(negative="")] = None,  # noqa: A002
 ) -> None:
@@ -26,7 +26,7 @@ def attack(
         attack: An attack to run; repeat it for several. By default all that the outputs allow.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
-        seed: Seed of the bootstrap.
+        seed: Seed of the bootstrap. [0]
         config: TOML file with `attacks` and `[attack.NAME]` tables.
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
     """

@@ -25,8 +25,13 @@ def guarded(app: cyclopts.App, tokens: Sequence[str] | None = None) -> int:
     """
     try:
         app(tokens, exit_on_error=False, print_error=False)
+    except cyclopts.UnusedCliTokensError as error:
+        words = " ".join(error.unused_tokens or [])
+        return _refuse(
+            f"not expected: {words} (see --help; a flag that takes several is repeated: --attack lira --attack rmia)"
+        )
     except cyclopts.CycloptsError as error:
-        return _refuse(str(error))
+        return _refuse(str(error).strip())
     except ReticentError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:

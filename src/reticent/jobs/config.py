@@ -147,6 +147,10 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
             AuditConfig(**tree)
         except SpecError as error:
             raise error.prefixed(f"{file}: ") from None
+    if values.get("attacks") and "attack" in tree:
+        # Options that the file gives to attacks it would run, and this call does not.
+        kept = [*values["attacks"], *(name for name in tree["attack"] if name not in ATTACKS)]
+        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in kept}
     for key, value in values.items():
         if value is not None:
             _set(tree, key, str(value) if isinstance(value, Path) else deepcopy(value))

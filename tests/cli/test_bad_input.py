@@ -208,7 +208,7 @@ def test_wrong_outputs(command, outputs, changes, words):
     ("flags", "words"),
     [
         ("--scores s.txt", ["ends in .npy or .npz"]),
-        ("--scores s.npy", ["attacks ran", "--attack NAME"]),
+        ("--scores s.npy", ["holds the scores of one attack, got", "--attack NAME"]),
         ("--attack nope", ["unknown attack 'nope'"]),
         ("--attack lira --set attack.lira.variance=half", ["lira: variance: expected"]),
     ],

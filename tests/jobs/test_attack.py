@@ -172,7 +172,7 @@ def test_scores_are_saved_as_arrays(tmp_path):
         assert sorted(file.files) == ["lira", "lira-released"]
         assert np.array_equal(file["lira"], one)
         assert np.array_equal(file["lira-released"], two)
-    with pytest.raises(InputError, match=r"2 attacks ran; an \.npy holds one: give --attack NAME, or a path ending in"):
+    with pytest.raises(InputError, match=r"an \.npy file holds the scores of one attack, got 2 attacks: give"):
         save_scores(tmp_path / "t.npy", {"lira": one, "rmia": two})
     with pytest.raises(InputError, match=r"expected a path that ends in \.npy or \.npz, got 's.csv'"):
         save_scores(tmp_path / "s.csv", {"lira": one})

@@ -32,13 +32,16 @@ def attack(
     """
     from rich.console import Console
 
+    from reticent.attacks import ATTACKS
     from reticent.jobs.attack import attack as run
-    from reticent.jobs.attack import read_signals, save_scores
+    from reticent.jobs.attack import check_scores, read_signals, save_scores
     from reticent.jobs.config import gather
     from reticent.report.tables import terminal
 
-    arrays: dict[str, Any] = dict(read_signals(signals))
     chosen = gather(config, {"attacks": attack, "seed": seed} | dict(setting(text) for text in set or []))
+    if scores:
+        check_scores(scores, len(chosen.attacks or ATTACKS))
+    arrays: dict[str, Any] = dict(read_signals(signals))
     done = run(
         **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
         replicates=chosen.replicates, confidence=chosen.confidence,

@@ -203,6 +203,25 @@ def read_signals(path: Path) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def check_scores(path: Path, attacks: int) -> None:
+    """Check, before anything runs, that scores can be saved under a name.
+
+    Args:
+        path: where to.
+        attacks: how many will run.
+
+    Raises:
+        InputError: several attacks' scores do not fit an .npy file, or the ending is another one.
+    """
+    if path.suffix not in {".npy", ".npz"}:
+        raise InputError(f"scores: expected a path that ends in .npy or .npz, got {path.name!r}")
+    if path.suffix == ".npy" and attacks != 1:
+        raise InputError(
+            f"scores: an .npy file holds the scores of one attack, got {attacks} attacks: give --attack NAME, "
+            "or a path that ends in .npz"
+        )
+
+
 def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
     """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name.
 
@@ -212,16 +231,8 @@ def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
 
     Returns:
         The path.
-
-    Raises:
-        InputError: several attacks' scores do not fit an .npy file, or the ending is another one.
     """
-    if path.suffix not in {".npy", ".npz"}:
-        raise InputError(f"scores: expected a path that ends in .npy or .npz, got {path.name!r}")
-    if path.suffix == ".npy" and len(scores) != 1:
-        raise InputError(
-            f"scores: {len(scores)} attacks ran; an .npy holds one: give --attack NAME, or a path ending in .npz"
-        )
+    check_scores(path, len(scores))
     content = io.BytesIO()
     if path.suffix == ".npy":
         np.save(content, next(iter(scores.values())))

@@ -1,0 +1,33 @@
+"""One tiny audit, end to end, as a table in text that is reviewed when it changes.
+
+Other builds of PyTorch and other processors round otherwise, so numbers may be off by 0.02. If this fails after a
+change that is meant to change numbers, look at each row, and replace ``table.txt`` by the table in the message.
+"""
+
+from pathlib import Path
+
+import reticent
+
+PINNED = Path(__file__).with_name("table.txt")
+TOLERANCE = 0.02
+
+
+def rows(text):
+    return {line.split()[0]: [float(cell) for cell in line.split()[1:]] for line in text.splitlines()[1:]}
+
+
+def test_the_table_stays(tmp_path):
+    audited = reticent.audit(
+        dataset="digits", records=200, models=6, epochs=3, seed=0, workers=1, device="cpu", replicates=100,
+        store=tmp_path / "store", out=tmp_path / "out",
+    )  # fmt: skip
+    lines = [f"{'attack':<17} {'AUC':>6} {'oracle':>7}"]
+    for attack in audited.document["attacks"]:
+        overall = attack["overall"]
+        oracle = overall["balanced_accuracy"]["oracle"]["mean"]
+        lines.append(f"{attack['name']:<17} {overall['auc']['mean']:>6.3f} {oracle:>7.3f}")
+    table = "\n".join(lines) + "\n"
+    got, pinned = rows(table), rows(PINNED.read_text(encoding="utf-8"))
+    assert list(got) == list(pinned), table
+    far = [name for name in pinned if any(abs(a - b) > TOLERANCE for a, b in zip(got[name], pinned[name], strict=True))]
+    assert far == [], table

@@ -173,9 +173,7 @@ class _Run:
         recipe = self.recipe
         if recipe.augmentation != "none":
             x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
-        scale = optim.factor(recipe, self.step, self.steps)
-        for group in self.optimizer.param_groups:
-            group["lr"] = recipe.learning_rate * scale
+        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
         with self.cast():
             logits = forward(self.model, self.materials.prepare(x), self.materials.classes)
         loss = self.objective(logits.float(), y, batch)

@@ -1,15 +1,15 @@
-"""Optimizers, in their fused form, and learning-rate schedules as a function of the step."""
+"""From a recipe to its optimizer, and learning-rate schedules as a function of the step."""
 
 import math
 from collections.abc import Iterable
 
-import torch
 from torch import nn
 
+from reticent.training.fused import Adam, Optimizer, Sgd
 from reticent.training.recipe import Recipe
 
 
-def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> Optimizer:
     """Make a recipe's optimizer.
 
     Args:
@@ -22,12 +22,8 @@ def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> torch.optim
     rate, decay = recipe.learning_rate, recipe.weight_decay
     trainable = [p for p in parameters if p.requires_grad]
     if recipe.optimizer == "sgd":
-        return torch.optim.SGD(
-            trainable, lr=rate, momentum=recipe.momentum, nesterov=recipe.nesterov, weight_decay=decay, fused=True
-        )
-    if recipe.optimizer == "adam":
-        return torch.optim.Adam(trainable, lr=rate, weight_decay=decay, fused=True)
-    return torch.optim.AdamW(trainable, lr=rate, weight_decay=decay, fused=True)
+        return Sgd(trainable, rate, decay, recipe.momentum, nesterov=recipe.nesterov)
+    return Adam(trainable, rate, decay, decoupled=recipe.optimizer == "adamw")
 
 
 def factor(recipe: Recipe, step: int, steps_an_epoch: int) -> float:

@@ -8,6 +8,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 import numpy as np
 import pytest
+import rich.console  # noqa: F401 (its first import draws from `random`: not in the middle of a test)
 import torch
 
 torch.set_num_threads(1)

@@ -81,7 +81,8 @@ def plain_lira(problem: Problem, target: int) -> Floats:
         count = mask.sum(axis=0)
         centre = (margins[others] * mask).sum(axis=0) / count
         variance = ((margins[others] - centre) ** 2 * mask).sum(axis=0) / (count - 1)
-        logs.append(-0.5 * ((margins[target] - centre) ** 2 / variance + np.log(variance)))
+        residual = (margins[target] - centre) ** 2 / (1 + 1 / count)
+        logs.append(-0.5 * (residual / variance + np.log(variance)))
     return logs[0] - logs[1]
 
 
@@ -102,7 +103,7 @@ def rmia() -> list[tuple[str, float, float, bool]]:
     rows = [("RMIA, comparison of one target: times faster than dense", slow / fast, 100, slow / fast >= 100)]
 
     problem = population(16, held_out=POPULATION)
-    spec = parse("rmia")
+    spec = parse({"method": "rmia", "gamma": 2.0, "temperature": 1.0})
     slow, expected = fastest(lambda: dense_rmia(problem, 3), 1)
     fast, got = fastest(lambda: score(spec, problem), 3)
     np.testing.assert_allclose(got[3], expected, atol=2 / POPULATION)

@@ -1,6 +1,6 @@
 """Models a second of the population trainer against the plain way, in the same run.
 
-The plain way: one model after the other, ``DataLoader`` over a ``TensorDataset``, PyTorch's default Adam, default threads.
+The plain way: one model after the other, ``DataLoader`` over a ``TensorDataset``, default Adam, default threads.
 Ours: ``reticent.population.train`` with two processes, everything included (processes, signals, the store on disk).
 Same data, members, architecture, learning rate, batch and epochs; the final accuracies must agree within noise.
 
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ BOUND = 2.5
 
 @dataclass(frozen=True)
 class Case:
+    """One shape of data and network."""
+
     name: str
     widths: tuple[int, ...]
     learning_rate: float
@@ -70,7 +73,7 @@ def plain(case, models):
     for m in range(models):
         torch.manual_seed(m)
         sizes = [x.shape[1], *case.widths]
-        layers = [part for a, b in zip(sizes[:-1], sizes[1:], strict=True) for part in (nn.Linear(a, b), nn.ReLU())]
+        layers = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
         model = nn.Sequential(*layers, nn.Linear(sizes[-1], made.records.classes))
         inside = torch.from_numpy(made.membership.matrix[m])
         loader = torch.utils.data.DataLoader(

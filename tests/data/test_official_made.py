@@ -160,6 +160,7 @@ def test_fashion_mnist(fashion):
         ("t10k-images-idx3-ubyte.gz", b"no gzip", "cannot be read"),
         ("t10k-images-idx3-ubyte.gz", gzip.compress(idx_bytes(np.zeros((10, 28, 28))))[:-9], "cut off"),
     ],
+    ids=["axes", "count", "length", "label", "no-gzip", "cut-off"],
 )
 def test_damaged_idx_files_are_refused(fashion, name, content, words):
     folder, _ = fashion

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from reticent.errors import InputError
 from reticent.report.csv import write_records
 from reticent.report.files import make_folder, replacing
-from reticent.report.html import html
 
 
 def write_report(
@@ -31,6 +30,8 @@ def write_report(
     Returns:
         The paths of the page, the records and the numbers.
     """
+    from reticent.report.html import html  # draws with matplotlib, which takes half a second to import
+
     page, numbers = html(document, rows, thumbnails), as_json(document)
     make_folder(folder)
     paths = folder / "report.html", folder / "records.csv", folder / "audit.json"

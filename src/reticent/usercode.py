@@ -1,9 +1,10 @@
 """A user's own code by import string ``module:name``: found, run with its errors reported, and hashed.
 
-The hash covers the named module and every module that it uses, directly or through others, as far as they lie in the
+The hash covers the named module and every module that it imports, directly or through others, as far as they lie in the
 same folder (that of its top package), so that a changed line in a helper file changes the identity of the runs.
 """
 
+import ast
 import hashlib
 import importlib
 import importlib.util
@@ -16,6 +17,11 @@ from types import ModuleType
 from typing import Any
 
 from reticent.errors import InputError, ReticentError, nearest
+
+INSTALLED = {"site-packages", "dist-packages"}
+"""Folders of installed packages, which are not a user's own code."""
+SEEN = "__reticent_source__"
+"""Where a loaded module keeps the hash of the file that it was loaded from."""
 
 
 def is_import_string(text: str) -> bool:
@@ -79,21 +85,36 @@ def _callables(value: Any) -> list[str]:
     return [name for name, item in vars(value).items() if callable(item) and not name.startswith("_")]
 
 
-def digest(function: Callable[..., Any]) -> str:
-    """Hash the source behind a callable.
+def digest(text: str) -> str:
+    """Hash the source behind an import string: its module, and what that imports from the same folder, step by step.
+
+    Imports are read from the source, so that constants, and modules that are imported inside functions, count too.
 
     Args:
-        function: a function or class from a file.
+        text: an import string that `load` has loaded.
 
     Returns:
-        20 hexadecimal digits, over the module and those that it uses in the same folder, by name.
+        20 hexadecimal digits.
+
+    Raises:
+        InputError: a file changed after this process had imported it, so that other code would run than is hashed.
     """
-    module = sys.modules[function.__module__]
-    content = hashlib.sha256(f"{function.__module__}:{getattr(function, '__qualname__', '')}".encode())
-    for name, file in _neighbours(module):
-        content.update(f"\n{name}\n".encode())
-        content.update(file.read_bytes())
+    named = sys.modules[_module_name(text)]
+    modules = [named, sys.modules.get(getattr(load(text), "__module__", ""), named)]
+    files = {name: file for module in modules for name, file in _sources(module)}
+    content = hashlib.sha256(text.rpartition(":")[2].encode())
+    for name, file in sorted(files.items()):
+        source = hashlib.sha256(file.read_bytes()).hexdigest()
+        content.update(f"\n{name} {source}".encode())
+        loaded = sys.modules.get(name)
+        if loaded is not None and vars(loaded).setdefault(SEEN, source) != source:
+            raise InputError(f"{text}: {file} changed after this Python process had imported it: restart Python")
     return content.hexdigest()[:20]
+
+
+def _module_name(text: str) -> str:
+    given = text.rpartition(":")[0]
+    return Path(given).stem if given.endswith(".py") else given
 
 
 def _missing(module_name: str) -> bool:
@@ -103,28 +124,42 @@ def _missing(module_name: str) -> bool:
         return True
 
 
-def _neighbours(module: ModuleType) -> list[tuple[str, Path]]:
-    """List the modules that the given one uses, step by step, as far as they lie below its top folder."""
+def _sources(module: ModuleType) -> list[tuple[str, Path]]:
+    """List name and file of a module and of all that it imports from the folder its top package lies in."""
+    if getattr(module, "__file__", None) is None or INSTALLED.intersection(Path(str(module.__file__)).parts):
+        return []
     root = Path(str(module.__file__)).resolve().parent
-    for _ in module.__name__.split(".")[1:]:
-        root = root.parent
+    depth = module.__name__.count(".") + hasattr(module, "__path__")
+    root = root.parents[depth - 1] if depth else root
     found: dict[str, Path] = {}
-    waiting = [module]
+    waiting = [module.__name__]
     while waiting:
-        current = waiting.pop()
-        file = getattr(current, "__file__", None)
-        if current.__name__ in found or file is None or not Path(file).resolve().is_relative_to(root):
-            continue
-        found[current.__name__] = Path(file).resolve()
-        waiting += _used(current)
+        name = waiting.pop()
+        file = _file(root, name)
+        if name not in found and file is not None:
+            found[name] = file
+            waiting += [name.rpartition(".")[0], *_imported(name, file)]
     return sorted(found.items())
 
 
-def _used(module: ModuleType) -> list[ModuleType]:
-    values = list(vars(module).values())
-    named = {str(getattr(value, "__module__", "")) for value in values}
-    loaded = [sys.modules[name] for name in sorted(named) if name in sys.modules]
-    return [value for value in values if isinstance(value, ModuleType)] + loaded
+def _file(root: Path, name: str) -> Path | None:
+    path = root.joinpath(*name.split(".")) if name else root
+    candidates = (path.with_suffix(".py"), path / "__init__.py") if name else ()
+    return next((file for file in candidates if file.is_file()), None)
+
+
+def _imported(name: str, file: Path) -> list[str]:
+    """Read from a file the names of all modules that it may import, wherever in it."""
+    package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+    names: list[str] = []
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names += [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
+    return names
 
 
 @contextmanager

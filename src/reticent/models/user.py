@@ -28,7 +28,8 @@ class Factory(Spec):
         Returns:
             The spec with its source.
         """
-        return self.replace(source=usercode.digest(usercode.load(self.factory)))
+        usercode.load(self.factory)
+        return self.replace(source=usercode.digest(self.factory))
 
 
 def build(spec: Factory, given: Input, classes: int) -> nn.Module:
@@ -46,7 +47,7 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
         ModelError: the code changed since the run was named, the factory failed, or it returned something else.
     """
     factory = usercode.load(spec.factory)
-    if spec.source and usercode.digest(factory) != spec.source:
+    if spec.source and usercode.digest(spec.factory) != spec.source:
         raise ModelError(f"{spec.factory}: its source changed while it was in use; run the same command again")
     offered: dict[str, Any] = {"input_shape": given.shape, "classes": classes, "vocabulary": given.vocabulary}
     known = inspect.signature(factory).parameters

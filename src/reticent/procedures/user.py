@@ -31,7 +31,8 @@ class Function(Spec):
         Returns:
             The spec with its source.
         """
-        return self.replace(source=usercode.digest(usercode.load(self.function)))
+        usercode.load(self.function)
+        return self.replace(source=usercode.digest(self.function))
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
@@ -52,7 +53,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     if not isinstance(spec, Function):
         raise ModelError(f"expected a function to train with, got the procedure {spec.method!r}")
     function = usercode.load(spec.function)
-    if spec.source and usercode.digest(function) != spec.source:
+    if spec.source and usercode.digest(spec.function) != spec.source:
         raise ModelError(f"{spec.function}: its source changed while it was in use; run the same command again")
     x = materials.prepare(materials.members.x).cpu().numpy()
     y: np.ndarray[tuple[int], np.dtype[np.int64]] = materials.members.y.cpu().numpy()

@@ -6,6 +6,7 @@ lock that the operating system drops with the process, so that a killed process 
 share a store.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -91,8 +92,8 @@ class Run:
 class Draft:
     """A run being written; nothing of it exists for others until `Store.claim` ends without an error."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, root: Path) -> None:
+        self.folder, self._root = folder, root
         self.facts: dict[str, Any] = {}
 
     def write_bytes(self, name: str, content: bytes) -> None:
@@ -102,7 +103,7 @@ class Draft:
             name: file name.
             content: its bytes.
         """
-        with (self.folder / name).open("wb") as stream:
+        with _disk_errors(self._root), (self.folder / name).open("wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -123,7 +124,7 @@ class Draft:
             name: file name.
             arrays: by name.
         """
-        self.write_bytes(name, save({key: np.ascontiguousarray(value) for key, value in arrays.items()}))
+        self.write_bytes(name, save({key: np.asarray(value, order="C") for key, value in arrays.items()}))
 
 
 class Store:
@@ -192,24 +193,28 @@ class Store:
         """
         lock, owner = self._locks / f"{run_id}.lock", self._locks / f"{run_id}.owner"
         draft = self._runs / f"{run_id}.partial"
+        held = FileLock(lock, timeout=CLAIM_PATIENCE if patience is None else patience)
         with _disk_errors(self.root):
             try:
-                with FileLock(lock, timeout=CLAIM_PATIENCE if patience is None else patience):
-                    owner.write_text(f"process {os.getpid()}", encoding="utf-8")
-                    shutil.rmtree(draft, ignore_errors=True)
-                    draft.mkdir()
-                    made = Draft(draft)
-                    try:
-                        yield made
-                        self._finish(made, run_id)
-                    finally:
-                        shutil.rmtree(draft, ignore_errors=True)
-                        owner.unlink(missing_ok=True)
+                held.acquire()
             except Timeout:
                 raise StoreLockedError(
                     f"run {run_id} of the store {self.root} is being made by {_read(owner)}, which is alive: "
                     "wait for it and run the same command again, or give another --store"
                 ) from None
+        try:
+            with _disk_errors(self.root):
+                owner.write_text(f"process {os.getpid()}", encoding="utf-8")
+                shutil.rmtree(draft, ignore_errors=True)
+                draft.mkdir()
+            made = Draft(draft, self.root)
+            yield made
+            with _disk_errors(self.root):
+                self._finish(made, run_id)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+            owner.unlink(missing_ok=True)
+            held.release()
 
     def _finish(self, draft: Draft, run_id: str) -> None:
         files = {path.name: _sha256(path) for path in sorted(draft.folder.iterdir())}
@@ -249,7 +254,10 @@ def _disk_errors(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        advice = (
+            "free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else "give a folder that can be written"
+        )
         raise StoreError(
-            f"the store {root} cannot be written ({error.strerror or error}): free some space or give another --store; "
+            f"the store {root} cannot be written ({error.strerror or error}): {advice}, or give another --store; "
             "what was finished is kept"
         ) from error

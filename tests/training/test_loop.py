@@ -8,7 +8,7 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
-from reticent.training.loop import Materials, forward
+from reticent.training.loop import Materials, batch_sizes, forward
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -80,8 +80,14 @@ def test_a_dropout_of_zero_reproduces_the_plain_run():
     assert same(state(plain), state(zero))
 
 
-def test_a_last_batch_of_one_record_trains_without_batch_norm():
-    assert len(train(SMALL, materials(blobs(), range(65)), Streams(0, 0)).history.loss) == 4
+def test_a_last_batch_of_one_record_joins_the_one_before():
+    assert batch_sizes(65, 16) == [16, 16, 16, 17]
+    assert batch_sizes(66, 16) == [16, 16, 16, 16, 2]
+    assert batch_sizes(1, 16) == [1]
+    assert batch_sizes(3, 1) == [1, 1, 1]
+    recipe = Recipe(architecture=CNN(widths=(4,)), epochs=2, batch_size=16)
+    one_by_one = Records.make(images().x[:, :, :2, :2], images().y)
+    assert len(train(recipe, materials(one_by_one, range(49)), Streams(0, 0)).history.loss) == 2
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])

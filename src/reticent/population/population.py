@@ -72,36 +72,58 @@ class Population:
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
-        uses = {"validation": self.roles.validation if self.recipe.patience is not None else self.roles.validation[:0]}
+        handed = {"validation": self.roles.validation, "reference": self.roles.reference}
         return {
             "recipe": self.recipe,
             "data": self.records.digest,
             "seed": self.seed,
-            **{name: _digest(ids) for name, ids in uses.items() if len(ids)},
+            **{name: _digest(ids) for name, ids in handed.items() if len(ids)},
         }
 
-    def training_id(self, model: int) -> str:
-        """Name the run that trains one model: by its recipe, data, members, the user's code, seed and row.
+    def training_spec(self, model: int) -> dict[str, Any]:
+        """State what a training run is made from: recipe (with the user's code), data, members, seed, row.
 
         Args:
             model: its row.
 
         Returns:
-            20 hexadecimal digits.
+            What its name is the hash of; ids and contents as hashes.
         """
-        return identity({"kind": "training", "model": model, "members": _digest(self.members(model)), **self._shared})
+        return {"kind": "training", "model": model, "members": _digest(self.members(model)), **self._shared}
 
-    def signals_id(self, model: int) -> str:
-        """Name the run that holds what one model says: by its training run, the records asked about and the queries.
+    def signals_spec(self, model: int) -> dict[str, Any]:
+        """State what a signals run is made from: the training run, the records asked about, the queries.
 
         Args:
             model: its row.
 
         Returns:
-            20 hexadecimal digits.
+            What its name is the hash of.
         """
         asked = {"audited": _digest(self.roles.audited), "population": _digest(self.roles.population)}
-        return identity({"kind": "signals", "of": self.training_id(model), "queries": self.queries, **asked})
+        return {"kind": "signals", "of": self.training_id(model), "queries": self.queries, **asked}
+
+    def training_id(self, model: int) -> str:
+        """Name the run that trains one model.
+
+        Args:
+            model: its row.
+
+        Returns:
+            20 hexadecimal digits.
+        """
+        return identity(self.training_spec(model))
+
+    def signals_id(self, model: int) -> str:
+        """Name the run that holds what one model says.
+
+        Args:
+            model: its row.
+
+        Returns:
+            20 hexadecimal digits.
+        """
+        return identity(self.signals_spec(model))
 
 
 def _digest(ids: NDArray[np.int64]) -> str:

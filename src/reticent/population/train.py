@@ -5,10 +5,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection
 
@@ -19,7 +19,7 @@ from reticent.population.population import Population
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
 
-GIVE_UP = 2
+GIVE_UP = 3
 """So many failures without one success end the training of a population."""
 
 
@@ -45,6 +45,7 @@ class Progress:
 
 
 Callback = Callable[[Progress], None]
+Results = Generator[Made | ReticentError, None, None]
 
 
 def choose_device(wish: str) -> str:
@@ -105,14 +106,15 @@ def train(
 
     report()
     results = _inline(maker, waiting) if maker else _pool(population, store, device, workers, waiting)
-    for result in results:
-        if isinstance(result, Made):
-            made[result.model] = result
-            report()
-        else:
-            failures.append(result)
-        if len(failures) > GIVE_UP and len(made) == found:
-            break
+    with closing(results):
+        for result in results:
+            if isinstance(result, Made):
+                made[result.model] = result
+                report()
+            else:
+                failures.append(result)
+            if len(failures) >= GIVE_UP and len(made) == found:
+                break
     if failures:
         raise _failure(failures, len(made), population.models)
     return [made[m] for m in range(population.models)]
@@ -126,7 +128,7 @@ def _progress(made: dict[int, Made], total: int, found: int, seconds: float) -> 
     return Progress(len(made), total, found, seconds, left, mean)
 
 
-def _inline(maker: Maker, waiting: list[int]) -> Iterator[Made | ReticentError]:
+def _inline(maker: Maker, waiting: list[int]) -> Results:
     for model in waiting:
         try:
             yield maker.make(model)
@@ -175,9 +177,7 @@ def _without_main() -> Iterator[None]:
             setattr(main, name, value)
 
 
-def _pool(
-    population: Population, store: Store, device: str, workers: int, waiting: list[int]
-) -> Iterator[Made | ReticentError]:
+def _pool(population: Population, store: Store, device: str, workers: int, waiting: list[int]) -> Results:
     context = multiprocessing.get_context("spawn")
     arguments = (population, str(store.root.resolve()), device)
     pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 import reticent
 from reticent.errors import ModelError, ReticentError
@@ -17,7 +18,7 @@ from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import fresh, snapshot
 from reticent.signals.look import Seen, look
-from reticent.spec import full
+from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
 from reticent.training.loop import Materials
@@ -117,26 +118,28 @@ class Maker:
         members = self.prepare.examples(self.population.records, self.population.members(model))
         return Materials(members, self.validation, self.reference, self.prepare, self.population.records.classes)
 
-    def _train(self, model: int, draft: Draft) -> nn.Module:
+    def _trained(self, model: int) -> Trained:
         recipe = self.population.recipe
+        procedure = PROCEDURES[recipe.procedure.method]
+        return procedure.train(recipe, self.materials(model), Streams(self.population.seed, model))
+
+    def _train(self, model: int, draft: Draft) -> nn.Module:
+        population, roles = self.population, self.population.roles
         started = time.perf_counter()
-        materials, streams = self.materials(model), Streams(self.population.seed, model)
-        trained = PROCEDURES[recipe.procedure.method].train(recipe, materials, streams)
+        trained = self._trained(model)
         seconds = time.perf_counter() - started
         _write_training(draft, trained)
-        draft.write_json(
-            "spec.json", {"kind": "training", "model": model, "recipe": full(recipe), "seed": self.population.seed}
-        )
+        ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
+        draft.write_arrays("roles.safetensors", ids)
+        draft.write_json("spec.json", canonical(population.training_spec(model)) | {"recipe": full(population.recipe)})
         draft.facts = {"kind": "training", "model": model, "seconds": seconds, **_environment(self.device)}
         return trained.model
 
     def _load(self, model: int, run: Run) -> nn.Module:
+        """Build a network from its weights; one that a function of the user's made is made again."""
         recipe = self.population.recipe
         if recipe.procedure.method == "function":
-            raise ModelError(
-                f"run {run.id} was trained by a function of yours, whose network cannot be built without training; "
-                f"remove {run.folder} and run the same command again"
-            )
+            return self._trained(model).model
         network = fresh(recipe, self.materials(model), Streams(self.population.seed, model))
         arrays = run.arrays("weights.safetensors")
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
@@ -162,7 +165,9 @@ class Maker:
             other = look(network, self.others, self.prepare, population.records.classes, population.queries)
             arrays |= {"population_logits": other.logits, "population_margins": other.margins}
         draft.write_arrays("signals.safetensors", arrays)
-        draft.write_json("spec.json", {"kind": "signals", "of": run.id, "queries": full(population.queries)})
+        roles = population.roles
+        draft.write_arrays("roles.safetensors", {"audited": roles.audited, "population": roles.population})
+        draft.write_json("spec.json", canonical(population.signals_spec(model)) | {"queries": full(population.queries)})
         draft.facts = {
             "kind": "signals",
             "of": run.id,
@@ -186,16 +191,23 @@ class Maker:
 
 
 def _write_training(draft: Draft, trained: Trained) -> None:
-    draft.write_arrays("weights.safetensors", {n: v.numpy() for n, v in snapshot(trained.model).items()})
+    draft.write_arrays("weights.safetensors", {n: _array(v) for n, v in snapshot(trained.model).items()})
     for name, tensors in (("initial", trained.initial), ("artefacts", trained.artefacts)):
         if tensors:
-            draft.write_arrays(f"{name}.safetensors", {n: v.cpu().numpy() for n, v in tensors.items()})
+            draft.write_arrays(f"{name}.safetensors", {n: _array(v) for n, v in tensors.items()})
     history = trained.history
     lines = [
         json.dumps({"epoch": epoch, "loss": loss} | _validation(history.validation_loss, epoch))
         for epoch, loss in enumerate(history.loss)
     ]
     draft.write_bytes("log.jsonl", "".join(f"{line}\n" for line in lines).encode())
+
+
+def _array(tensor: Tensor) -> NDArray[Any]:
+    """Take a tensor to NumPy, which has no bfloat16: that becomes float32, without loss."""
+    cpu = tensor.detach().cpu()
+    array: NDArray[Any] = (cpu.float() if cpu.dtype == torch.bfloat16 else cpu).numpy()
+    return array
 
 
 def _validation(losses: list[float], epoch: int) -> dict[str, float]:

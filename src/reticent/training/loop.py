@@ -124,6 +124,22 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
     return history
 
 
+def batch_sizes(records: int, size: int) -> list[int]:
+    """Divide an epoch into batches; a last one of a single record joins the one before, since BatchNorm needs two.
+
+    Args:
+        records: number of records.
+        size: of a batch.
+
+    Returns:
+        Sizes that add up to the records.
+    """
+    sizes = [min(size, records - start) for start in range(0, records, size)]
+    if size > 1 and len(sizes) > 1 and sizes[-1] == 1:
+        sizes[-2:] = [sizes[-2] + 1]
+    return sizes
+
+
 class _Run:
     """The state of one call of `fit`."""
 
@@ -134,7 +150,7 @@ class _Run:
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.optimizer = optim.optimizer(recipe, self.parameters)
         self.order, self.noise = streams.generator("order"), streams.generator("augmentation")
-        self.steps = math.ceil(len(materials.members) / recipe.batch_size)
+        self.sizes = batch_sizes(len(materials.members), recipe.batch_size)
         self.step = 0
         device = materials.prepare.device.type
         self.cast: Callable[[], AbstractContextManager[object]] = (
@@ -157,9 +173,8 @@ class _Run:
         members = self.materials.members
         order = torch.randperm(len(members), generator=self.order).to(members.y.device)
         x, y = members.x[order], members.y[order]
-        size = self.recipe.batch_size
         total = torch.zeros((), dtype=torch.float64, device=y.device)
-        for ids, xs, ys in zip(*(torch.split(t, size) for t in (order, x, y)), strict=True):
+        for ids, xs, ys in zip(*(torch.split(t, self.sizes) for t in (order, x, y)), strict=True):
             total += self._step(xs, ys, Batch(ids, epoch)).double() * len(ys)
         loss = float(total) / len(members)
         if not math.isfinite(loss):
@@ -173,7 +188,7 @@ class _Run:
         recipe = self.recipe
         if recipe.augmentation != "none":
             x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
-        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
+        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, len(self.sizes))
         with self.cast():
             logits = forward(self.model, self.materials.prepare(x), self.materials.classes)
         loss = self.objective(logits.float(), y, batch)

@@ -28,7 +28,7 @@ class Recipe(Spec):
     epochs: Annotated[int, Ge(1), Le(100_000)] = 40
     """Passes over the members."""
     batch_size: Annotated[int, Ge(1)] = 64
-    """Records a step; the last batch of an epoch may be smaller."""
+    """Records a step; the last batch of an epoch may be smaller. A single record joins the batch before."""
     optimizer: Literal["sgd", "adam", "adamw"] = "adam"
     """The fused form is used."""
     learning_rate: Annotated[float, Gt(0)] = 1e-3

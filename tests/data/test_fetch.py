@@ -198,6 +198,34 @@ def test_an_archive_with_wrong_bytes_is_refused_and_removed(server, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("folder", [True, False])
+def test_an_archive_that_lies_there_is_unpacked_and_kept(folder, server, tmp_path):
+    content = tar_bytes(("top/a", b"A"), ("top/b", b"B"))
+    entry = packed(server, "made.tgz", content, folder=folder)
+    (tmp_path / "made.tgz").write_bytes(content)
+    fetch.fetch_entry(entry, tmp_path)
+    assert (tmp_path / "made" / "b").read_bytes() == b"B"
+    assert (tmp_path / "made.tgz").read_bytes() == content
+    assert server.asked == []
+
+
+def test_a_wrong_archive_that_lies_there_is_refused_but_kept(server, tmp_path):
+    entry = packed(server, "made.tgz", tar_bytes(("top/a", b"A"), ("top/b", b"B")))
+    (tmp_path / "made.tgz").write_bytes(b"mine")
+    with pytest.raises(ChecksumError):
+        fetch.fetch_entry(entry, tmp_path)
+    assert (tmp_path / "made.tgz").read_bytes() == b"mine"
+    assert server.asked == []
+
+
+def test_a_file_that_lies_there_is_not_replaced_from_the_archive(server, tmp_path):
+    entry = packed(server, "made.tgz", tar_bytes(("top/a", b"A"), ("top/b", b"B")))
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "b").write_bytes(b"mine")
+    fetch.fetch_entry(entry, tmp_path)
+    assert [(tmp_path / "made" / name).read_bytes() for name in "ab"] == [b"A", b"mine"]
+
+
 def test_an_archive_without_the_member_is_refused(server, tmp_path):
     with pytest.raises(CorruptFileError, match="has no member 'top/b'"):
         fetch.fetch_entry(packed(server, "made.tgz", tar_bytes(("top/a", b"A"))), tmp_path)

@@ -20,7 +20,7 @@ TIMEOUT_SECONDS = 30
 
 
 def fetch(name: str, folder: Path | str, progress: Progress | None = None) -> list[Path]:
-    """Download a data set's official files; what is there already is checked and kept.
+    """Download a data set's official files; what is there already is checked and kept, archives too.
 
     Args:
         name: a name of `reticent.data.DATASETS`.
@@ -57,6 +57,7 @@ def fetch_entry(entry: DatasetEntry, folder: Path, progress: Progress | None = N
 
 def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Progress | None) -> Path:
     found = locate(folder, file)
+    mine = found is None  # only what this call downloads is ever deleted
     if found is None:
         target = folder / (file.archive.name if file.archive else _place(file))
         download(file.source, target, progress, size=file.archive.size if file.archive else None)
@@ -67,7 +68,7 @@ def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Pro
         official.verify_file(found, file)
     if found.form != "archive" or file.archive is None:
         return found.path
-    return _unpack(folder, entry, file, file.archive, found.path)
+    return _unpack(folder, entry, file, file.archive, found.path, mine=mine)
 
 
 def _place(file: OfficialFile) -> str:
@@ -83,23 +84,25 @@ def _verify(found: Found, file: OfficialFile) -> None:
         raise
 
 
-def _unpack(folder: Path, entry: DatasetEntry, file: OfficialFile, archive: Archive, path: Path) -> Path:
-    # The archive is checked, and all is unpacked that the entry lists of it.
+def _unpack(folder: Path, entry: DatasetEntry, file: OfficialFile, archive: Archive, path: Path, *, mine: bool) -> Path:
+    # The archive is checked, and all is unpacked that the entry lists of it and that is not there yet.
     if archive.checksum is not None:
         try:
             sums.compare(path, archive.checksum, lambda algorithm: sums.of_file(path, algorithm))
         except ChecksumError:
-            path.unlink(missing_ok=True)
+            if mine:
+                path.unlink(missing_ok=True)
             raise
     if file.folder:
         archives.unpack_folder(path, file.member, folder / file.path)
     else:
-        inside = [other for other in entry.files if other.archive == archive]
+        inside = [other for other in entry.files if other.archive == archive and not (folder / other.path).exists()]
         archives.unpack(path, {other.member: folder / other.path for other in inside})
         for other in inside:
             _verify(Found(folder / other.path, "plain"), other)
-    with archives.writing(path):
-        path.unlink()
+    if mine:
+        with archives.writing(path):
+            path.unlink()
     return folder / file.path
 
 

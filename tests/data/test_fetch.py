@@ -152,13 +152,13 @@ def tar_bytes(*members):
     return buffer.getvalue()
 
 
-def zip_bytes(*members):
+def zip_bytes(*members, squeeze=False):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content, *mode in members:
             info = zipfile.ZipInfo(name)
             info.external_attr = (mode[0] if mode else 0o100644) << 16
-            archive.writestr(info, content)
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED if squeeze else None)
     return buffer.getvalue()
 
 
@@ -258,6 +258,46 @@ def test_evil_archives_write_nothing_anywhere(kind, folder, server, tmp_path):
         f"deep/deeper/{name}"
     ]
     assert not Path("/tmp/evil").exists()
+
+
+@pytest.mark.parametrize("form", ["zip", "tgz"])
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(form, monkeypatch, tmp_path):
+    monkeypatch.setattr(archives, "SMALL", 1 << 20)
+    members = [(f"top/{i}", bytes(1 << 18)) for i in range(40)]
+    path = tmp_path / f"bomb.{form}"
+    path.write_bytes(zip_bytes(*members, squeeze=True) if form == "zip" else tar_bytes(*members))
+    assert path.stat().st_size < (40 << 18) / 400
+    words = r"refused, since it unpacks to more than [\d,]+ bytes, far beyond its own"
+    with pytest.raises(CorruptFileError, match=words):
+        archives.unpack_folder(path, "top", tmp_path / "made")
+    with pytest.raises(CorruptFileError, match=words):
+        archives.unpack(path, {"top/39": tmp_path / "39"})
+    assert [left.name for left in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_member_that_says_it_is_huge_is_refused_unread(tmp_path):
+    info = tarfile.TarInfo("top/a")
+    info.size = 1 << 40
+    (tmp_path / "a.tar").write_bytes(info.tobuf() + bytes(1024))
+    with pytest.raises(CorruptFileError, match="unpacks to more than 67,108,864 bytes"):
+        archives.unpack(tmp_path / "a.tar", {"top/a": tmp_path / "a"})
+
+
+def test_sparse_texts_of_bits_unpack(monkeypatch, tmp_path):
+    monkeypatch.setattr(archives, "SMALL", 1 << 16)
+    rows = b"".join(b"0," * 3000 + os.urandom(40).hex().encode() + b"\n" for _ in range(100))
+    (tmp_path / "a.tgz").write_bytes(tar_bytes(("a", rows)))
+    assert len(rows) > 40 * (tmp_path / "a.tgz").stat().st_size
+    archives.unpack(tmp_path / "a.tgz", {"a": tmp_path / "a"})
+    assert (tmp_path / "a").read_bytes() == rows
+
+
+def test_archives_need_no_filter_of_the_standard_library(monkeypatch, tmp_path):
+    """Python before 3.11.4 has none."""
+    monkeypatch.delattr(tarfile, "data_filter", raising=False)
+    (tmp_path / "a.tgz").write_bytes(tar_bytes(("a", b"A")))
+    archives.unpack(tmp_path / "a.tgz", {"a": tmp_path / "a"})
+    assert (tmp_path / "a").read_bytes() == b"A"
 
 
 def test_a_cut_off_archive_leaves_no_folder(server, tmp_path):

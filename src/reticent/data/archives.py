@@ -16,6 +16,13 @@ from reticent.errors import CorruptFileError, DataError
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError)
 """What the standard library raises at an archive that is cut off or not an archive."""
 
+RATIO = 200
+"""How many times its own size an archive may unpack to: sparse texts of bits reach some tens, a bomb 1,000."""
+SMALL = 1 << 26
+"""Bytes that any archive may unpack to."""
+HEADER = 512
+"""Bytes that a member counts for beside its content."""
+
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
@@ -48,7 +55,8 @@ def members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
         Each file's name, without a leading ``./``, and a stream of its bytes; to be read before the next.
 
     Raises:
-        CorruptFileError: the archive is cut off, or a member is absolute, leads outside, or is no plain file.
+        CorruptFileError: the archive is cut off, or unpacks to far more than its size, or a member is absolute, leads
+            outside, or is no plain file.
     """
     with reading(archive):
         if archive.suffix == ".zip":
@@ -58,8 +66,10 @@ def members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _zip_members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    room = _room(archive)
     with zipfile.ZipFile(archive) as packed:
         for info in packed.infolist():
+            room = _take(archive, room, info.file_size)
             if info.is_dir():
                 continue
             kind = stat.S_IFMT(info.external_attr >> 16)
@@ -69,16 +79,31 @@ def _zip_members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _tar_members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    room = _room(archive)
     with tarfile.open(archive, "r:*") as packed:
         for info in packed:
+            room = _take(archive, room, info.size)
             if info.isdir():
                 continue
             name = _safe(archive, info.name, plain=info.isfile())
-            tarfile.data_filter(info, str(archive.parent.resolve()))
             stream = packed.extractfile(info)
             if stream is not None:
                 with stream:
                     yield name, stream
+
+
+def _room(archive: Path) -> int:
+    return max(SMALL, RATIO * archive.stat().st_size)
+
+
+def _take(archive: Path, room: int, size: int) -> int:
+    # A member's stated size is what its reader gives at most.
+    if size + HEADER > room:
+        raise CorruptFileError(
+            f"{archive}: refused, since it unpacks to more than {_room(archive):,} bytes, far beyond its own "
+            f"{archive.stat().st_size:,}, as no official archive does: delete it and fetch it again"
+        )
+    return room - size - HEADER
 
 
 def _safe(archive: Path, name: str, *, plain: bool) -> str:

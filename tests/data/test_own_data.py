@@ -162,7 +162,11 @@ def test_half_a_pair_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("digit", "unknown data set 'digit': did you mean 'digits'?"), ("zzz", "expected one of adult, cifar10")],
+    [
+        ("digit", "unknown data set 'digit': did you mean 'digits'?"),
+        ("zzz", "expected one of adult, cifar10"),
+        ("zzz", "(or give your own: a file, .npz, .npy, .csv, .parquet, or module:function)"),
+    ],
 )
 def test_unknown_names_get_the_nearest(name, words):
     with pytest.raises(UnknownNameError) as caught:

@@ -39,7 +39,8 @@ def load(name_or_path: str | Path, *, data_dir: Path | str | None = None, verify
     path = Path(text).expanduser()
     if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
         return own.read(path)
-    raise UnknownNameError("data set", text, DATASETS)
+    unknown = UnknownNameError("data set", text, DATASETS)
+    raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(own.SUFFIXES)}, or module:function)")
 
 
 def _official(name: str, data_dir: Path | str | None, *, verify: bool) -> Records:

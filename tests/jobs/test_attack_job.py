@@ -47,7 +47,7 @@ def test_logits_allow_every_attack(brought):
     from reticent.attacks import ATTACKS
 
     done = run(brought)
-    assert list(done.scores) == list(ATTACKS)
+    assert list(done.scores) == [name for name, entry in ATTACKS.items() if entry.usual]
     for attack in done.document["attacks"]:
         scores = done.scores[attack["name"]]
         assert scores.shape == (MODELS, RECORDS)
@@ -62,7 +62,7 @@ def test_logits_allow_every_attack(brought):
 
 def test_margins_allow_the_attacks_that_need_no_more(brought):
     done = run(margins_of(brought))
-    assert list(done.scores) == ["loss", "confidence", "lira", "lira-released", "rmia"]
+    assert list(done.scores) == ["loss", "confidence", "lira", "rmia"]
     same = run(brought, attacks=["loss", "confidence", "lira"])
     for name, scores in same.scores.items():
         assert np.allclose(done.scores[name], scores, atol=1e-12)
@@ -202,3 +202,39 @@ def test_a_file_that_is_no_npz_is_told(content, brought, tmp_path):
     with pytest.raises(CorruptFileError, match=r"o\.npz: cannot be read as an \.npz file of plain arrays") as caught:
         read_signals(path)
     assert "context manager" not in str(caught.value)
+
+
+def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_for(brought):
+    done = run(brought, targets=[0], references=[1])
+    assert "lira" not in done.scores
+    assert {"loss", "correctness"} <= set(done.scores)
+    assert any(said.startswith("The attack lira was left out: ") for said in done.document["verdict"]["cannot_say"])
+    with pytest.raises(TooFewReferencesError, match="lira"):
+        run(brought, targets=[0], references=[1], attacks="lira")
+
+
+def test_classes_can_be_said_where_margins_do_not_show_them(brought):
+    few = margins_of(brought) | {"labels": brought["labels"] % 2}
+    assert "correctness" in run(few).scores
+    assert "correctness" not in run(few, classes=10).scores
+
+
+def test_a_threshold_is_learned_on_references_only(brought):
+    """Where targets are not each other's references, one target's membership does not move another one's threshold."""
+    members = brought["membership"].copy()
+    rows = {"targets": [0, 1], "references": list(range(2, len(members))), "attacks": "lira"}
+    first = run(brought, **rows).document["attacks"][0]["targets"][0]["balanced_accuracy"]["threshold"]
+    members[1] = ~members[1]
+    other = run(brought | {"membership": members}, **rows)
+    assert other.document["attacks"][0]["targets"][0]["balanced_accuracy"]["threshold"] == first
+
+
+def test_keys_of_training_are_refused(brought, tmp_path):
+    from reticent.jobs.attacks import gather_attacks
+
+    with pytest.raises(SpecError, match=r"unknown key 'epochs'.*nothing is trained here"):
+        gather_attacks(None, {"epochs": 5})
+    (tmp_path / "a.toml").write_text("seed = 3\n[attack.lira]\nvariance = 'pooled'\n")
+    assert gather_attacks(tmp_path / "a.toml", {"attack.lira.centre": "median"}).attack == {
+        "lira": {"variance": "pooled", "centre": "median"}
+    }

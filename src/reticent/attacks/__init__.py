@@ -95,6 +95,7 @@ ATTACKS: dict[str, AttackEntry] = {
         summary="LiRA as its authors' code computes it, for reproduction.",
         paper="Carlini et al. (2022), tensorflow/privacy, research/mi_lira_2021",
         access="margins",
+        usual=False,
     ),
     "rmia": AttackEntry(
         spec=rmia.Rmia,

@@ -118,6 +118,7 @@ class AttackEntry:
         paper: what to cite.
         access: the least that a model must answer for the default options: its predicted label, all class
             probabilities, logits, or the margin (log-odds) of the true label.
+        usual: it runs where no attack is asked for; not so variants that only reproduce released code.
     """
 
     spec: type[Spec]
@@ -126,6 +127,7 @@ class AttackEntry:
     summary: str
     paper: str
     access: Access
+    usual: bool = True
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:

@@ -22,7 +22,7 @@ def attack(
 
     Args:
         signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and `logits` (M, N, C) or `margins`
-            (M, N); if wanted `targets` and `references`, rows of the models.
+            (M, N); if wanted `targets` and `references`, rows of the models, and `classes`, how many there are.
         attack: An attack to run; repeat it for several. By default all that the outputs allow.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
@@ -35,10 +35,10 @@ def attack(
     from reticent.attacks import ATTACKS
     from reticent.jobs.attack import attack as run
     from reticent.jobs.attack import check_scores, read_signals, save_scores
-    from reticent.jobs.config import gather
+    from reticent.jobs.attacks import gather_attacks
     from reticent.report.tables import terminal
 
-    chosen = gather(config, {"attacks": attack, "seed": seed} | dict(setting(text) for text in set or []))
+    chosen = gather_attacks(config, {"attacks": attack, "seed": seed} | dict(setting(text) for text in set or []))
     if scores:
         check_scores(scores, len(chosen.attacks or ATTACKS))
     arrays: dict[str, Any] = dict(read_signals(signals))

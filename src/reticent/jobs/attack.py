@@ -11,18 +11,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent.attacks import check_references
+from reticent.attacks import ATTACKS, check_references
 from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
-from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError, nearest
+from reticent.errors import (
+    CorruptFileError,
+    InputError,
+    MissingFileError,
+    SpecError,
+    TooFewReferencesError,
+    nearest,
+)
 from reticent.jobs import document
-from reticent.jobs.config import build_attacks, gather
+from reticent.jobs.attacks import AttackConfig, build_attacks, usual
 from reticent.jobs.measure import measure
 from reticent.report.files import replace_bytes
 from reticent.report.write import write_report
 from reticent.signals.matrix import Signals
+from reticent.spec import Spec
 
-KEYS = ("logits", "margins", "labels", "membership", "targets", "references")
+KEYS = ("logits", "margins", "labels", "membership", "targets", "references", "classes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +65,7 @@ def attack(
     margins: ArrayLike | None = None,
     targets: ArrayLike | None = None,
     references: ArrayLike | None = None,
+    classes: int | None = None,
     attacks: str | tuple[str, ...] | list[str] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
@@ -75,6 +84,7 @@ def attack(
         margins: log-odds of the true label ``(M, N)`` or ``(M, N, Q)``; enough for LiRA, RMIA, loss and confidence.
         targets: rows to audit; by default all.
         references: rows that may be learned from; by default all; a target is never among its own.
+        classes: number of classes, where only margins are given; by default one more than the largest label.
         attacks: names, or one name; by default all that these outputs allow.
         options: by attack.
         seed: for the bootstrap.
@@ -103,15 +113,16 @@ def attack(
     if (logits is None) == (margins is None):
         raise InputError("expected either logits or margins, got " + ("neither" if logits is None else "both"))
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    signals = Signals.from_logits(logits, labels) if logits is not None else Signals.from_margins(margins, labels)  # type: ignore[arg-type]
+    known = None if classes is None else int(classes)
+    if margins is not None:
+        signals = Signals.from_margins(margins, labels, known)
+    else:
+        assert logits is not None
+        signals = Signals.from_logits(logits, labels)
     problem = Problem.make(signals, membership, targets, references)
-    wanted = ((attacks,) if isinstance(attacks, str) else tuple(attacks)) or _possible(signals)
-    config = gather(
-        None, {"attacks": list(wanted), "attack": {k: dict(v) for k, v in (options or {}).items()}, "seed": seed}
-    )
-    specs = build_attacks(config)
-    for spec in specs:
-        check_references(spec, problem)
+    asked = (attacks,) if isinstance(attacks, str) else tuple(attacks)
+    tables = {name: dict(table) for name, table in (options or {}).items()}
+    specs, left_out = _runnable(problem, AttackConfig(attacks=asked, attack=tables))
     measured = measure(problem, specs, seed=seed, replicates=replicates, confidence=confidence, progress=stage)
     seconds = round(time.perf_counter() - clock, 3)
     written = document.assemble(
@@ -120,20 +131,36 @@ def attack(
         recipe=None,
         population=_population(problem),
         environment=document.versions() | {"started": started, "seconds_scoring": seconds},
+        cannot_say=left_out,
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
     files = write_report(Path(out), written, rows) if out is not None else ()
     return Attacked(written, rows, measured.scores, problem.targets, files)
 
 
+def _runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], list[str]]:
+    """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
+    if config.attacks:
+        specs = build_attacks(config)
+        for spec in specs:
+            check_references(spec, problem)
+        return specs, []
+    kept, left_out = [], []
+    for spec in build_attacks(config, _possible(problem.signals)):
+        try:
+            check_references(spec, problem)
+            kept.append(spec)
+        except TooFewReferencesError as error:
+            left_out.append(f"The attack {spec.method} was left out: {error}.")
+    return tuple(kept), left_out
+
+
 def _possible(signals: Signals) -> tuple[str, ...]:
     """Name the attacks that these signals allow: with margins of many classes there are no labels or whole answers."""
-    from reticent.attacks import ATTACKS
-
     if signals.logits is not None:
-        return tuple(ATTACKS)
+        return usual()
     allowed = {"margins", "labels"} if signals.classes == 2 else {"margins"}
-    return tuple(name for name, entry in ATTACKS.items() if entry.access in allowed)
+    return tuple(name for name in usual() if ATTACKS[name].access in allowed)
 
 
 def _data(signals: Signals, name: str) -> dict[str, Any]:

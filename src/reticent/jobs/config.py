@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge, Gt, Lt
+from annotated_types import Ge
 from pydantic import Field
 
 from reticent import usercode
@@ -18,6 +18,7 @@ from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, SpecError, UnknownNameError, nearest
+from reticent.jobs.attacks import AttackConfig, Options, build_attacks
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
@@ -29,7 +30,6 @@ from reticent.spec import Spec, read_toml
 from reticent.training.loop import check_recipe
 from reticent.training.recipe import Recipe
 
-Options = dict[str, Any]
 METHODS: dict[str, Mapping[str, Any]] = {
     "architecture": ARCHITECTURES,
     "objective": OBJECTIVES,
@@ -44,7 +44,7 @@ BY_KIND: dict[str, Options] = {
 """What is suggested for data that no table knows."""
 
 
-class AuditConfig(Spec):
+class AuditConfig(AttackConfig):
     """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
 
     dataset: str = "digits"
@@ -61,8 +61,6 @@ class AuditConfig(Spec):
     """Records that no model sees, as the attacker's yardstick (RMIA)."""
     models: Annotated[int, Ge(2)] | None = None
     """Number of models M; by default what suits the data set."""
-    seed: Annotated[int, Ge(0)] = 0
-    """The master seed: who trains on what, and every model's streams."""
     workers: Annotated[int, Ge(1)] | None = None
     """Processes to train in; by default one a core on the CPU, and one on CUDA."""
     device: str = "auto"
@@ -71,19 +69,11 @@ class AuditConfig(Spec):
     """Folder of finished runs; several audits may share it."""
     out: str = "reticent-audit"
     """Folder for report.html, audit.json and records.csv."""
-    attacks: tuple[str, ...] = ()
-    """Which attacks to run; by default all."""
-    attack: dict[str, Options] = Field(default_factory=dict)
-    """Options of attacks, one table a name: ``[attack.lira]``."""
     recipe: Options = Field(default_factory=dict)
     """How each model is made: the fields of `Recipe`; ``architecture``, ``objective`` and ``procedure`` are a name or a
     table with ``name`` and options."""
     queries: Options = Field(default_factory=dict)
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
-    replicates: Annotated[int, Ge(100)] = 1000
-    """Bootstrap replicates behind the intervals over models."""
-    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
-    """Level of every interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,30 +269,3 @@ def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> 
         raise UnknownNameError(part + hint, name, table)
     spec: Spec = table[name].spec(**rest)
     return spec.resolve() if isinstance(spec, (Factory, Function)) else spec
-
-
-def build_attacks(config: AuditConfig) -> tuple[Spec, ...]:
-    """Build the specs of the attacks that a configuration asks for.
-
-    Args:
-        config: names them, with options.
-
-    Returns:
-        One spec an attack, in the order asked for.
-
-    Raises:
-        UnknownNameError: a name that no table has.
-        SpecError: options of an attack that is not run, or an attack named twice.
-    """
-    names = config.attacks or tuple(ATTACKS)
-    for name in [*names, *config.attack]:
-        if name not in ATTACKS:
-            raise UnknownNameError("attack", name, ATTACKS)
-    unused = sorted(set(config.attack) - set(names))
-    if unused:
-        raise SpecError(
-            f"attack.{unused[0]}: options are given, but the attack is not among those to run: {', '.join(names)}"
-        )
-    if len(set(names)) != len(names):
-        raise SpecError(f"attacks: expected each name once, got {', '.join(names)}")
-    return tuple(ATTACKS[name].spec(**config.attack.get(name, {})) for name in names)

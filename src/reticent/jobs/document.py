@@ -4,7 +4,7 @@ import platform
 import resource
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -14,11 +14,13 @@ import reticent
 from reticent.auditing.verdict import verdict
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.jobs.config import Job
 from reticent.jobs.measure import Measured
-from reticent.population.population import Population
-from reticent.population.worker import Made
 from reticent.spec import full, identity
+
+if TYPE_CHECKING:
+    from reticent.jobs.config import Job
+    from reticent.population.population import Population
+    from reticent.population.worker import Made
 
 SCHEMA = "reticent.audit/1"
 COLUMNS = {
@@ -93,7 +95,7 @@ def data_facts(records: Records, roles: Roles) -> dict[str, Any]:
     }
 
 
-def population_facts(population: Population, made: Sequence[Made]) -> dict[str, Any]:
+def population_facts(population: "Population", made: "Sequence[Made]") -> dict[str, Any]:
     """State how the models are: who was trained on how much, how well they do, and which are not healthy.
 
     Args:
@@ -128,7 +130,7 @@ def population_facts(population: Population, made: Sequence[Made]) -> dict[str, 
     }
 
 
-def health(made: Sequence[Made]) -> list[dict[str, Any]]:
+def health(made: "Sequence[Made]") -> list[dict[str, Any]]:
     """Find models that label their own members no better than the largest class would.
 
     Args:
@@ -168,7 +170,7 @@ def health_sentences(population: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def environment_facts(job: Job, times: Mapping[str, float], found: int, started: str) -> dict[str, Any]:
+def environment_facts(job: "Job", times: Mapping[str, float], found: int, started: str) -> dict[str, Any]:
     """State where, when and at what cost.
 
     Args:

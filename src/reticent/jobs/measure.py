@@ -12,13 +12,13 @@ from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.audit import Audit, audit
 from reticent.auditing.exposure import Exposure, exposure
-from reticent.errors import ReticentError
+from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
 log = logging.getLogger(__name__)
 CALIBRATION_MODELS = 4
-"""How many references are scored to choose a threshold on, where there is only one target."""
+"""How many references are scored to choose a threshold on, where targets do not serve each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +83,18 @@ def measure(
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDArray[np.bool_]] | None:
-    """Score a few references as if they were targets, where a lone target has no other to learn a threshold from."""
-    if len(problem.targets) > 1:
+    """Score a few references as if they were targets, to choose a threshold on.
+
+    Not needed where all targets are references of each other: then each learns its threshold from the other targets.
+    """
+    if len(problem.targets) > 1 and np.isin(problem.targets, problem.references).all():
         return None
     rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
-    pretended = Problem(problem.signals, problem.membership, rows, np.setdiff1d(problem.references, problem.targets))
     if len(rows) == 0:
         return None
+    pretended = Problem(problem.signals, problem.membership, rows, problem.references, problem.population)
     try:
         return score(attack, pretended, seed), problem.membership.matrix[rows]
-    except ReticentError:
+    except TooFewReferencesError:
         log.debug("no threshold can be learned for %s on the references alone", attack.method, exc_info=True)
         return None

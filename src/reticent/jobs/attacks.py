@@ -1,0 +1,102 @@
+"""Which attacks to run, and with what options: the part of a configuration that needs no model."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt, Lt
+from pydantic import Field
+
+from reticent.attacks import ATTACKS
+from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.spec import Spec, read_toml
+
+Options = dict[str, Any]
+
+
+class AttackConfig(Spec):
+    """What a user may say of attacks and of the audit of their scores."""
+
+    attacks: tuple[str, ...] = ()
+    """Which attacks to run; by default all but variants that only reproduce released code."""
+    attack: dict[str, Options] = Field(default_factory=dict)
+    """Options of attacks, one table a name: ``[attack.lira]``."""
+    seed: Annotated[int, Ge(0)] = 0
+    """The master seed: who trains on what, every model's streams, the bootstrap."""
+    replicates: Annotated[int, Ge(100)] = 1000
+    """Bootstrap replicates behind the intervals over models."""
+    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
+    """Level of every interval."""
+
+
+def usual() -> tuple[str, ...]:
+    """Name the attacks that run where none is asked for.
+
+    Returns:
+        Names, in the order of the table.
+    """
+    return tuple(name for name, entry in ATTACKS.items() if entry.usual)
+
+
+def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) -> tuple[Spec, ...]:
+    """Build the specs of the attacks that a configuration asks for.
+
+    Args:
+        config: names them, with options.
+        default: what to run where it names none; by default `usual`.
+
+    Returns:
+        One spec an attack, in the order asked for; an attack that only has options runs too, where none is named.
+
+    Raises:
+        UnknownNameError: a name that no table has.
+        SpecError: options of an attack that is not run, or an attack named twice.
+    """
+    for name in [*config.attacks, *config.attack]:
+        if name not in ATTACKS:
+            raise UnknownNameError("attack", name, ATTACKS)
+    unnamed = usual() if default is None else default
+    names = config.attacks or (*unnamed, *(name for name in config.attack if name not in unnamed))
+    unused = sorted(set(config.attack) - set(names))
+    if unused:
+        raise SpecError(
+            f"attack.{unused[0]}: options are given, but the attack is not among those to run: {', '.join(names)}"
+        )
+    if len(set(names)) != len(names):
+        raise SpecError(f"attacks: expected each name once, got {', '.join(names)}")
+    return tuple(ATTACKS[name].spec(**config.attack.get(name, {})) for name in names)
+
+
+def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> AttackConfig:
+    """Put a configuration file and single values together, where nothing is trained; single values win.
+
+    Args:
+        file: a TOML file, or None.
+        values: by key of `AttackConfig`; None is not given; ``attack.lira.variance`` reaches into tables.
+
+    Returns:
+        The configuration.
+
+    Raises:
+        SpecError: an unknown key, such as one of training, or a value of the wrong kind.
+    """
+    tree: dict[str, Any] = read_toml(Path(file)) if file is not None else {}
+    if values.get("attacks") and isinstance(tree.get("attack"), dict):
+        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in values["attacks"]}
+    for dotted, value in values.items():
+        if value is None:
+            continue
+        *tables, last = dotted.split(".")
+        inner = tree
+        for table in tables:
+            inner = inner.setdefault(table, {})
+            if not isinstance(inner, dict):
+                raise SpecError(f"{dotted}: {table} is a value, not a table")
+        inner[last] = value
+    for key in tree:
+        if key not in AttackConfig.model_fields:
+            raise SpecError(
+                f"{f'{file}: ' if file else ''}unknown key {key!r}: {nearest(key, AttackConfig.model_fields)}; "
+                "nothing is trained here, so that keys of training have no meaning"
+            )
+    return AttackConfig(**tree)

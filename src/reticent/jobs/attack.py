@@ -217,7 +217,7 @@ def read_signals(path: Path) -> dict[str, NDArray[Any]]:
             arrays = {} if isinstance(content, np.ndarray) else {key: content[key] for key in content.files}
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (whatever a broken archive makes NumPy raise)
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {error}") from None
     if isinstance(content, np.ndarray):
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")

@@ -62,7 +62,7 @@ def choose_device(wish: str) -> str:
     """
     if wish == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    if wish.split(":")[0] not in {"cpu", "cuda"}:
+    if wish.partition(":")[0] not in {"cpu", "cuda"}:
         raise ModelError(f"device: expected auto, cpu, cuda or cuda:N, got {wish!r}")
     if wish.startswith("cuda") and not torch.cuda.is_available():
         raise ModelError(

@@ -1,0 +1,41 @@
+"""No leak, no finding: membership drawn apart from the signals, through the whole path of an audit."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import reticent
+from reticent.attacks import ATTACKS
+
+SEEDS = range(8)
+MODELS, RECORDS, CLASSES = 16, 600, 5
+
+
+def outputs(seed):
+    """Make models that learn, of records that are easy and hard; who was trained on what is drawn afterwards."""
+    rng = np.random.default_rng([seed, 5])
+    labels = rng.integers(0, CLASSES, RECORDS)
+    logits = rng.normal(size=(MODELS, RECORDS, CLASSES)) + rng.normal(size=(RECORDS, CLASSES))
+    logits[:, np.arange(RECORDS), labels] += 2 + rng.normal(0, 1, RECORDS)
+    membership = rng.permuted(np.tile([True, False], (RECORDS, MODELS // 2)), axis=1).T
+    return {"logits": logits, "labels": labels, "membership": membership}
+
+
+@pytest.fixture(scope="module")
+def intervals():
+    """95 % intervals of the AUC over models, by attack: one a seed."""
+    found = {name: [] for name in ATTACKS}
+    for seed in SEEDS:
+        done = reticent.attack(**outputs(seed), attacks=list(ATTACKS), seed=seed, replicates=100)
+        for attack in done.document["attacks"]:
+            found[attack["name"]].append(attack["overall"]["auc"]["interval"])
+    return found
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_shuffled_membership_gives_an_interval_that_holds_one_half(name, intervals):
+    """Of n intervals that each hold the truth with probability 0.95, at least this many do, with probability 0.99."""
+    least = int(binom.ppf(0.01, len(SEEDS), 0.95))
+    held = sum(low <= 0.5 <= high for low, high in intervals[name])
+    assert held >= least, intervals[name]
+    assert all(high - low < 0.06 for low, high in intervals[name])

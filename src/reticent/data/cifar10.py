@@ -6,7 +6,7 @@ Paper: Krizhevsky (2009), Learning multiple layers of features from tiny images.
 from pathlib import Path
 
 from reticent.data import official, planes
-from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry, OfficialFile
+from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry
 from reticent.data.records import Records
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -36,16 +36,14 @@ def load(folder: Path, *, verify: bool = True) -> Records:
     Returns:
         Photographs ``uint8 (60000, 3, 32, 32)``, training part first, with the column "split".
     """
-    paths = [file.path for file in ENTRY.files]
-    content = official.read(folder, ENTRY.files, verify=verify)
-    x, y = planes.parse(content, 1, paths)
+    x, y, split = planes.read(folder, ENTRY.files, 1, verify=verify)
     return Records.make(
         x,
-        official.labels(y[:, 0], ENTRY.classes, paths[0]),
+        official.labels(y[:, 0], ENTRY.classes, ENTRY.files[0].path),
         class_names=CLASSES,
         mean=(0.49139968, 0.48215841, 0.44653091),
         std=(0.24703223, 0.24348513, 0.26158784),
-        columns={"split": planes.split(content, 1, ["train"] * 5 + ["test"])},
+        columns={"split": split},
         **ENTRY.facts(),
     )
 
@@ -57,16 +55,7 @@ ENTRY = DatasetEntry(
     kind="image",
     records=60_000,
     classes=10,
-    files=tuple(
-        OfficialFile(
-            f"cifar-10-batches-bin/{name}.bin",
-            archive=ARCHIVE,
-            member=f"cifar-10-batches-bin/{name}.bin",
-            checksum=Checksum("sha1", value),
-            size=30_730_000,
-        )
-        for name, value in SHA1.items()
-    ),
+    files=planes.files("cifar-10-batches-bin", ARCHIVE, {name: (value, 30_730_000) for name, value in SHA1.items()}),
     licence="none stated; research use",
     citation="Krizhevsky, Learning multiple layers of features from tiny images, 2009",
     load=load,

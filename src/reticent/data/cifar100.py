@@ -6,7 +6,7 @@ Paper: Krizhevsky (2009), Learning multiple layers of features from tiny images.
 from pathlib import Path
 
 from reticent.data import official, planes
-from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry, OfficialFile
+from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry
 from reticent.data.records import Records
 
 NAMES = (
@@ -26,8 +26,8 @@ ARCHIVE = Archive(
     168_513_733,
 )
 SHA1 = {
-    "train": "e207cd2e05b73b1393c74c7f5e7bea451d63e08e",
-    "test": "8fb6623e830365ff53cf14adec797474f5478006",
+    "train": ("e207cd2e05b73b1393c74c7f5e7bea451d63e08e", 153_700_000),
+    "test": ("8fb6623e830365ff53cf14adec797474f5478006", 30_740_000),
 }
 
 
@@ -42,19 +42,15 @@ def load(folder: Path, *, verify: bool = True) -> Records:
         Photographs ``uint8 (60000, 3, 32, 32)`` with the fine labels, training part first; the columns are "split" and
         "coarse", one of 20 groups of classes.
     """
-    paths = [file.path for file in ENTRY.files]
-    content = official.read(folder, ENTRY.files, verify=verify)
-    x, y = planes.parse(content, 2, paths)
+    x, y, split = planes.read(folder, ENTRY.files, 2, verify=verify)
+    path = ENTRY.files[0].path
     return Records.make(
         x,
-        official.labels(y[:, 1], ENTRY.classes, paths[0]),
+        official.labels(y[:, 1], ENTRY.classes, path),
         class_names=CLASSES,
         mean=(0.50707516, 0.48654887, 0.44091784),
         std=(0.26733429, 0.25643846, 0.27615047),
-        columns={
-            "split": planes.split(content, 2, ["train", "test"]),
-            "coarse": official.labels(y[:, 0], 20, paths[0]),
-        },
+        columns={"split": split, "coarse": official.labels(y[:, 0], 20, path)},
         **ENTRY.facts(),
     )
 
@@ -66,16 +62,7 @@ ENTRY = DatasetEntry(
     kind="image",
     records=60_000,
     classes=100,
-    files=tuple(
-        OfficialFile(
-            f"cifar-100-binary/{name}.bin",
-            archive=ARCHIVE,
-            member=f"cifar-100-binary/{name}.bin",
-            checksum=Checksum("sha1", value),
-            size=size,
-        )
-        for (name, value), size in zip(SHA1.items(), (153_700_000, 30_740_000), strict=True)
-    ),
+    files=planes.files("cifar-100-binary", ARCHIVE, SHA1),
     licence="none stated; research use",
     citation="Krizhevsky, Learning multiple layers of features from tiny images, 2009",
     load=load,

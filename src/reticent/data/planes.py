@@ -1,51 +1,63 @@
 """The binary format of CIFAR: label bytes, then 3,072 bytes of a 32 x 32 picture as red, green and blue planes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data import official
+from reticent.data.entry import Archive, Checksum, OfficialFile
 from reticent.errors import CorruptFileError
 
 PIXELS = 3 * 32 * 32
 
 
-def parse(
-    contents: Sequence[bytes], label_bytes: int, paths: Sequence[str]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Read some files, one after the other.
+def files(folder: str, archive: Archive, sums: Mapping[str, tuple[str, int]]) -> tuple[OfficialFile, ...]:
+    """List the official files of an archive.
 
     Args:
-        contents: the bytes of each.
-        label_bytes: how many label bytes stand before each picture.
-        paths: the files, for messages.
+        folder: where they lie, both in the archive and below the data folder.
+        archive: the archive.
+        sums: by name, without ``.bin``: the SHA-1 and the number of bytes.
 
     Returns:
-        Pictures ``uint8 (N, 3, 32, 32)`` and label bytes ``uint8 (N, label_bytes)``.
+        The entries, in the same order.
+    """
+    paths = {name: f"{folder}/{name}.bin" for name in sums}
+    return tuple(
+        OfficialFile(paths[name], archive=archive, member=paths[name], checksum=Checksum("sha1", value), size=size)
+        for name, (value, size) in sums.items()
+    )
+
+
+def read(
+    folder: Path, files: Sequence[OfficialFile], label_bytes: int, *, verify: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.str_]]:
+    """Read the official files, one after the other.
+
+    Args:
+        folder: the data folder.
+        files: the files; those of the test part have "test" in their names.
+        label_bytes: how many label bytes stand before each picture.
+        verify: whether to compare checksums.
+
+    Returns:
+        Pictures ``uint8 (N, 3, 32, 32)``, label bytes ``uint8 (N, label_bytes)``, and the part of each, "train" or
+        "test".
 
     Raises:
         CorruptFileError: a file is no whole number of records.
     """
     width = label_bytes + PIXELS
-    for content, path in zip(contents, paths, strict=True):
+    contents = official.read(folder, files, verify=verify)
+    for content, file in zip(contents, files, strict=True):
         if not content or len(content) % width:
             raise CorruptFileError(
-                f"{path}: expected records of {width} bytes, got {len(content):,} bytes; delete it and fetch it again"
+                f"{file.path}: expected records of {width} bytes, got {len(content):,} bytes; delete it and fetch it "
+                "again"
             )
     rows = np.concatenate([np.frombuffer(content, dtype=np.uint8).reshape(-1, width) for content in contents])
     pictures = np.ascontiguousarray(rows[:, label_bytes:]).reshape(-1, 3, 32, 32)
-    return pictures, rows[:, :label_bytes].copy()
-
-
-def split(contents: Sequence[bytes], label_bytes: int, parts: Sequence[str]) -> NDArray[np.str_]:
-    """Name the official part of every record.
-
-    Args:
-        contents: the bytes of each file.
-        label_bytes: how many label bytes a record has.
-        parts: the part that each file belongs to.
-
-    Returns:
-        ``(N,)`` names.
-    """
-    return np.repeat(np.array(parts), [len(content) // (label_bytes + PIXELS) for content in contents])
+    parts = np.array(["test" if "test" in Path(file.path).name else "train" for file in files])
+    return pictures, rows[:, :label_bytes].copy(), np.repeat(parts, [len(content) // width for content in contents])

@@ -116,10 +116,8 @@ def integers(*, ndim: int, low: int | None = None, high: int | None = None, **na
     for bound, wrong in ((low, low is not None and result < low), (high, high is not None and result >= high)):
         if bound is not None and np.any(wrong):
             where = int(np.argmax(np.ravel(wrong)))
-            span = f"{low if low is not None else '-inf'} to {high - 1 if high is not None else 'inf'}"
-            raise InputError(
-                f"{name}: expected integers from {span}, got {np.ravel(result)[where]} at position {where}"
-            )
+            span = f"of at least {low}" if high is None else f"from {low if low is not None else '-inf'} to {high - 1}"
+            raise InputError(f"{name}: expected integers {span}, got {np.ravel(result)[where]} at position {where}")
     return result
 
 

@@ -180,11 +180,11 @@ def reported(text: str, error: type[ReticentError]) -> Iterator[None]:
         yield
     except ReticentError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise error(f"{text} failed: {told(problem)}") from problem
 
 
-def told(problem: Exception) -> str:
+def told(problem: BaseException) -> str:
     """Say what an exception was, and where it was raised.
 
     Args:

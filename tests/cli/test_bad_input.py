@@ -81,7 +81,7 @@ def test_no_such_device(command):
     ("changes", "words"),
     [
         ({"x": np.full((60, 5), np.nan, np.float32)}, ["x: expected finite numbers, got 300 NaN or infinite of 300"]),
-        ({"y": np.arange(60) % 3 - 1}, ["expected integers from 0", "got -1"]),
+        ({"y": np.arange(60) % 3 - 1}, ["expected integers of at least 0", "got -1"]),
         ({"y": np.where(np.arange(60) % 3 == 1, 2, np.arange(60) % 3)}, ["classes have no record", "class 1"]),
         ({"y": np.zeros(60, np.int64)}, ["at least 2 classes, got 1"]),
         ({"y": np.arange(59) % 3}, ["60 records", "59"]),
@@ -151,6 +151,8 @@ def nan(x, y, seed): return Nan(64, 10)
 def four(x, y, seed): return torch.nn.Linear(64, 4)
 def fails(x, y, seed): raise RuntimeError("out of luck")
 def wide(classes): return torch.nn.Linear(64, classes + 1)
+def softmax(x, y, seed): return torch.nn.Sequential(torch.nn.Linear(64, 10), torch.nn.Softmax(1))
+def leaves(x, y, seed): raise SystemExit(0)
 def narrow(classes): return torch.nn.Linear(63, classes)
 number = 3
 """
@@ -162,6 +164,8 @@ number = 3
         ("--train mine:nan", ["model 0", "answers hold NaN or infinity"]),
         ("--train mine:four", ["answered shape (60, 4) for 60 records: expected logits (60, 10)"]),
         ("--train mine:fails", ["mine:fails failed: RuntimeError: out of luck", "mine.py, line 8"]),
+        ("--train mine:softmax", ["the model answers probabilities", "leave its softmax out"]),
+        ("--train mine:leaves", ["mine:leaves failed: SystemExit: 0"]),
         ("--train mine:fial", ["mine has no 'fial': did you mean", "'fails'"]),
         ("--train mine:number", ["expected a function or a class, got int"]),
         ("--architecture mine:wide", ["expected logits", "10)"]),

@@ -83,7 +83,7 @@ def test_pictures_of_whole_numbers_are_taken(dtype, tmp_path):
         ({"x": PICTURES / 256, "y": Y}, InputError, "images must be uint8 from 0 to 255; got float64 from 0"),
         ({"x": PICTURES.astype(int) - 1, "y": Y}, InputError, "from -1"),
         ({"x": X, "y": Y + 1}, InputError, "1 of 3 classes have no record (class 0)"),
-        ({"x": X, "y": Y - 1}, InputError, "y: expected integers from 0 to inf, got -1"),
+        ({"x": X, "y": Y - 1}, InputError, "y: expected integers of at least 0, got -1"),
         ({"x": X, "y": [0, 0.5, 1, 1]}, InputError, "whole numbers as labels, got 0.5 for record 1"),
         ({"x": X, "y": [0, np.nan, 1, 1]}, InputError, "got nan for record 1"),
         ({"x": X, "y": np.ones((4, 2))}, InputError, "rows with a single 1"),
@@ -187,13 +187,32 @@ def csv(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["label,a,b\n0,0.5,1\n1,2,3\n1,4,5\n", "a,b,y\n0.5,1,0\n2,3,1\n4,5,1", "a,b,c\n0.5,1,0\n2,3,1\n4,5,1"]
+    ("text", "label"),
+    [
+        ("label,a,b\n0,0.5,1\n1,2,3\n1,4,5\n", None),
+        ("a,b,y\n0.5,1,0\n2,3,1\n4,5,1", None),
+        ("Target,a,b\n0,0.5,1\n1,2,3\n1,4,5\n", None),
+        ("a,b,c\n0.5,1,0\n2,3,1\n4,5,1", "c"),
+    ],
 )
-def test_csv_of_numbers(text, tmp_path):
-    records = load(csv(tmp_path, text))
+def test_csv_of_numbers(text, label, tmp_path):
+    records = load(csv(tmp_path, text), label=label)
     assert records.x.tolist() == [[0.5, 1], [2, 3], [4, 5]]
     assert records.y.tolist() == [0, 1, 1]
     assert records.kind == "tabular"
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "words"),
+    [
+        ("a,b,c\n1,2,0\n3,4,1\n", None, r"which column is the label\? .*, got a, b, c: give --label"),
+        ("label,y,b\n0,0,1\n1,1,3\n", None, "got both label and y: give --label COLUMN"),
+        ("a,b,c\n1,2,0\n3,4,1\n", "d", "no column 'd'"),
+    ],
+)
+def test_a_label_that_is_not_clear_is_asked_for(text, label, words, tmp_path):
+    with pytest.raises(InputError, match=words):
+        load(csv(tmp_path, text), label=label)
 
 
 def test_csv_with_texts(tmp_path):

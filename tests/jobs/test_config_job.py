@@ -221,3 +221,11 @@ def test_the_path_of_a_file_may_be_a_text(toml):
 def test_an_unknown_attack_is_told():
     with pytest.raises(UnknownNameError, match="unknown attack 'lirra': did you mean 'lira'"):
         build_attacks(AuditConfig(attacks=("lirra",)))
+
+
+def test_train_is_short_for_the_procedure(tmp_path, monkeypatch):
+    (tmp_path / "a.toml").write_text("train = 'zz_train:train'\n")
+    expected = {"procedure": {"name": "zz_train:train"}}
+    assert gather(tmp_path / "a.toml", {}).recipe == expected
+    assert gather(None, {"train": "zz_train:train"}).recipe == expected
+    assert chosen(None, {"train": "zz_train:train"}).recipe == expected

@@ -61,6 +61,12 @@ def test_blocks_cover_every_record_once(monkeypatch):
     assert max(b.stop - b.start for b in signals.blocks()) == 3
 
 
+def test_probabilities_are_not_taken_for_logits():
+    with pytest.raises(InputError, match="these are probabilities: expected logits"):
+        Signals.from_logits(np.full((2, 3, 4), 0.25), [0, 1, 2])
+    assert Signals.from_logits(np.log(np.full((2, 3, 4), 0.25)), [0, 1, 2]).classes == 4
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [

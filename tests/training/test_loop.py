@@ -168,3 +168,8 @@ def test_one_logit_becomes_two_and_cross_entropy_the_binary_one():
 def test_wrong_answers_are_named(answer, words):
     with pytest.raises(ModelError, match=words):
         forward(Answer(answer), torch.zeros(2, 3), 3)
+
+
+def test_a_float64_model_gets_float64():
+    double = torch.nn.utils.skip_init(torch.nn.Linear, 3, 2).double()
+    assert forward(double, torch.zeros(4, 3), 2).dtype == torch.float64

@@ -163,7 +163,7 @@ def _conclusion(judged: Sequence[_Judged], best: _Judged, leak: str) -> str:
     if leak == "not found":
         return (
             f"No attack did better than chance, and a leak that matters (an AUC of {MATERIAL_AUC}, or "
-            f"{MATERIAL_LIFT:g} times as many records as chance) is excluded."
+            f"{MATERIAL_LIFT:g} times as many records as chance at that rate of false alarms) is excluded."
         )
     if best.found:
         return "That is more than chance."

@@ -19,6 +19,8 @@ class Flags:
     "A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or module:function of your own. [digits]"
     data_dir: Path | None = None
     "Folder of official data files; then RETICENT_DATA, then the cache folder."
+    label: str | None = None
+    "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
     records: int | None = None
     "How many records to audit, drawn at random. [all]"
     architecture: str | None = None
@@ -69,7 +71,7 @@ class Flags:
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         settings = given.pop("set", [])
         given.pop("config", None)
-        renamed = {"attack": "attacks", "train": "recipe.procedure.name", "architecture": "recipe.architecture.name"}
+        renamed = {"attack": "attacks", "architecture": "recipe.architecture.name"}
         values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in given.items()}
         return values | dict(setting(text) for text in settings)
 

@@ -10,7 +10,9 @@ from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, UnknownNameError
 
 
-def load(name_or_path: str | Path, *, data_dir: Path | str | None = None, verify: bool = True) -> Records:
+def load(
+    name_or_path: str | Path, *, data_dir: Path | str | None = None, verify: bool = True, label: str | None = None
+) -> Records:
     """Load a data set.
 
     Args:
@@ -19,6 +21,7 @@ def load(name_or_path: str | Path, *, data_dir: Path | str | None = None, verify
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
+        label: for csv and Parquet files, the label's column.
 
     Returns:
         The records.
@@ -32,13 +35,17 @@ def load(name_or_path: str | Path, *, data_dir: Path | str | None = None, verify
         DataError: a user's function fails.
     """
     text = str(name_or_path)
+    if label is not None and Path(text).suffix not in {".csv", ".parquet"}:
+        raise InputError(
+            f"label: names the label's column of a csv or Parquet file, got the data set {text}: leave it out"
+        )
     if text in DATASETS:
         return _official(text, data_dir, verify=verify)
     if usercode.is_import_string(text):
         return imported.read(text)
     path = Path(text).expanduser()
     if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
-        return own.read(path)
+        return own.read(path, label)
     unknown = UnknownNameError("data set", text, DATASETS)
     raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(own.SUFFIXES)}, or module:function)")
 

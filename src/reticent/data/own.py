@@ -18,12 +18,13 @@ PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", 
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 
 
-def read(path: Path) -> Records:
+def read(path: Path, label: str | None = None) -> Records:
     """Read a file, or a folder with ``x.npy`` and ``y.npy``.
 
     Args:
         path: a ``.npz`` file with arrays x and y, or features and labels; an ``x.npy`` with ``y.npy`` beside it, or
             their folder; a ``.csv`` file with a header; a ``.parquet`` file.
+        label: for csv and Parquet, the label's column.
 
     Returns:
         The records.
@@ -41,9 +42,9 @@ def read(path: Path) -> Records:
         if path.suffix == ".npz":
             return _npz(path)
         if path.suffix == ".csv":
-            return table.read_csv(path)
+            return table.read_csv(path, label)
         if path.suffix == ".parquet":
-            return table.read_parquet(path)
+            return table.read_parquet(path, label)
     except OSError as error:
         raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     raise InputError(f"{path}: expected a file of type {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")

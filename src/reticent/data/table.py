@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 
 from reticent.data.given import records
 from reticent.data.records import Records
-from reticent.errors import CorruptFileError, InputError, MissingExtraError
+from reticent.errors import CorruptFileError, InputError, MissingExtraError, nearest
 
-LABELS = ("label", "y")
-"""Names of the label's column; without one of them it is the last."""
+LABELS = ("label", "labels", "y", "target", "class")
+"""Names that tell the label's column, where there is just one of them; else the user says which it is."""
 
 MOST_CATEGORIES = 500
 """A column of more different texts is taken for names or prose, not for a category."""
 
 
-def read_csv(path: Path) -> Records:
+def read_csv(path: Path, label: str | None = None) -> Records:
     """Read a csv file with a header.
 
     Args:
         path: the file.
+        label: the label's column; by default the only one with a name of `LABELS`.
 
     Returns:
         Tabular records: numbers as they are, other columns one-hot, with the texts in sorted order.
@@ -47,14 +48,15 @@ def read_csv(path: Path) -> Records:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(_is_number(name) for name in header):
         raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got numbers: add one")
-    return _records(path, [name.strip() for name in header], columns)
+    return _records(path, [name.strip() for name in header], columns, label)
 
 
-def read_parquet(path: Path) -> Records:
+def read_parquet(path: Path, label: str | None = None) -> Records:
     """Read a Parquet file.
 
     Args:
         path: the file.
+        label: the label's column; by default the only one with a name of `LABELS`.
 
     Returns:
         Tabular records, as for `read_csv`.
@@ -83,7 +85,7 @@ def read_parquet(path: Path) -> Records:
         if values.dtype.kind == "O" and len(values) and not isinstance(values[0], str):
             raise InputError(f"{path}: column {name!r} holds {column.type}: expected numbers or texts")
         columns.append(values.astype(np.str_) if values.dtype.kind == "O" else values)
-    return _records(path, list(table.column_names), columns)
+    return _records(path, list(table.column_names), columns, label)
 
 
 def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
@@ -107,8 +109,29 @@ def _texts(path: Path, stream: Any, width: int) -> list[NDArray[Any]]:
     return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*rows, strict=True)]
 
 
-def _records(path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]]) -> Records:
-    place = next((header.index(name) for name in LABELS if name in header), len(header) - 1)
+def _place(path: Path, header: Sequence[str], label: str | None) -> int:
+    """Find the label's column: the one that is named, or the only one of a telling name.
+
+    Raises:
+        InputError: there is no such column, or it cannot be told which one it is.
+    """
+    if label is not None:
+        if label not in header:
+            raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}")
+        return header.index(label)
+    telling = [name for name in header if name.lower() in LABELS]
+    if len(telling) == 1:
+        return header.index(telling[0])
+    found = (
+        f"both {' and '.join(telling)}" if telling else f"{', '.join(header[:8])}{', ...' if len(header) > 8 else ''}"
+    )
+    raise InputError(
+        f"{path}: which column is the label? Expected one named {', '.join(LABELS)}, got {found}: give --label COLUMN"
+    )
+
+
+def _records(path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]], label_name: str | None) -> Records:
+    place = _place(path, header, label_name)
     features = [_encode(path, header[j], column) for j, column in enumerate(columns) if j != place]
     if not features:
         raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got none")

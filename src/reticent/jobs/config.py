@@ -44,6 +44,10 @@ BY_KIND: dict[str, Options] = {
 """What is suggested for data that no table knows."""
 
 
+SHORT = {"train": "recipe.procedure.name"}
+"""Short keys, and where they lead."""
+
+
 class AuditConfig(AttackConfig):
     """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
 
@@ -51,6 +55,8 @@ class AuditConfig(AttackConfig):
     """A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or ``module:function``."""
     data_dir: str | None = None
     """Where official files lie; then RETICENT_DATA, then the cache folder."""
+    label: str | None = None
+    """For csv and Parquet files: the label's column."""
     records: Annotated[int, Ge(2)] | None = None
     """How many records to audit, drawn at random; by default all that no other role takes."""
     validation: Annotated[int, Ge(0)] = 0
@@ -148,7 +154,7 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
 
 
 def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
-    *tables, last = dotted.split(".")
+    *tables, last = SHORT.get(dotted, dotted).split(".")
     if (*tables, last)[0] in Recipe.model_fields:
         tables.insert(0, "recipe")
     for table in tables:
@@ -170,9 +176,12 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
         SpecError: an unknown key, one that is given in both places, or no table where one is expected.
     """
     known, recipe_keys = set(AuditConfig.model_fields), set(Recipe.model_fields)
+    if "train" in tree:
+        tree = deepcopy(tree)
+        _set(tree, "train", tree.pop("train"))
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
-        raise SpecError(f"unknown key {unknown[0]!r}: {nearest(unknown[0], known | recipe_keys)}")
+        raise SpecError(f"unknown key {unknown[0]!r}: {nearest(unknown[0], known | recipe_keys | set(SHORT))}")
     if isinstance(tree.get("attack"), (str, list)):
         raise SpecError("attack: holds options, one table an attack; which attacks to run stands under attacks")
     recipe = tree.get("recipe", {})
@@ -206,7 +215,7 @@ def prepare(config: AuditConfig) -> Job:
     models = config.models or usual
     attacks = build_attacks(config)
     queries = Queries(**config.queries)
-    records = load(config.dataset, data_dir=config.data_dir)
+    records = load(config.dataset, data_dir=config.data_dir, label=config.label)
     recipe = build_recipe(suggested or BY_KIND[records.kind], config.recipe)
     sizes = {"validation": config.validation, "reference": config.reference, "population": config.population}
     roles = Roles.split(records, config.seed, audited=config.records, **sizes)

@@ -81,7 +81,7 @@ class Maker:
             return self._make(model, training, signals)
         except ReticentError as error:
             raise error.prefixed(f"model {model}: ") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ModelError(f"model {model}: {told(error)}") from error
         finally:
             torch.set_num_threads(threads)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from reticent.errors import ModelError, NonFiniteError
-from reticent.signals.matrix import margin
+from reticent.signals.matrix import margin, probabilities
 from reticent.signals.queries import Queries, all_views
 from reticent.training.data import Examples, Preparation
 from reticent.training.loop import EVALUATION_BATCH, forward
@@ -57,7 +57,7 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
         Logits and margins.
 
     Raises:
-        ModelError: some part of the model is in training mode.
+        ModelError: some part of the model is in training mode, or it answers probabilities.
         NonFiniteError: the model answers NaN or infinity for some record.
     """
     loud = [part or "the model" for part, module in model.named_modules() if module.training]
@@ -78,6 +78,11 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
             margins[rows, query] = margin(answer, labels)
             if query == 0:
                 logits[rows] = answer
+    if count > 1 and not bad and probabilities(logits):
+        raise ModelError(
+            "the model answers probabilities (every row is positive and sums to 1): expected logits; "
+            "leave its softmax out, and train with a loss that takes logits"
+        )
     if bad:
         raise NonFiniteError(
             f"{bad} of {count * views} answers hold NaN or infinity; expected finite logits: "

@@ -93,9 +93,15 @@ class Signals:
 
         Raises:
             NonFiniteError: a model's logits are NaN or infinite; the message names the model and the count.
+            InputError: they are probabilities.
         """
         values = two_logits(checks.array(logits=logits, ndim=(2, 3)))
         finite_rows(values, "logits")
+        if probabilities(values):
+            raise InputError(
+                "logits: every row is positive and sums to 1, so these are probabilities: "
+                "expected logits; give numpy.log(probabilities)"
+            )
         truth = checks.integers(labels=labels, ndim=1, low=0, high=values.shape[2])
         checks.shape(logits=values, expected=(None, len(truth), None), meaning="(models, records, classes)")
         rows = [margin(row, truth)[:, None] for row in values]
@@ -151,6 +157,18 @@ class Signals:
         step = max(1, BLOCK_BYTES // each)
         for start in range(0, self.records, step):
             yield slice(start, min(start + step, self.records))
+
+
+def probabilities(answers: NDArray[Any]) -> bool:
+    """Tell whether answers are softmax outputs rather than logits.
+
+    Args:
+        answers: ``(..., C)``.
+
+    Returns:
+        True if no number is negative and every row sums to one.
+    """
+    return bool(answers.size and (answers >= 0).all() and (np.abs(answers.sum(axis=-1) - 1) < 1e-4).all())
 
 
 def two_logits(logits: NDArray[Any]) -> NDArray[Any]:

@@ -67,9 +67,13 @@ def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
     Raises:
         ModelError: the answer is no tensor of B rows and C columns.
     """
-    answer = model(x)
+    wide = next((p.dtype for p in model.parameters() if p.dtype == torch.float64), None)
+    answer = model(x.to(wide) if wide is not None and x.is_floating_point() else x)
     if not isinstance(answer, Tensor):
-        raise ModelError(f"the model must answer a tensor of logits, got {type(answer).__name__}")
+        raise ModelError(
+            f"the model must answer a tensor of logits, got {type(answer).__name__}: "
+            "wrap it in a module that returns the logits alone"
+        )
     logits = answer.view(len(x), -1) if answer.dim() == 1 and len(answer) == len(x) else answer
     if logits.shape == (len(x), 1) and classes == 2:
         return torch.cat([torch.zeros_like(logits), logits], dim=1)

@@ -42,7 +42,8 @@ def test_verdict_says_sentence_state_and_interval(document, page):
     low, high = document["verdict"]["auc_interval"]
     assert f"interval {low:.3f} to {high:.3f}; chance 0.5" in verdict.text
     found = round(1000 * document["verdict"]["tpr"])
-    assert re.search(rf"Of 1,000 records\s+{found} training records are found\s+10 others are accused", verdict.text)
+    head = "Of 1,000 training records, and of 1,000 others"
+    assert re.search(rf"{head}\s+{found} training records are found\s+10 others are accused", verdict.text)
 
 
 @pytest.mark.parametrize(

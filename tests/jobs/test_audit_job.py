@@ -286,3 +286,26 @@ def test_a_failing_model_is_named_and_the_others_are_kept(mine):
     ):
         own(mine, procedure="mine:train")
     assert not (mine / "out" / "audit.json").exists()
+
+
+def a_net(input_shape, classes):
+    import torch
+
+    return torch.nn.Linear(input_shape[0], classes)
+
+
+def test_data_and_functions_may_be_given_as_they_are(tmp_path):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 4)).astype(np.float32), np.arange(60) % 3
+    options = {"models": 4, "epochs": 1, "workers": 1, "replicates": 100, "attacks": ["loss"], "store": tmp_path / "s"}
+    pair = reticent.audit(dataset=(x, y), architecture=a_net, out=tmp_path / "a", **options)
+    assert pair.document["data"]["records"] == 60
+    assert pair.document["recipe"]["architecture"]["factory"] == f"{__name__}:a_net"
+    records = reticent.audit(dataset=reticent.Records.make(x, y), architecture=a_net, out=tmp_path / "b", **options)
+    assert records.document["environment"]["models_found"] == 4
+    with pytest.raises(
+        reticent.ReticentError, match=r"architecture: .*<lambda> .* cannot be imported by worker processes"
+    ):
+        reticent.audit(dataset=(x, y), architecture=lambda classes: None, **options)
+    with pytest.raises(reticent.ReticentError, match="dataset: returned int: expected a pair of arrays"):
+        reticent.audit(dataset=3, **options)

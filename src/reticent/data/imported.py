@@ -30,10 +30,22 @@ def read(text: str) -> Records:
     """
     function = usercode.load(text)
     with usercode.reported(text, DataError):
-        return _records(text, function())
+        return records(text, function())
 
 
-def _records(text: str, returned: Any) -> Records:
+def records(text: str, returned: Any) -> Records:
+    """Make records of what a user's Python holds.
+
+    Args:
+        text: what to call it in messages.
+        returned: a pair ``(x, y)``, a mapping with x and y, `Records`, or a map-style data set of pairs.
+
+    Returns:
+        The records.
+
+    Raises:
+        InputError: it is something else, or arrays that are not what they must be.
+    """
     if isinstance(returned, Records):
         return returned
     if isinstance(returned, Mapping):

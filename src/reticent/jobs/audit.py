@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
 from reticent.jobs import document
-from reticent.jobs.config import AuditConfig, Job, chosen, prepare
+from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.measure import Measured, measure
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -67,7 +67,8 @@ def audit(
         progress: called after every model.
         stage: called with a word before each stage.
         **values: keys of `AuditConfig` or, for short, of `Recipe`: ``dataset="location30", epochs=20``; dots are
-            written as double underscores: ``attack__lira__variance="pooled"``.
+            written as double underscores: ``attack__lira__variance="pooled"``. ``dataset`` may also be ``(x, y)``,
+            `Records` or a map-style data set; ``architecture`` and ``train`` a function of an importable module.
 
     Returns:
         The audit; its three files lie in ``config.out``.
@@ -77,7 +78,7 @@ def audit(
         >>> audited = reticent.audit(models=8, epochs=5, store="/tmp/s", out="/tmp/o")  # doctest: +SKIP
         >>> print(audited.sentence)  # doctest: +SKIP
     """
-    return run(prepare(chosen(config, values)), progress=progress, stage=stage)
+    return run(called(config, values), progress=progress, stage=stage)
 
 
 def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from reticent import usercode
 from reticent.attacks import ATTACKS, check_membership
-from reticent.data import DATASETS
+from reticent.data import DATASETS, imported
 from reticent.data.load import load
 from reticent.data.membership import Membership
 from reticent.data.records import Records
@@ -44,6 +44,8 @@ BY_KIND: dict[str, Options] = {
 """What is suggested for data that no table knows."""
 
 
+OWN = "own data"
+"""What stands for data that were given as they are."""
 SHORT = {"train": "recipe.procedure.name"}
 """Short keys, and where they lead."""
 
@@ -103,21 +105,51 @@ class Job:
     device: str
 
 
-def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
-    """Read what a Python caller gives.
+def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> Job:
+    """Prepare what a Python caller gives, who may give data and functions as they are.
 
     Args:
         config: a configuration, the path of a TOML file, or None.
-        values: as for `gather`, with dots written as double underscores; they win.
+        values: as for `gather`, with dots written as double underscores; they win. ``dataset`` may also be a pair
+            ``(x, y)``, `Records`, or a map-style data set; ``architecture`` and ``train`` a function of a module.
+
+    Returns:
+        The job.
+    """
+    given = dict(values)
+    data = given.get("dataset")
+    if data is None or isinstance(data, (str, Path)):
+        return prepare(chosen(config, given))
+    records = imported.records("dataset", data)
+    return prepare(chosen(config, given | {"dataset": OWN}), records)
+
+
+def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
+    """Read the configuration that a Python caller gives.
+
+    Args:
+        config: a configuration, the path of a TOML file, or None.
+        values: as for `called`, but for data as they are.
 
     Returns:
         The configuration.
     """
-    dotted = {key.replace("__", "."): value for key, value in values.items()}
+    named = {key: _import_string(key, value) if callable(value) else value for key, value in values.items()}
+    dotted = {key.replace("__", "."): value for key, value in named.items()}
     if not isinstance(config, AuditConfig):
         return gather(config, dotted)
     given = {name: getattr(config, name) for name in config.model_fields_set}
     return gather(None, given | dotted) if dotted else config
+
+
+def _import_string(key: str, value: Any) -> str:
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "<nameless>")
+    if module in {None, "__main__"} or not name.replace(".", "").isidentifier():
+        raise InputError(
+            f"{key}: {name} of {module} cannot be imported by worker processes: put it into a file of its own and give "
+            "my_file:my_function"
+        )
+    return f"{module}:{name}"
 
 
 def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
@@ -195,11 +227,12 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     return rest | ({"recipe": recipe} if recipe else {})
 
 
-def prepare(config: AuditConfig) -> Job:
+def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     """Check everything that can be checked before training: data, roles, recipe, attacks and their references.
 
     Args:
         config: what the user said.
+        records: the data set, if it is at hand; by default the one that the configuration names is loaded.
 
     Returns:
         The job.
@@ -215,7 +248,8 @@ def prepare(config: AuditConfig) -> Job:
     models = config.models or usual
     attacks = build_attacks(config)
     queries = Queries(**config.queries)
-    records = load(config.dataset, data_dir=config.data_dir, label=config.label)
+    if records is None:
+        records = load(config.dataset, data_dir=config.data_dir, label=config.label)
     recipe = build_recipe(suggested or BY_KIND[records.kind], config.recipe)
     sizes = {"validation": config.validation, "reference": config.reference, "population": config.population}
     roles = Roles.split(records, config.seed, audited=config.records, **sizes)

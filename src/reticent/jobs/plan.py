@@ -13,7 +13,7 @@ import torch
 
 from reticent.auditing.audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
-from reticent.jobs.config import AuditConfig, Job, chosen, prepare
+from reticent.jobs.config import AuditConfig, Job, called
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
@@ -74,7 +74,7 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
     Returns:
         The plan.
     """
-    return estimate(prepare(chosen(config, values)))
+    return estimate(called(config, values))
 
 
 def estimate(job: Job) -> Plan:

@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -5,7 +7,15 @@ import torch
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.errors import ModelError, NonFiniteError, RolesError, ShapeError, StoreLockedError, TrainingDivergedError
+from reticent.errors import (
+    CorruptRunError,
+    ModelError,
+    NonFiniteError,
+    RolesError,
+    ShapeError,
+    StoreLockedError,
+    TrainingDivergedError,
+)
 from reticent.models.mlp import MLP
 from reticent.population import gather
 from reticent.population.population import Population
@@ -235,3 +245,20 @@ def test_devices():
         assert choose_device("auto") == "cpu"
         with pytest.raises(ModelError, match="has no CUDA device"):
             choose_device("cuda")
+
+
+def test_all_corrupt_runs_are_named_and_the_others_are_kept(store):
+    made = population()
+    train(made, store)
+    for model in (0, 3):
+        (store.root / "runs" / made.signals_id(model) / "done.json").write_text("{")
+    with pytest.raises(CorruptRunError, match=r"(?s)2 of 4 models .*model 0: .*model 3: "):
+        train(made, store)
+    for model in (0, 3):
+        shutil.rmtree(store.root / "runs" / made.signals_id(model))
+    again = train(made, store)
+    for model in (1, 2):
+        path = store.root / "runs" / made.signals_id(model) / "signals.safetensors"
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.raises(CorruptRunError, match=r"(?s)model 1: run .*model 2: run "):
+        gather.signals(made, store, again)

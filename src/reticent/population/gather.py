@@ -48,19 +48,28 @@ def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple
         Signals of the audited records, and of the attacker's population or None where that role is empty.
 
     Raises:
-        CorruptRunError: a run is gone or its bytes changed.
+        CorruptRunError: runs are gone or their bytes changed; all are named.
     """
-    paths = []
+    paths, broken = [], []
     for one in made:
-        run = store.find(one.signals)
-        if run is None:
-            raise CorruptRunError(f"run {one.signals} of model {one.model} is gone: run the same command again")
-        paths.append(run.file("signals.safetensors"))
+        try:
+            paths.append(_file(store, one))
+        except CorruptRunError as error:
+            broken.append(f"model {one.model}: {error}")
+    if broken:
+        raise CorruptRunError("\n".join(broken))
     labels, roles = population.records.y, population.roles
     audited = _open(paths, "", labels[roles.audited], population.records.classes)
     if not len(roles.population):
         return audited, None
     return audited, _open(paths, "population_", labels[roles.population], population.records.classes)
+
+
+def _file(store: Store, one: Made) -> Path:
+    run = store.find(one.signals)
+    if run is None:
+        raise CorruptRunError(f"run {one.signals} is gone: run the same command again")
+    return run.file("signals.safetensors")
 
 
 def _open(paths: Sequence[Path], prefix: str, labels: NDArray[np.int64], classes: int) -> Signals:

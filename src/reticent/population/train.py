@@ -14,7 +14,7 @@ from multiprocessing import connection
 
 import torch
 
-from reticent.errors import ModelError, ReticentError, StoreLockedError
+from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
 from reticent.population.population import Population
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
@@ -91,7 +91,7 @@ def train(
             finished ones are kept. `StoreLockedError` if the only models left are being made by another live process.
     """
     started = time.perf_counter()
-    waiting = [m for m in range(population.models) if store.find(population.signals_id(m)) is None]
+    waiting = [m for m in range(population.models) if not _finished(store, population.signals_id(m))]
     maker = Maker(population, store, device) if workers == 1 or not waiting else None
     made: dict[int, Made] = {}
     if len(waiting) < population.models:
@@ -113,11 +113,18 @@ def train(
                 report()
             else:
                 failures.append(result)
-            if len(failures) >= GIVE_UP and len(made) == found:
+            if sum(not isinstance(e, CorruptRunError) for e in failures) >= GIVE_UP and len(made) == found:
                 break
     if failures:
         raise _failure(failures, len(made), population.models)
     return [made[m] for m in range(population.models)]
+
+
+def _finished(store: Store, run_id: str) -> bool:
+    try:
+        return store.find(run_id) is not None
+    except CorruptRunError:
+        return False  # Named, with all others, when its turn comes.
 
 
 def _progress(made: dict[int, Made], total: int, found: int, seconds: float) -> Progress:

@@ -72,12 +72,12 @@ class Maker:
             ModelError: an unexpected exception, most often of user code; the message says where.
         """
         training, signals = self.population.training_id(model), self.population.signals_id(model)
-        found = self.store.find(signals)
-        if found is not None:
-            return Made(model, training, signals, dict(found.facts), fresh=False)
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
+            found = self.store.find(signals)
+            if found is not None:
+                return Made(model, training, signals, dict(found.facts), fresh=False)
             return self._make(model, training, signals)
         except ReticentError as error:
             raise error.prefixed(f"model {model}: ") from error

@@ -30,9 +30,8 @@ def attack(
         config: TOML file with `attacks` and `[attack.NAME]` tables.
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
     """
-    from rich.console import Console
-
     from reticent.attacks import ATTACKS
+    from reticent.cli.screen import stdout
     from reticent.jobs.attack import attack as run
     from reticent.jobs.attack import check_scores, read_signals, save_scores
     from reticent.jobs.attacks import gather_attacks
@@ -46,7 +45,7 @@ def attack(
         **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
         replicates=chosen.replicates, confidence=chosen.confidence,
     )  # fmt: skip
-    console = Console(highlight=False)
+    console = stdout()
     console.print(terminal(done.document))
     files = [*done.files, *([save_scores(scores, done.scores)] if scores else [])]
     for file in files:

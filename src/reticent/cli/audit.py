@@ -11,9 +11,8 @@ def audit(flags: Flags = Flags()) -> None:  # noqa: B008
     Args:
         flags: what to audit, and how.
     """
-    from rich.console import Console
-
     from reticent.cli.progress import screen
+    from reticent.cli.screen import stdout
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
     from reticent.report.tables import terminal
@@ -21,7 +20,7 @@ def audit(flags: Flags = Flags()) -> None:  # noqa: B008
     job = prepare(gather(flags.config, flags.values()))
     with screen() as shown:
         audited = run(job, progress=shown.model, stage=shown.stage)
-    console = Console(highlight=False)
+    console = stdout()
     console.print(terminal(audited.document))
     for file in audited.files:
         console.print(str(file), soft_wrap=True)

@@ -21,9 +21,9 @@ def list_(*, data_dir: str | None = None) -> None:
     Args:
         data_dir: Where official files are looked for first.
     """
-    from rich.console import Console
     from rich.table import Table
 
+    from reticent.cli.screen import stdout
     from reticent.data import DATASETS
 
     table = Table("name", "kind", "records", "classes", "here", "what", box=None, pad_edge=False)
@@ -32,7 +32,7 @@ def list_(*, data_dir: str | None = None) -> None:
     for name, entry in DATASETS.items():
         row = (entry.kind, f"{entry.records:,}", str(entry.classes), "yes" if _where(entry, data_dir) else "no")
         table.add_row(name, *row, entry.summary)
-    console = Console()
+    console = stdout()
     console.print(table)
     console.print(
         "\nTo get one that is not here: reticent data fetch NAME. Your own: FILE.npz, FILE.csv, module:function."
@@ -167,16 +167,17 @@ def _checked(entry: "DatasetEntry") -> str:
 
 
 def _print(rows: dict[str, str], lines: Sequence[str] = ()) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from reticent.cli.screen import stdout
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for key, value in rows.items():
         table.add_row(key, Text(value))
-    console = Console()
+    console = stdout()
     console.print(table)
     for line in lines:
         console.print(Text(line), soft_wrap=True)

@@ -12,9 +12,9 @@ def plan(flags: Flags = Flags()) -> None:  # noqa: B008
     import math
     from datetime import timedelta
 
-    from rich.console import Console
     from rich.table import Table
 
+    from reticent.cli.screen import stdout
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
 
@@ -45,4 +45,4 @@ def plan(flags: Flags = Flags()) -> None:  # noqa: B008
             else f"not measurable: needs {rate['non_members_needed']:,} non-members a model"
         )
         table.add_row(f"TPR at FPR {rate['fpr']:g}", verdict)
-    Console(highlight=False).print(table)
+    stdout().print(table)

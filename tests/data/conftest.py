@@ -2,22 +2,10 @@
 
 import contextlib
 import http.server
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-
-def made(folder, *names):
-    if not (SHARED / "make_official.py").is_file():
-        pytest.skip(f"the copies of the real data are not at {SHARED}")
-    command = [sys.executable, str(SHARED / "make_official.py"), str(folder), *names]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder
+from shared_copies import SHARED, made
 
 
 @pytest.fixture(scope="session")

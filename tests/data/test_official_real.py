@@ -83,7 +83,7 @@ def test_mnist_plain_and_gzipped(mnist_folder, tmp_path):
 
 @pytest.mark.slow
 def test_cifar10(tmp_path):
-    from conftest import made
+    from shared_copies import made
 
     folder = made(tmp_path, "cifar10")
     records = load("cifar10", data_dir=folder)
@@ -103,7 +103,7 @@ def test_cifar10(tmp_path):
 
 @pytest.mark.slow
 def test_tinyimagenet_part(tmp_path, caplog):
-    from conftest import made
+    from shared_copies import made
 
     records = load("tinyimagenet", data_dir=made(tmp_path, "tinyimagenet"))
     assert records.x.shape == (16000, 3, 64, 64)

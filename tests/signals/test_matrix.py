@@ -63,8 +63,9 @@ def test_blocks_cover_every_record_once(monkeypatch):
 
 def test_probabilities_are_not_taken_for_logits():
     with pytest.raises(InputError, match="these are probabilities: expected logits"):
-        Signals.from_logits(np.full((2, 3, 4), 0.25), [0, 1, 2])
-    assert Signals.from_logits(np.log(np.full((2, 3, 4), 0.25)), [0, 1, 2]).classes == 4
+        Signals.from_logits(np.full((4, 3, 4), 0.25), [0, 1, 2])
+    assert Signals.from_logits(np.log(np.full((4, 3, 4), 0.25)), [0, 1, 2]).classes == 4
+    assert Signals.from_logits(np.array([[[1.0, 0.0]]]), [0]).classes == 2  # two rows may sum to one by accident
 
 
 @pytest.mark.parametrize(

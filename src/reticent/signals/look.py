@@ -78,7 +78,7 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
             margins[rows, query] = margin(answer, labels)
             if query == 0:
                 logits[rows] = answer
-    if count > 1 and not bad and probabilities(logits):
+    if not bad and probabilities(logits):
         raise ModelError(
             "the model answers probabilities (every row is positive and sums to 1): expected logits; "
             "leave its softmax out, and train with a loss that takes logits"

@@ -17,6 +17,8 @@ from reticent.errors import InputError, NonFiniteError, ShapeError
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 64 * 2**20
 """How much float64 memory one block of records may take."""
+TELLING_ROWS = 10
+"""So many rows that sum to one are softmax outputs."""
 
 
 class Matrix(Protocol):
@@ -166,9 +168,10 @@ def probabilities(answers: NDArray[Any]) -> bool:
         answers: ``(..., C)``.
 
     Returns:
-        True if no number is negative and every row sums to one.
+        True if no number is negative and every row sums to one, in enough rows that this is no accident.
     """
-    return bool(answers.size and (answers >= 0).all() and (np.abs(answers.sum(axis=-1) - 1) < 1e-4).all())
+    sums = answers.sum(axis=-1)
+    return bool(sums.size >= TELLING_ROWS and (answers >= 0).all() and (np.abs(sums - 1) < 1e-4).all())
 
 
 def two_logits(logits: NDArray[Any]) -> NDArray[Any]:

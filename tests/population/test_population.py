@@ -1,4 +1,5 @@
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -262,3 +263,13 @@ def test_all_corrupt_runs_are_named_and_the_others_are_kept(store):
         path.write_bytes(path.read_bytes()[:-1] + b"?")
     with pytest.raises(CorruptRunError, match=r"(?s)model 1: run .*model 2: run "):
         gather.signals(made, store, again)
+
+
+def test_a_watched_population_logs_its_accuracy_and_has_runs_of_its_own(store):
+    plain, watched = population(), replace(population(), watch=True)
+    made = train(watched, store)
+    curves = gather.trajectories(store, made)
+    assert [len(curve) for curve in curves] == [TINY.epochs] * 4
+    assert [curve[-1] for curve in curves] == pytest.approx([one.facts["accuracy_non_members"] for one in made])
+    assert plain.training_id(0) != watched.training_id(0)
+    assert gather.trajectories(store, train(plain, store)) == [[]] * 4

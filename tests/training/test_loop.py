@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from reticent.data.records import Records
-from reticent.errors import InputError, ModelError, TrainingDivergedError
+from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.procedures.plain import train
@@ -110,6 +112,31 @@ def test_early_stopping_keeps_the_best_epoch():
         recipe.replace(epochs=trained.history.kept + 1, patience=None), materials(blobs(), range(48)), Streams(0, 0)
     )
     assert same(state(trained), state(shorter))
+
+
+def test_stopping_after_some_epochs_is_the_beginning_of_the_longer_run():
+    m = materials(blobs(), range(64))
+    for schedule in ("constant", "cosine", "multistep"):
+        longer = SMALL.replace(schedule=schedule)
+        stopped = train(longer.replace(stop_after=2), m, Streams(0, 0))
+        assert stopped.history.loss == train(longer, m, Streams(0, 0)).history.loss[:2]
+    assert same(state(train(SMALL.replace(stop_after=4), m, Streams(0, 0))), state(train(SMALL, m, Streams(0, 0))))
+    with pytest.raises(SpecError, match=r"stop_after at most epochs \(4\)"):
+        SMALL.replace(stop_after=5)
+
+
+def test_watching_records_changes_no_bit_and_gives_the_accuracy_after_every_epoch():
+    recipe = SMALL.replace(architecture=MLP(widths=(16,), dropout=0.3))
+    m = materials(blobs(), range(64))
+    watched = replace(m, watched=m.prepare.examples(blobs(), np.arange(64, 96)))
+    plain, seen = train(recipe, m, Streams(0, 0)), train(recipe, watched, Streams(0, 0))
+    assert same(state(plain), state(seen))
+    assert (plain.history.accuracy, len(seen.history.accuracy)) == ([], 4)
+    with torch.no_grad():
+        right = seen.model(m.prepare(watched.watched.x)).argmax(1) == watched.watched.y
+    assert seen.history.accuracy[-1] == pytest.approx(float(right.double().mean()))
+    prefix = train(recipe.replace(stop_after=2), watched, Streams(0, 0))
+    assert prefix.history.accuracy == seen.history.accuracy[:2]
 
 
 def test_early_stopping_needs_validation_records():

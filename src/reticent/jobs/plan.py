@@ -127,7 +127,7 @@ def _probe(population: Population, store: Store, device: str) -> _Probed:
     maker = Maker(population, store, device)
     recipe = population.recipe
     whole = recipe.procedure.method == "function"
-    short = recipe if whole else recipe.replace(epochs=1, warmup_epochs=0.0, patience=None)
+    short = recipe if whole else recipe.replace(epochs=1, warmup_epochs=0.0, patience=None, stop_after=None)
     materials, streams = maker.materials(0), Streams(population.seed, 0)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -147,7 +147,7 @@ def _probe(population: Population, store: Store, device: str) -> _Probed:
     unit = 1 if sys.platform == "darwin" else 1024
     return _Probed(
         start=start,
-        seconds=epoch * (1 if whole else recipe.epochs) + asking,
+        seconds=epoch * (1 if whole else recipe.stop_after or recipe.epochs) + asking,
         memory=unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
         parameters=sum(p.numel() for p in trained.model.parameters()),
         state_bytes=sum(v.numel() * v.element_size() for state in kept for v in state.values()),

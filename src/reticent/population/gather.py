@@ -1,5 +1,6 @@
 """Signals of a finished population, read from the store by blocks of records."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -76,3 +77,26 @@ def _open(paths: Sequence[Path], prefix: str, labels: NDArray[np.int64], classes
     margins = Rows([StoredRow(path, f"{prefix}margins") for path in paths])
     logits = Rows([StoredRow(path, f"{prefix}logits") for path in paths])
     return Signals(labels=labels, margins=margins, classes=classes, logits=logits)
+
+
+def trajectories(store: Store, made: Sequence[Made]) -> list[list[float]]:
+    """Read how a watched population's accuracy on its non-members went.
+
+    Args:
+        store: where the runs lie.
+        made: one entry a model.
+
+    Returns:
+        For each model, its accuracy after every epoch; empty where its training does not run epoch by epoch.
+
+    Raises:
+        CorruptRunError: a run is gone, or its bytes changed.
+    """
+    curves = []
+    for one in made:
+        run = store.find(one.training)
+        if run is None:
+            raise CorruptRunError(f"run {one.training} is gone: run the same command again")
+        lines = [json.loads(line) for line in run.file("log.jsonl").read_text(encoding="utf-8").splitlines()]
+        curves.append([line["accuracy"] for line in lines if "accuracy" in line])
+    return curves

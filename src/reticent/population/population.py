@@ -28,6 +28,7 @@ class Population:
         membership: who trains on what.
         seed: the master seed; model m draws from the streams named ``("model", m, ...)``.
         queries: the views of each record that the signals hold.
+        watch: note each model's accuracy on its own non-members after every epoch, in the training run's log.
     """
 
     recipe: Recipe
@@ -36,6 +37,7 @@ class Population:
     membership: Membership
     seed: int
     queries: Queries = field(default_factory=Queries)
+    watch: bool = False
 
     def __post_init__(self) -> None:
         self.roles.check(self.records)
@@ -78,6 +80,7 @@ class Population:
             "data": self.records.digest,
             "seed": self.seed,
             **{name: _digest(ids) for name, ids in handed.items() if len(ids)},
+            **({"watch": True} if self.watch else {}),
         }
 
     def training_spec(self, model: int) -> dict[str, Any]:

@@ -115,8 +115,14 @@ class Maker:
         Returns:
             The materials, on the device.
         """
-        members = self.prepare.examples(self.population.records, self.population.members(model))
-        return Materials(members, self.validation, self.reference, self.prepare, self.population.records.classes)
+        population = self.population
+        members = self.prepare.examples(population.records, population.members(model))
+        watched = None
+        if population.watch:
+            others = population.roles.audited[~population.membership.matrix[model]]
+            watched = self.prepare.examples(population.records, others)
+        classes = population.records.classes
+        return Materials(members, self.validation, self.reference, self.prepare, classes, watched)
 
     def _trained(self, model: int) -> Trained:
         recipe = self.population.recipe
@@ -197,7 +203,11 @@ def _write_training(draft: Draft, trained: Trained) -> None:
             draft.write_arrays(f"{name}.safetensors", {n: _array(v) for n, v in tensors.items()})
     history = trained.history
     lines = [
-        json.dumps({"epoch": epoch, "loss": loss} | _validation(history.validation_loss, epoch))
+        json.dumps(
+            {"epoch": epoch, "loss": loss}
+            | _noted("validation_loss", history.validation_loss, epoch)
+            | _noted("accuracy", history.accuracy, epoch)
+        )
         for epoch, loss in enumerate(history.loss)
     ]
     draft.write_bytes("log.jsonl", "".join(f"{line}\n" for line in lines).encode())
@@ -210,8 +220,8 @@ def _array(tensor: Tensor) -> NDArray[Any]:
     return array
 
 
-def _validation(losses: list[float], epoch: int) -> dict[str, float]:
-    return {"validation_loss": losses[epoch]} if epoch < len(losses) else {}
+def _noted(name: str, values: list[float], epoch: int) -> dict[str, float]:
+    return {name: values[epoch]} if epoch < len(values) else {}
 
 
 def _environment(device: torch.device) -> dict[str, str]:

@@ -26,11 +26,13 @@ class History:
     Attributes:
         loss: mean training loss.
         validation_loss: mean cross-entropy of the validation records, where there are any.
+        accuracy: share of the watched records that are labelled correctly, where there are any.
         kept: the epoch whose state was kept.
     """
 
     loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
+    accuracy: list[float] = field(default_factory=list)
     kept: int = 0
 
 
@@ -44,6 +46,7 @@ class Materials:
         reference: the defender's reference non-members; may be empty.
         prepare: from stored records to model input.
         classes: number of classes C.
+        watched: records whose accuracy is noted after every epoch; they have no part in the training.
     """
 
     members: Examples
@@ -51,6 +54,7 @@ class Materials:
     reference: Examples
     prepare: Preparation
     classes: int
+    watched: Examples | None = None
 
 
 def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
@@ -109,9 +113,11 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
     best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
     with streams.lent("dropout"):
-        for epoch in range(recipe.epochs):
+        for epoch in range(recipe.stop_after or recipe.epochs):
             history.loss.append(run.epoch(epoch))
             history.kept = epoch
+            if materials.watched is not None:
+                history.accuracy.append(accuracy(model, materials, materials.watched))
             if recipe.patience is None:
                 continue
             loss = validation_loss(model, materials)
@@ -223,6 +229,25 @@ def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: 
         raise InputError(f"augmentation {recipe.augmentation!r} is for images, got records of shape {shape}")
     if "crop" in recipe.augmentation and recipe.padding >= min(shape[1:]):
         raise InputError(f"padding: expected less than the image's {min(shape[1:])} pixels, got {recipe.padding}")
+
+
+@torch.no_grad()
+def accuracy(model: nn.Module, materials: Materials, records: Examples) -> float:
+    """Compute the share of records that a model labels correctly, in eval mode.
+
+    Args:
+        model: the network.
+        materials: says how records become model input.
+        records: whom to ask about.
+
+    Returns:
+        The share.
+    """
+    model.eval()
+    right = 0
+    for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
+        right += int((forward(model, materials.prepare(x), materials.classes).argmax(dim=1) == y).sum())
+    return right / len(records)
 
 
 @torch.no_grad()

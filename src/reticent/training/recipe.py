@@ -55,6 +55,8 @@ class Recipe(Spec):
     """Largest norm of a step's gradient; longer ones are scaled down."""
     patience: Annotated[int, Ge(1)] | None = None
     """Early stopping: end after so many epochs without a lower validation loss, and keep the best epoch's state."""
+    stop_after: Annotated[int, Ge(1)] | None = None
+    """End after so many epochs of the `epochs` that the schedule is made for, and keep that state."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16 runs the forward pass under autocast; weights and signals stay float32."""
 
@@ -62,6 +64,8 @@ class Recipe(Spec):
     def _consistent(self) -> Any:
         if self.warmup_epochs > self.epochs:
             raise ValueError(f"warmup_epochs at most epochs ({self.epochs})")
+        if self.stop_after is not None and self.stop_after > self.epochs:
+            raise ValueError(f"stop_after at most epochs ({self.epochs})")
         if self.nesterov and not self.momentum:
             raise ValueError("a positive momentum where nesterov is on")
         return self

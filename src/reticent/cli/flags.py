@@ -57,6 +57,8 @@ class Flags:
     "Folder for report.html, audit.json and records.csv. [reticent-audit]"
     attack: Annotated[list[str] | None, Parameter(negative="")] = None
     "An attack to run; repeat it for several. [all]"
+    control: str | None = None
+    "null repeats the audit with permuted membership, where there is nothing to find. [none]"
     config: Path | None = None
     "TOML file with any of these and every other option; flags win."
     set: Annotated[list[str] | None, Parameter(negative="")] = None

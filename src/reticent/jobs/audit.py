@@ -1,7 +1,7 @@
 """The main job: from records to an honest audit."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from reticent.attacks.base import Problem
 from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, measure
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
+from reticent.population.worker import Made
 from reticent.report.files import make_folder
 from reticent.report.write import write_report
-from reticent.spec import full
+from reticent.spec import canonical, full
 from reticent.store import Store
 
 THUMBNAILS = 60
@@ -92,36 +94,91 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     Returns:
         The audit, written to disk.
     """
-    tell = stage or (lambda _: None)
-    out, store = Path(job.config.out), Store(Path(job.config.store)).open()
-    make_folder(out)
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), _Clock()
+    make_folder(Path(job.config.out))
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    evaluated = evaluate(job, progress=progress, stage=stage)
+    if stage is not None:
+        stage("report")
+    return write(evaluated, Path(job.config.out), started)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """A population that was trained and attacked.
+
+    Attributes:
+        job: what was done.
+        made: one entry a model.
+        measured: what the attacks found.
+        control: the null control's part of the document, or None.
+        seconds: by what they were spent on.
+    """
+
+    job: Job
+    made: Sequence[Made]
+    measured: Measured
+    control: dict[str, Any] | None
+    seconds: dict[str, float]
+
+
+def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Evaluated:
+    """Train what is not finished, attack every model, and measure; writes nothing but the store.
+
+    Args:
+        job: what to do.
+        progress: called after every model.
+        stage: called with a word before each stage.
+
+    Returns:
+        The measured population.
+    """
+    tell, store, clock = stage or (lambda _: None), Store(Path(job.config.store)).open(), _Clock()
     tell("training")
     made = train(job.population, store, workers=job.workers, device=job.device, progress=progress)
-    times = {"training": clock.lap()}
+    seconds = {"training": clock.lap()}
     signals, others = population_signals.signals(job.population, store, made)
     problem = Problem.make(signals, job.population.membership, population=others)
-    measured = measure(
-        problem,
-        job.attacks,
-        seed=job.config.seed,
-        replicates=job.config.replicates,
-        confidence=job.config.confidence,
-        progress=tell,
-    )
-    times["scoring"] = clock.lap()
-    tell("report")
+    options: dict[str, Any] = {
+        "seed": job.config.seed,
+        "replicates": job.config.replicates,
+        "confidence": job.config.confidence,
+    }
+    measured = measure(problem, job.attacks, **options, progress=tell)
+    seconds["scoring"] = clock.lap()
+    control = None
+    if job.config.control == "null":
+        tell("null control")
+        control = null(problem, job.attacks, measured.audits, **options)
+        seconds["control"] = clock.lap()
+    return Evaluated(job, made, measured, control, seconds)
+
+
+def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
+    """Write the files of an audit.
+
+    Args:
+        evaluated: what was found.
+        out: the folder.
+        started: when it began, ISO 8601.
+
+    Returns:
+        The audit.
+    """
+    job, made = evaluated.job, evaluated.made
     found = sum(not one.fresh for one in made)
     facts = document.population_facts(job.population, made)
     written = document.assemble(
-        measured,
+        evaluated.measured,
         data=document.data_facts(job.records, job.population.roles),
         recipe=full(job.population.recipe),
         population=facts,
-        environment=document.environment_facts(job, times, found, started),
+        environment=document.environment_facts(job, evaluated.seconds, found, started)
+        | {"config": canonical(job.config)},
         cannot_say=_limits(job, facts),
     )
-    return _write(job, measured, written, out)
+    if evaluated.control is not None:
+        written["control"] = evaluated.control
+    return _write(job, evaluated.measured, written, out)
 
 
 def _write(job: Job, measured: Measured, written: dict[str, Any], out: Path) -> Audited:

@@ -1,0 +1,116 @@
+"""The null control: the same audit with the membership drawn again, so that there is nothing to find.
+
+Who trained on what is permuted among the models, for each record by itself, which is a fresh draw of the membership: it
+keeps every count and says nothing of the models. Attacks, thresholds and intervals then run as before. What they find
+is an error of the audit; how far their intervals reach tells the smallest leak that the real audit would have found.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from scipy.special import ndtri
+
+from reticent import seeds
+from reticent.attacks.base import Problem
+from reticent.auditing.intervals import tail
+from reticent.auditing.results import Audit, Summary
+from reticent.auditing.verdict import verdict, widened
+from reticent.data.membership import Membership
+from reticent.jobs.measure import measure
+from reticent.spec import Spec
+
+STRICT = 50
+"""The control fails where chance would do so once in `STRICT` times as many audits as the confidence says: 1 in 1,000
+at 95 %."""
+POWER = 0.8
+"""How often a leak as large as the detectable one is found."""
+
+
+def null(
+    problem: Problem,
+    attacks: Sequence[Spec],
+    audits: Sequence[Audit],
+    *,
+    seed: int,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+) -> dict[str, Any]:
+    """Repeat an audit with permuted membership.
+
+    Args:
+        problem: of the real audit.
+        attacks: its attacks.
+        audits: what they found.
+        seed: the master seed; the permutation's stream is named after the control.
+        replicates: of the bootstrap.
+        confidence: of every interval.
+
+    Returns:
+        The ``control`` object of ``audit.json``.
+    """
+    drawn = seeds.integer(seed, "control", "null")
+    membership = Membership.draw(problem.membership.models, problem.membership.records, drawn)
+    pretended = replace(problem, membership=membership)
+    nulls = measure(pretended, attacks, seed=drawn, replicates=replicates, confidence=confidence).audits
+    odd = [audit.name for audit in nulls if _odd(audit, len(nulls))]
+    detectable = _detectable(nulls, verdict(audits))
+    return {
+        "kind": "null",
+        "attacks": [_entry(audit) for audit in nulls],
+        "passed": not odd,
+        "detectable": detectable,
+        "sentence": _sentence(odd, detectable),
+    }
+
+
+def _entry(audit: Audit) -> dict[str, Any]:
+    return {
+        "name": audit.name,
+        "auc": audit.auc.to_json(),
+        "tpr_at_fpr": [
+            {"fpr": rate.fpr, "measurable": rate.measurable, "tpr": None if rate.tpr is None else rate.tpr.to_json()}
+            for rate in audit.rates
+        ],
+    }
+
+
+def _odd(audit: Audit, attacks: int) -> bool:
+    """Whether an attack finds, beyond chance, what is not there: in either direction for the AUC."""
+    choices = attacks * STRICT
+    low, high = widened(audit.auc, audit.confidence, choices)
+    rates = ((rate.fpr, rate.tpr) for rate in audit.rates if rate.tpr is not None)
+    found = any(widened(tpr, audit.confidence, choices * len(audit.rates))[0] > fpr for fpr, tpr in rates)
+    return not low <= 0.5 <= high or found
+
+
+def _detectable(nulls: Sequence[Audit], said: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Say what the verdict's attack would have found: the limit of its widened interval, and the power on top."""
+    audit = next(audit for audit in nulls if audit.name == said["attack"])
+    rate = next((rate for rate in audit.rates if rate.fpr == said["fpr"]), None)
+    tpr = None if rate is None or rate.tpr is None else rate.fpr + _reach(rate.tpr, audit.confidence, len(nulls))
+    auc = 0.5 + _reach(audit.auc, audit.confidence, len(nulls))
+    return {"auc": min(1.0, auc), "tpr": None if tpr is None else min(1.0, tpr), "fpr": said["fpr"], "power": POWER}
+
+
+def _reach(summary: Summary, confidence: float, attacks: int) -> float:
+    alpha = tail(confidence)
+    low, high = summary.interval
+    error = (high - low) / (-2 * float(ndtri(alpha)))
+    return error * float(ndtri(POWER) - ndtri(alpha / attacks))
+
+
+def _sentence(odd: Sequence[str], detectable: Mapping[str, Any] | None) -> str:
+    if odd:
+        return (
+            f"With permuted membership, where there is nothing to find, {', '.join(odd)} still differ from chance: the "
+            "numbers of this audit cannot be trusted. Run reticent selftest; if it is green, look for records that "
+            "occur several times, or for signals that were not computed by the models they are said to be of."
+        )
+    text = "With permuted membership, where there is nothing to find, no attack does better than chance."
+    if detectable is None:
+        return text
+    found = f"an AUC of {detectable['auc']:.3f}"
+    if detectable["tpr"] is not None:
+        found += f", or {detectable['tpr']:.2%} of the members at {detectable['fpr']:.1%} false alarms"
+    return f"{text} A leak of this size would have been found four times in five: {found}."

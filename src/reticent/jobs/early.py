@@ -1,0 +1,108 @@
+"""The early-stopped control: the undefended recipe, ended at the epoch where it is as accurate as a defended one.
+
+A weaker model gives less away, so a defense that costs accuracy looks private by that alone. What it must beat is the
+undefended model of the same accuracy, which anybody gets by training for fewer epochs. The epoch is chosen on pilot
+models with a membership of their own, by their accuracy alone: the control's audit plays no part in the choice.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from reticent import seeds
+from reticent.data.membership import Membership
+from reticent.jobs.config import Job
+from reticent.population.gather import trajectories
+from reticent.population.population import Population
+from reticent.population.train import Callback, train
+from reticent.store import Store
+
+PILOTS = 4
+"""Models whose accuracy is followed epoch by epoch."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where the undefended recipe is as accurate as another.
+
+    Attributes:
+        epochs: how many epochs it trains.
+        of: how many it trains when it is not stopped.
+        expected: the pilots' mean accuracy there.
+        reached: the pilots reach the accuracy asked for at some epoch; if not, `epochs` is where they come closest.
+    """
+
+    epochs: int
+    of: int
+    expected: float
+    reached: bool
+
+
+def pilots(
+    job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
+) -> list[float] | None:
+    """Follow the accuracy of the undefended recipe on records that it was not trained on.
+
+    Args:
+        job: of the undefended recipe.
+        progress: called after every pilot.
+        stage: called with a word before it starts.
+
+    Returns:
+        Mean accuracy after every epoch; None where training does not run epoch by epoch, so that nothing can be
+        stopped. Cost: `PILOTS` models, kept in the store.
+    """
+    population = job.population
+    if population.recipe.procedure.method == "function":
+        return None
+    if stage is not None:
+        stage("pilots of the early-stopped control")
+    seed = seeds.integer(population.seed, "control", "early")
+    membership = Membership.draw(PILOTS, population.membership.records, seed)
+    watched = Population(
+        population.recipe, population.records, population.roles, membership, seed, population.queries, watch=True
+    )
+    store = Store(Path(job.config.store)).open()
+    made = train(watched, store, workers=min(job.workers, PILOTS), device=job.device, progress=progress)
+    curves = trajectories(store, made)
+    shortest = min(len(curve) for curve in curves)
+    if not shortest:
+        return None
+    return [float(value) for value in np.mean([curve[:shortest] for curve in curves], axis=0)]
+
+
+def stop(curve: Sequence[float], accuracy: float) -> Stop:
+    """Find the first epoch at which a mean accuracy is reached, or the one before if that is closer.
+
+    Args:
+        curve: mean accuracy after every epoch.
+        accuracy: what to match.
+
+    Returns:
+        Where to stop.
+    """
+    values = np.asarray(curve)
+    above = np.flatnonzero(values >= accuracy)
+    if len(above) == 0:
+        best = int(values.argmax())
+        return Stop(best + 1, len(values), float(values[best]), reached=False)
+    first = int(above[0])
+    if first > 0 and accuracy - values[first - 1] < values[first] - accuracy:
+        first -= 1
+    return Stop(first + 1, len(values), float(values[first]), reached=True)
+
+
+def stopped(job: Job, epochs: int) -> Job:
+    """Make the job of the control: the same membership, streams and schedule, ended early.
+
+    Args:
+        job: of the undefended recipe.
+        epochs: after how many.
+
+    Returns:
+        The job.
+    """
+    recipe = job.population.recipe.replace(stop_after=epochs, patience=None)
+    return replace(job, population=replace(job.population, recipe=recipe))

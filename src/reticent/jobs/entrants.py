@@ -1,0 +1,215 @@
+"""Who takes part in a comparison: finished audits, recipes to train, or outputs that were brought; checked to pair.
+
+A comparison is paired: the same records, the same membership, the same streams, the same attacks. What differs is how
+the models were made, and nothing else, so that differences are not those of other splits.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data import imported
+from reticent.data.membership import Membership
+from reticent.data.records import Records
+from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
+from reticent.jobs.attack import read_signals
+from reticent.jobs.config import OWN, AuditConfig, Job, chosen, gather, prepare
+from reticent.spec import full, identity
+
+Source = str | Path | Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Entrant:
+    """One row of a comparison before it is measured.
+
+    Attributes:
+        name: unique among all.
+        job: what to train, or to find finished; None for outputs that were brought.
+        brought: arrays as `reticent.attack` takes them, or None.
+    """
+
+    name: str
+    job: Job | None = None
+    brought: Mapping[str, NDArray[Any]] | None = None
+
+
+def entrants(
+    runs: Sequence[str | Path], recipes: Sequence[str | Path] | Mapping[str, Source], values: Mapping[str, Any]
+) -> list[Entrant]:
+    """Prepare all who take part; trains nothing.
+
+    Args:
+        runs: folders of audits (or their ``audit.json``), or ``.npz`` files of outputs.
+        recipes: TOML files, or by name a TOML file or keys and values.
+        values: keys of `AuditConfig` or `Recipe` that hold for all; they win.
+
+    Returns:
+        One entry a run and recipe, in the order given.
+
+    Raises:
+        InputError: fewer than two, two of one name, or two that cannot be paired.
+    """
+    shared = _Shared(values)
+    found = [_run(Path(run), shared) for run in runs]
+    if not isinstance(recipes, Mapping):
+        recipes = _named({Path(path).stem: path for path in recipes}, recipes)
+    found += [Entrant(name, job=shared.job(source)) for name, source in recipes.items()]
+    if len(found) < 2:
+        raise InputError(f"expected at least two runs or recipes to compare, got {len(found)}")
+    names = [one.name for one in found]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"two runs or recipes are called {twice[0]!r}: rename a folder or file, so that rows have names"
+        )
+    _check_pairs(found)
+    return found
+
+
+def _named(named: Mapping[str, str | Path], paths: Sequence[str | Path]) -> Mapping[str, str | Path]:
+    if len(named) < len(paths):
+        raise InputError(f"recipes: expected files of different names, got {', '.join(map(str, paths))}")
+    return named
+
+
+class _Shared:
+    """The values that hold for all, and the records, which are loaded once."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+        self._records: dict[tuple[Any, ...], Records] = {}
+        data = self._values.get("dataset")
+        self._own: Records | None = None
+        if data is not None and not isinstance(data, (str, Path)):
+            self._own = imported.records("dataset", data)
+            self._values["dataset"] = OWN
+
+    def job(self, source: Source | AuditConfig) -> Job:
+        """Prepare one job.
+
+        Args:
+            source: a configuration, a TOML file, or keys and values.
+
+        Returns:
+            The job.
+        """
+        if isinstance(source, Mapping):
+            config = chosen(None, {**source, **self._values})
+        elif isinstance(source, AuditConfig):
+            config = chosen(source, self._values)
+        else:
+            config = chosen(Path(source), self._values)
+        if self._own is not None:
+            return prepare(config, self._own)
+        key = (config.dataset, config.data_dir, config.label)
+        job = prepare(config, self._records.get(key))
+        self._records[key] = job.records
+        return job
+
+
+def _run(path: Path, shared: _Shared) -> Entrant:
+    if path.suffix == ".npz":
+        return Entrant(path.stem, brought=read_signals(path))
+    file = path / "audit.json" if path.is_dir() else path
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(
+            f"no audit at {str(path)!r}: expected a folder that reticent audit wrote, with audit.json in it, or an "
+            ".npz file of outputs"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise CorruptFileError(f"{file}: cannot be read as an audit: {error}") from None
+    return Entrant(_name(path), job=_again(path, document, shared))
+
+
+def _name(path: Path) -> str:
+    return (path.resolve().parent if path.name == "audit.json" else path.resolve()).name
+
+
+def _again(path: Path, document: Any, shared: _Shared) -> Job:
+    """Prepare the job that made an audit, and check that it would make the same models.
+
+    Raises:
+        InputError: it would not, or what the audit was made from is not known.
+    """
+    config = (document.get("environment") or {}).get("config") if isinstance(document, dict) else None
+    if not isinstance(config, dict):
+        what = "outputs that were brought" if isinstance(document, dict) and document.get("recipe", 1) is None else ""
+        raise InputError(
+            f"{path}: it does not say how to find its models again"
+            + (f", since it is of {what}: give the .npz file in its place" if what else ": run the audit again")
+        )
+    if config.get("dataset") == OWN:
+        raise InputError(
+            f"{path}: was made in Python from data that no file holds: call reticent.compare(recipes={{...}}, "
+            "dataset=...)"
+        )
+    try:
+        job = shared.job(gather(None, config))
+    except SpecError as error:
+        raise error.prefixed(f"{path}: ") from None
+    for row in document["population"]["per_model"]:
+        if row["run"] != job.population.training_id(row["model"]):
+            raise InputError(
+                f"{path}: its models were made of other data, code or options than those at hand now: run reticent "
+                "audit again, or compare from the state in which it was made"
+            )
+    return job
+
+
+def _check_pairs(found: Sequence[Entrant]) -> None:
+    """Refuse two that differ in anything but how their models were made.
+
+    Raises:
+        InputError: they do.
+    """
+    first, *rest = found
+    facts = _facts(first)
+    for other in rest:
+        for what, value in _facts(other).items():
+            if what in facts and facts[what] != value:
+                raise InputError(
+                    f"{first.name} and {other.name} cannot be compared, they differ in {what}: a comparison is paired; "
+                    f"{ADVICE[what]}"
+                )
+
+
+ADVICE = {
+    "their records": "give both the same --dataset",
+    "the roles of the records": "give both the same --records, --validation, --population and --seed",
+    "their labels": "give outputs of the same records, in the same order",
+    "who trained on what": "give both the same --models and --seed",
+    "their seeds": "give both the same --seed",
+    "the views of a record": "give both the same [queries]",
+    "their attacks": "give both the same attacks and options, for example with --attack",
+    "the confidence of their intervals": "give both the same confidence",
+}
+"""What may differ, and what to do then."""
+
+
+def _facts(entrant: Entrant) -> dict[str, Any]:
+    if entrant.brought is not None:
+        return {
+            "their labels": np.asarray(entrant.brought["labels"]).tolist(),
+            "who trained on what": Membership(np.asarray(entrant.brought["membership"])).digest,
+        }
+    job = entrant.job
+    assert job is not None
+    population = job.population
+    return {
+        "their records": population.records.digest,
+        "the roles of the records": identity(population.roles.to_json()),
+        "their labels": population.records.y[population.roles.audited].tolist(),
+        "who trained on what": population.membership.digest,
+        "their seeds": population.seed,
+        "the views of a record": full(population.queries),
+        "their attacks": [full(spec) for spec in job.attacks],
+        "the confidence of their intervals": job.config.confidence,
+    }

@@ -1,0 +1,77 @@
+"""The early-stopped control: where the undefended recipe is as accurate as another one."""
+
+import numpy as np
+import pytest
+
+from reticent.jobs.config import gather, prepare
+from reticent.jobs.early import PILOTS, pilots, stop, stopped
+from reticent.population.train import train
+from reticent.store import Store
+
+
+@pytest.mark.parametrize(
+    ("curve", "accuracy", "epochs", "reached"),
+    [
+        ([0.1, 0.4, 0.6, 0.7], 0.61, 3, True),  # between the third and the fourth, nearer to the third
+        ([0.1, 0.4, 0.6, 0.7], 0.69, 4, True),
+        ([0.1, 0.4, 0.6, 0.7], 0.4, 2, True),
+        ([0.5, 0.4, 0.6], 0.2, 1, True),  # reached at once
+        ([0.3, 0.6, 0.5, 0.65], 0.6, 2, True),  # the first epoch that reaches it
+        ([0.3, 0.6, 0.5], 0.9, 2, False),  # never: the best one
+    ],
+)
+def test_where_to_stop(curve, accuracy, epochs, reached):
+    found = stop(curve, accuracy)
+    assert (found.epochs, found.of, found.reached) == (epochs, len(curve), reached)
+    assert found.expected == curve[epochs - 1]
+
+
+def job(tmp_path, **values):
+    usual = {"records": 200, "models": 4, "epochs": 5, "workers": 1, "attacks": ("loss",), "store": tmp_path / "store"}
+    return prepare(gather(None, usual | values))
+
+
+def test_pilots_have_a_membership_of_their_own_and_are_not_trained_twice(tmp_path):
+    made = job(tmp_path)
+    seen = []
+    curve = pilots(made, progress=seen.append)
+    assert len(curve) == 5
+    assert curve[-1] > curve[0]
+    assert seen[-1].total == PILOTS
+    again = []
+    assert pilots(made, progress=again.append) == curve
+    assert again[0].found == PILOTS
+    runs = {path.name for path in (tmp_path / "store" / "runs").iterdir()}
+    assert runs.isdisjoint({made.population.training_id(m) for m in range(4)})
+
+
+def test_a_stopped_job_is_the_beginning_of_the_whole_one(tmp_path):
+    made = job(tmp_path)
+    short = stopped(made, 2)
+    assert short.population.membership is made.population.membership
+    store = Store(tmp_path / "store").open()
+    kept = {
+        name: (store.find(run.training).folder / "log.jsonl").read_text().splitlines()
+        for name, run in (("whole", train(made.population, store)[0]), ("short", train(short.population, store)[0]))
+    }
+    assert kept["short"] == kept["whole"][:2]
+
+
+def test_patience_does_not_outlive_the_stop(tmp_path):
+    made = job(tmp_path, validation=20, patience=2)
+    assert stopped(made, 3).population.recipe.patience is None
+
+
+def test_training_by_a_function_of_the_users_cannot_be_stopped(tmp_path, monkeypatch):
+    (tmp_path / "pipeline_of_mine.py").write_text(
+        "from torch import nn\n\n\ndef train(x, y, seed):\n    return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert pilots(job(tmp_path, train="pipeline_of_mine:train")) is None
+
+
+def test_pilot_accuracy_is_measured_on_records_that_the_pilot_did_not_see(tmp_path):
+    noise = np.random.default_rng(0).normal(size=(120, 30)).astype(np.float32)
+    np.savez(tmp_path / "noise.npz", x=noise, y=np.arange(120) % 2)
+    curve = pilots(job(tmp_path, dataset=str(tmp_path / "noise.npz"), records=None, epochs=30, learning_rate=0.01))
+    assert curve[-1] == pytest.approx(0.5, abs=0.2)

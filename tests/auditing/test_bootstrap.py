@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import stdtrit
-from scipy.stats import binom, norm, poisson
+from scipy.stats import binom, ks_2samp, norm, poisson
 
 from reticent.auditing import bootstrap as module
-from reticent.auditing import roc
+from reticent.auditing import roc, weighted
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
-from reticent.auditing.weighted import FIXED, rank, running, statistics
+from reticent.auditing.weighted import FIXED, HEAVIEST, PIECE, rank, running, statistics
 
 FPRS = (0.3, 0.1, 0.02)
 
@@ -26,7 +28,7 @@ def targets(rng, count, records, distance=0.0, between=0.0, levels=None):
 def test_weights_equal_records_written_out_as_often(seed, levels):
     rng = np.random.default_rng(seed)
     (scores,), (members,) = targets(rng, 1, 70, 0.8, levels=levels)
-    weights = rng.poisson(1, (70, 6)).astype(np.float32)
+    weights = np.minimum(rng.poisson(1, (70, 6)), HEAVIEST).astype(np.uint8)
     got = statistics(rank(scores, members, 0.4), weights, FPRS)
     for column in range(6):
         again = np.repeat(np.arange(70), weights[:, column].astype(int))
@@ -43,27 +45,95 @@ def test_weights_equal_records_written_out_as_often(seed, levels):
 def test_unit_weights_give_the_plain_numbers():
     rng = np.random.default_rng(0)
     (scores,), (members,) = targets(rng, 1, 2000, 0.5)
-    got = statistics(rank(scores, members), np.ones((2000, 2), dtype=np.float32), (0.5, 0.1, 0.01, 1.0))
+    got = statistics(rank(scores, members), np.ones((2000, 2), dtype=np.uint8), (0.5, 0.1, 0.01, 1.0))
     expected = [roc.tpr_at_fpr(scores, members, fpr).tpr for fpr in (0.5, 0.1, 0.01, 1.0)]
     assert got[0] == pytest.approx(float(roc.auc(scores, members)), abs=1e-12)
     assert got[3:, 0] == pytest.approx(expected, abs=1e-12)
     assert np.array_equal(got[:, 0], got[:, 1])
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 16, 101, 2500])
+@settings(deadline=None)
+@given(
+    records=st.integers(2, 3 * PIECE + 5),
+    share=st.floats(0, 1),
+    levels=st.sampled_from([None, 0, 1, 4]),
+    heaviest=st.integers(1, HEAVIEST),
+    fpr=st.floats(0, 1),
+    seed=st.integers(0, 2**32),
+)
+def test_any_number_of_records_weights_and_ties(records, share, levels, heaviest, fpr, seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=records)
+    scores = scores if levels is None else np.round(levels * scores)
+    members = rng.random(records) < share
+    members[:2] = True, False
+    weights = rng.integers(0, heaviest + 1, (records, 3)).astype(np.uint8)
+    weights[:2, 0] = heaviest
+    got = statistics(rank(scores, members, 0.1), weights, (fpr,))
+    assert np.array_equal(
+        got[[0, 2, 3]], statistics(rank(scores, members, 0.1), weights, (fpr,), oracle=False)[[0, 2, 3]], equal_nan=True
+    )
+    for column in range(3):
+        again = np.repeat(np.arange(records), weights[:, column])
+        if len(set(members[again])) < 2:
+            assert np.isnan(got[:3, column]).all()
+            continue
+        curve = roc.roc(scores[again], members[again])
+        expected = [
+            float(roc.auc(scores[again], members[again])),
+            curve.balanced_accuracy()[0],
+            roc.balanced_accuracy_at(scores[again], members[again], 0.1),
+            curve.at_fpr(fpr).tpr,
+        ]
+        assert got[:, column] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_heaviest_weights_overflow_nothing():
+    rng = np.random.default_rng(0)
+    (scores,), (members,) = targets(rng, 1, 5000, 0.5)
+    scores[members] += 10
+    weights = np.full((5000, 2), HEAVIEST, dtype=np.uint8)
+    got = statistics(rank(scores, members), weights, (0.01,))
+    assert got[[0, 1, 3], 0] == pytest.approx([1, 1, 1], abs=1e-12)
+    got = statistics(rank(-scores, members), weights, (0.01,))
+    assert got[[0, 1, 3], 0] == pytest.approx([0, 0.5, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 101, 2500])
 def test_running_sums(count):
-    weights = np.random.default_rng(count).poisson(1, (count, 5)).astype(np.float32)
+    weights = np.random.default_rng(count).integers(0, HEAVIEST + 1, (count, 5)).astype(np.uint8)
+    sums = running(weights)
     expected = np.concatenate([np.zeros((1, 5)), np.cumsum(weights, axis=0)])
-    assert np.array_equal(running(weights), expected)
+    assert np.array_equal(sums.first(np.arange(count + 1)), expected)
+    assert np.array_equal(sums.total, expected[-1])
+    positions = np.random.default_rng(0).integers(0, count + 1, 5)
+    assert np.array_equal(sums.first_of_each(positions), expected[positions, np.arange(5)])
+    for limits in (expected[count // 2], np.maximum(expected[-1] - 1, 0), expected[count // 3] + 0.5):
+        reached = np.minimum(sums.reach(limits), count)
+        assert np.array_equal(reached, (expected <= limits).sum(axis=0) - 1)
 
 
-def test_weights_are_poisson():
-    counts = module.poisson(np.random.default_rng(0), (1000, 1000))
-    seen = np.bincount(counts.astype(int).ravel(), minlength=8) / counts.size
-    expected = poisson.pmf(np.arange(8), 1)
-    assert np.abs(seen - expected).max() < 5 * np.sqrt(0.25 / counts.size)
-    steps = np.append(module._STEPS / 2**16, 1)
-    assert np.diff(steps, prepend=0) == pytest.approx(expected, abs=2e-5)
+def test_weights_have_mean_and_variance_one_and_are_nearly_poisson():
+    share = np.diff(np.concatenate([[0], module._STEPS, [256]])) / 256
+    values = np.arange(6)
+    assert share @ values == 1
+    assert share @ (values - 1) ** 2 == 1
+    assert share @ (values - 1) ** 3 == pytest.approx(1, abs=0.02)
+    assert share == pytest.approx(poisson.pmf(values, 1), abs=0.0045)
+    counts = module.poisson(np.random.default_rng(0), (1001, 999))
+    assert counts.max() == len(share) - 1 <= HEAVIEST
+    seen = np.bincount(counts.ravel()) / counts.size
+    assert np.abs(seen - share).max() < 5 * np.sqrt(0.25 / counts.size)
+    # Neighbours, in the order of the bytes and across it, are independent.
+    for one, two in ((counts[1:], counts[:-1]), (counts[:, 1:], counts[:, :-1])):
+        assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 5 / np.sqrt(one.size)
+
+
+@pytest.mark.parametrize("bit_generator", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+def test_any_generator_will_do(bit_generator):
+    counts = module.poisson(np.random.Generator(bit_generator(0)), (300, 300))
+    assert counts.mean() == pytest.approx(1, abs=5 / 300)
+    assert counts.var() == pytest.approx(1, abs=0.05)
 
 
 def test_the_same_generator_gives_the_same_replicates():
@@ -76,6 +146,26 @@ def test_the_same_generator_gives_the_same_replicates():
     assert one.values.shape == (100, 3, len(FIXED) + 3)
     assert (one.drawn.sum(axis=1) == 3).all()
     assert one.over == "models and records"
+
+
+def test_the_size_of_blocks_changes_no_law(monkeypatch):
+    scores, members = targets(np.random.default_rng(0), 2, 200, 0.5)
+    whole = bootstrap(scores, members, FPRS, 600, np.random.default_rng(7))
+    monkeypatch.setattr(module, "BLOCK_COLUMNS", (1, 16))
+    monkeypatch.setattr(module, "_BYTES", 64)
+    monkeypatch.setattr(weighted, "_CELLS", 40)
+    small = bootstrap(scores, members, FPRS, 600, np.random.default_rng(7))
+    assert np.array_equal(whole.drawn, small.drawn)
+    for one, two in zip(whole.values.reshape(600, -1).T, small.values.reshape(600, -1).T, strict=True):
+        assert ks_2samp(one, two).pvalue > 1e-4
+
+
+def test_the_oracle_is_left_out_on_request():
+    scores, members = targets(np.random.default_rng(0), 2, 200, 0.5)
+    full, short = (bootstrap(scores, members, FPRS, 100, np.random.default_rng(7), oracle=o) for o in (True, False))
+    assert (full.values[:, :, 1] >= 0.5).all()
+    assert (short.values[:, :, 1] == 0).all()
+    assert np.array_equal(np.delete(full.values, 1, axis=2), np.delete(short.values, 1, axis=2))
 
 
 def test_spread_over_records_is_delongs():

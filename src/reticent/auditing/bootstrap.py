@@ -1,8 +1,8 @@
 """The bootstrap over models and records: how far the means over targets would move with other models and other records.
 
 One replicate draws T targets with replacement, and one set of record weights that all targets share (records are
-crossed with models: every model answers for the same records). Weights are independent Poisson(1) counts, the usual
-stand-in for multinomial ones (Hanley and MacGibbon 2006).
+crossed with models: every model answers for the same records). Weights are independent counts that are nearly
+Poisson(1), the usual stand-in for multinomial ones (Hanley and MacGibbon 2006).
 
 Resampling both ways counts three times the noise that belongs to a model and a record together (Owen 2007, "The
 pigeonhole bootstrap"), which is most of it where there is little to find. The replicates themselves show how much that
@@ -33,9 +33,12 @@ CELLS = 4 * 10**9
 FEWEST = 200
 """Replicates that are drawn whatever their cost."""
 BLOCK_CELLS = 2**20
-"""Weights held at once."""
-# Poisson(1) from 16 random bits: the weight is the number of these that the bits reach.
-_STEPS = np.array([24109, 48219, 60273, 64292, 65296, 65497, 65531], dtype=np.uint16)
+"""Weights held at once, each one byte."""
+BLOCK_COLUMNS = 32, 512
+"""Replicates held at once, whatever the number of records: at least, and at most."""
+# The weight is the number of these that a random byte reaches: 0 to 5 have 94, 95, 46, 16, 4 and 1 of the 256 values.
+_BYTES = 2**16
+_STEPS = np.array([94, 189, 235, 251, 255], dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,20 +114,28 @@ def affordable(replicates: int, targets: int, records: int) -> int:
 
 
 def poisson(rng: np.random.Generator, shape: tuple[int, int]) -> Weights:
-    """Draw Poisson(1) counts, their probabilities rounded to 2**-16.
+    """Draw counts that stand in for Poisson(1) ones, each from one random byte.
+
+    Probabilities are rounded to 1/256 such that mean and variance stay exactly 1; the third central moment is 0.984 in
+    place of 1, and no probability is off by more than 0.0045.
 
     Args:
         rng: the generator.
         shape: records, replicates.
 
     Returns:
-        Whole numbers from 0 to 7.
+        Whole numbers from 0 to 5.
     """
-    bits = rng.integers(0, 2**16, size=shape, dtype=np.uint16)
-    counts = (bits >= _STEPS[0]).view(np.uint8)
-    for step in _STEPS[1:]:
-        np.add(counts, (bits >= step).view(np.uint8), out=counts)
-    weights: Weights = counts.astype(np.float32)
+    weights = np.empty(shape, dtype=np.uint8)
+    flat = weights.reshape(-1)
+    reached = np.empty(_BYTES, dtype=np.bool_)
+    for start in range(0, len(flat), _BYTES):
+        part = flat[start : start + _BYTES]
+        bits = rng.integers(0, 2**64, size=-(-len(part) // 8), dtype=np.uint64).view(np.uint8)[: len(part)]
+        np.greater_equal(bits, _STEPS[0], out=part.view(np.bool_))
+        for step in _STEPS[1:]:
+            np.greater_equal(bits, step, out=reached[: len(part)])
+            np.add(part, reached[: len(part)].view(np.uint8), out=part)
     return weights
 
 
@@ -135,6 +146,8 @@ def bootstrap(
     replicates: int,
     rng: np.random.Generator,
     thresholds: Floats | None = None,
+    *,
+    oracle: bool = True,
 ) -> Bootstrap:
     """Draw the replicates of every statistic of every target.
 
@@ -145,9 +158,11 @@ def bootstrap(
         replicates: number asked for; `affordable` says how many are drawn.
         rng: the generator; the same state gives the same replicates.
         thresholds: ``(T,)``, a threshold for each target that was chosen elsewhere.
+        oracle: whether to look for each replicate's best threshold, which takes a third of the time.
 
     Returns:
-        The replicates. Cost: T sorts, then O(B T N) additions; memory O(T N + B T) and one block of weights.
+        The replicates. Cost: T sorts, then O(B T N) additions: 0.3 s for B = 1000, T = 1 and N = 50,000. Memory: O(T N
+        + B T), and some blocks of `BLOCK_CELLS` weights.
     """
     targets, records = scores.shape
     count = affordable(replicates, targets, records)
@@ -156,10 +171,10 @@ def bootstrap(
     ]
     drawn = rng.multinomial(targets, np.full(targets, 1 / targets), size=count)
     values = np.empty((count, targets, len(FIXED) + len(fprs)))
-    step = max(8, BLOCK_CELLS // records)
+    step = min(max(BLOCK_COLUMNS[0], BLOCK_CELLS // records // 16 * 16), BLOCK_COLUMNS[1])
     for start in range(0, count, step):
         stop = min(start + step, count)
         weights = poisson(rng, (records, stop - start))
         for t, ranking in enumerate(rankings):
-            values[start:stop, t] = statistics(ranking, weights, fprs).T
+            values[start:stop, t] = statistics(ranking, weights, fprs, oracle=oracle).T
     return Bootstrap(values, drawn, "models and records" if targets > 1 else "records")

@@ -1,11 +1,15 @@
 """The numbers of a ROC curve for many weightings of the records at once: sort once, then only sums.
 
 A replicate of the bootstrap gives each record a weight. With scores in order, every AUC and rate is a ratio of running
-sums of weights, so a replicate costs ``O(N)`` and no sort, and a block of replicates is a few passes over an array
-``(N, B)``.
+sums of weights, so a replicate costs ``O(N)`` and no sort.
+
+Running sums are kept in two parts: the sum before each piece of `PIECE` records, and within each piece in single bytes,
+which weights up to `HEAVIEST` cannot overflow. The records of a piece are dealt out over `PIECE` layers, so that a
+layer is added to the next one as a whole: bytes side by side, many to an instruction.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,32 +18,101 @@ from reticent.auditing.roc import exact
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Weights = NDArray[np.float32]
-"""Whole numbers ``(N, B)``: how often each of B replicates takes each of N records. Sums are exact below 2**24."""
+Bytes = NDArray[np.uint8]
+Rows = NDArray[np.int32]
+Weights = Bytes
+"""Whole numbers from 0 to `HEAVIEST`, ``(N, B)``: how often each of B replicates takes each of N records."""
 
 FIXED = ("auc", "oracle", "transferred")
 """What `statistics` returns before the rates."""
+PIECE = 32
+"""Records whose weights are summed in bytes."""
+HEAVIEST = 255 // PIECE
+"""The largest weight: `PIECE` of them fit a byte."""
+_CELLS = 2**16
+"""Numbers that the search for the best threshold holds at once; they stay in the processor's cache."""
+_exact = cache(exact)
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """One target's records in order of score, highest first.
+    """One target's records in order of score, highest first; positions count from the top.
 
     Attributes:
-        members: ``int32 (m,)``, ids of the members in order.
-        non_members: ``int32 (n,)``, ids of the non-members in order.
-        members_above: ``int32 (n + 1,)``, members scoring above each non-member; m at the end.
-        members_level: ``int32 (n,)``, members scoring at or above each non-member.
-        non_members_above: ``int32 (n + 1,)``, non-members scoring above each non-member; n at the end.
+        counts: number of members m and of non-members n.
+        members: ids of the members, dealt (see `_deal`).
+        non_members: ids of the non-members, dealt.
+        above: ``(n + 1,)``, members scoring above each non-member; m at the end.
+        places: where that is found among the members' sums (see `_places`); where members and non-members tie, then
+            also for the members at or above each non-member.
+        corners: non-members with a member right above them: the only thresholds that can be the best one.
         cut: members and non-members at or above the transferred threshold, or None without one.
     """
 
-    members: NDArray[np.int32]
-    non_members: NDArray[np.int32]
-    members_above: NDArray[np.int32]
-    members_level: NDArray[np.int32]
-    non_members_above: NDArray[np.int32]
+    counts: tuple[int, int]
+    members: Rows
+    non_members: Rows
+    above: Rows
+    places: tuple[tuple[Rows, Rows], ...]
+    corners: Rows
     cut: tuple[int, int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Running sums of one group's weights.
+
+    Attributes:
+        within: ``uint8 ((PIECE + 1) P, B)``: layer i holds what the first i records of each of P pieces sum to.
+        before: ``(P + 1, B)``, the sums before each piece, and the total.
+    """
+
+    within: Bytes
+    before: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Sum of all weights ``(B,)``."""
+        return np.asarray(self.before[-1])
+
+    def first(self, positions: NDArray[np.int_] | Rows) -> Floats:
+        """Sum the first records.
+
+        Args:
+            positions: ``(K,)``, how many.
+
+        Returns:
+            ``(K, B)``.
+        """
+        pieces, layers = np.divmod(positions, PIECE)
+        return self.before.take(pieces, axis=0) + self.within.take(layers * (len(self.before) - 1) + pieces, axis=0)
+
+    def first_of_each(self, positions: NDArray[np.int_] | Rows) -> Floats:
+        """Sum the first records, as many as each replicate says.
+
+        Args:
+            positions: ``(B,)``, how many.
+
+        Returns:
+            ``(B,)``.
+        """
+        pieces, layers = np.divmod(positions, PIECE)
+        each = np.arange(len(positions))
+        return np.asarray(self.before[pieces, each] + self.within[layers * (len(self.before) - 1) + pieces, each])
+
+    def reach(self, limits: Floats) -> NDArray[np.int_]:
+        """Count how many records each replicate takes until the sum would exceed a limit.
+
+        Args:
+            limits: ``(B,)``, zero or more.
+
+        Returns:
+            ``(B,)``; may count beyond the last record where the limit is not exceeded.
+        """
+        pieces = (self.before[:-1] <= limits).sum(axis=0) - 1
+        each, count = np.arange(len(limits)), len(self.before) - 1
+        layers = self.within.reshape(PIECE + 1, count, -1)[:PIECE, pieces, each]
+        return np.asarray(pieces * PIECE + (layers <= limits - self.before[pieces, each]).sum(axis=0) - 1)
 
 
 def rank(scores: Floats, members: Bools, threshold: float | None = None) -> Ranking:
@@ -53,16 +126,19 @@ def rank(scores: Floats, members: Bools, threshold: float | None = None) -> Rank
     Returns:
         The order, and how members and non-members interleave.
     """
-    order = np.argsort(-scores, kind="stable").astype(np.int32)
+    order = np.argsort(-scores, kind="stable")
     inside, outside = order[members[order]], order[~members[order]]
     # Ascending in the negated score, so that "above" is the number of smaller ones.
     high, low = -scores[inside], -scores[outside]
+    above, level = np.searchsorted(high, low, side="left"), np.searchsorted(high, low, side="right")
+    ways = (above,) if np.array_equal(above, level) else (above, level)
     return Ranking(
-        members=inside,
-        non_members=outside,
-        members_above=np.append(np.searchsorted(high, low, side="left"), len(high)).astype(np.int32),
-        members_level=np.searchsorted(high, low, side="right").astype(np.int32),
-        non_members_above=np.append(np.searchsorted(low, low, side="left"), len(low)).astype(np.int32),
+        counts=(len(inside), len(outside)),
+        members=_deal(inside),
+        non_members=_deal(outside),
+        above=np.append(above, len(inside)).astype(np.int32),
+        places=tuple(_places(way, len(inside)) for way in ways),
+        corners=np.flatnonzero(np.diff(above, prepend=-1)).astype(np.int32),
         cut=None
         if threshold is None
         else (
@@ -72,100 +148,146 @@ def rank(scores: Floats, members: Bools, threshold: float | None = None) -> Rank
     )
 
 
-def statistics(ranking: Ranking, weights: Weights, fprs: tuple[float, ...]) -> Floats:
+def _pieces(count: int) -> int:
+    """Return the number of pieces; the last one is never full, so that every sum of the first records has its place."""
+    return count // PIECE + 1
+
+
+def _deal(values: NDArray[np.int_]) -> Rows:
+    """Put the i-th record of every piece into layer i, all pieces side by side; what is missing at the end is 0."""
+    padded = np.zeros(_pieces(len(values)) * PIECE, dtype=np.int32)
+    padded[: len(values)] = values
+    return np.ascontiguousarray(padded.reshape(-1, PIECE).T).ravel()
+
+
+def _places(above: NDArray[np.int_], members: int) -> tuple[Rows, Rows]:
+    """Return the place of each non-member's sum, dealt; and the first non-member below each whole piece of members."""
+    count = _pieces(members)
+    begins = np.searchsorted(above, PIECE * np.arange(1, count), side="left")
+    return _deal(above % PIECE * count + above // PIECE), begins.astype(np.int32)
+
+
+def statistics(ranking: Ranking, weights: Weights, fprs: tuple[float, ...], *, oracle: bool = True) -> Floats:
     """Evaluate AUC, balanced accuracies and rates of one target under B weightings.
 
     Args:
         ranking: the target's order.
-        weights: ``float32 (N, B)``.
+        weights: ``uint8 (N, B)``, at most `HEAVIEST`.
         fprs: false-positive rates.
+        oracle: whether to look for the best threshold, which takes a third of the time.
 
     Returns:
-        ``(3 + len(fprs), B)``: as `FIXED` (the transferred one is 0 without a threshold), then the TPR at each rate.
-        NaN in a column that leaves no member or no non-member.
+        ``(3 + len(fprs), B)``: as `FIXED` (0 without a threshold, or where the oracle is not asked for), then the TPR
+        at each rate. NaN in a column that leaves no member or no non-member.
     """
-    found = running(weights.take(ranking.members, axis=0))
-    drawn = weights.take(ranking.non_members, axis=0)
-    false = running(drawn)
+    members, non_members = ranking.counts
+    inside = _running(_layers(weights, ranking.members, members))
+    layers = _layers(weights, ranking.non_members, non_members)
+    # The products need the weights themselves, which their running sums then replace.
+    products = [_products(inside, layers[1:], dealt) for dealt, _ in ranking.places]
+    outside = _running(layers)
+    products += [_whole_pieces(inside, outside, begins) for _, begins in ranking.places]
+    pairs = np.sum(products, axis=0) / len(ranking.places)
     with np.errstate(invalid="ignore", divide="ignore"):
-        per_member, per_non_member = 1 / found[-1].astype(np.float64), 1 / false[-1].astype(np.float64)
+        per_member, per_non_member = 1 / inside.total, 1 / outside.total
     per_member[np.isinf(per_member)] = np.nan
     per_non_member[np.isinf(per_non_member)] = np.nan
-    above = found.take(ranking.members_above, axis=0)
+    nothing = np.zeros(weights.shape[1])
     rows = [
-        _auc(ranking, found, above, drawn) * per_member * per_non_member,
-        _oracle(ranking, above, false, per_member, per_non_member),
-        _at_cut(ranking.cut, found, false, per_member, per_non_member),
+        pairs * per_member * per_non_member,
+        _oracle(ranking, inside, outside, per_member, per_non_member) if oracle else nothing,
+        nothing if ranking.cut is None else _at(ranking.cut, inside, outside, per_member, per_non_member),
     ]
-    rows += [_tpr(above, false, fpr) * per_member for fpr in fprs]
+    rows += [_hits(ranking, inside, outside, fpr) * per_member for fpr in fprs]
     return np.stack(rows)
 
 
-def running(weights: Weights) -> Weights:
-    """Sum down the first axis, from zero: ``(n, B)`` to ``(n + 1, B)``.
-
-    In about sqrt(n) pieces that are summed side by side, which is a few times faster than `numpy.cumsum` along this
-    axis.
+def running(weights: Weights) -> Sums:
+    """Sum down the first axis.
 
     Args:
-        weights: whole numbers ``(n, B)``.
+        weights: whole numbers ``uint8 (n, B)``, at most `HEAVIEST`.
 
     Returns:
-        The sums before each row, and the total.
+        The sums of the first 0, 1, ..., n rows.
     """
-    count, columns = weights.shape
-    length = max(1, int(count**0.5))
-    pieces = count // length
-    total = np.empty((count + 1, columns), dtype=np.float32)
-    total[0] = 0
-    source = weights[: pieces * length].reshape(pieces, length, columns)
-    sums = total[1 : 1 + pieces * length].reshape(pieces, length, columns)
-    sums[:, 0] = source[:, 0]
-    for i in range(1, length):
-        np.add(sums[:, i - 1], source[:, i], out=sums[:, i])
-    for piece in range(1, pieces):
-        sums[piece] += sums[piece - 1, -1]
-    for i in range(pieces * length, count):
-        np.add(total[i], weights[i], out=total[i + 1])
-    return total
+    return _running(_layers(weights, _deal(np.arange(len(weights))), len(weights)))
 
 
-def _auc(ranking: Ranking, found: Weights, above: Weights, drawn: Weights) -> Floats:
-    """Sum, over non-members, their weight times the weight of the members above, and half of those level with them."""
-    wins: Floats = np.einsum("nb,nb->b", above[:-1], drawn, dtype=np.float64)
-    if np.array_equal(ranking.members_above[:-1], ranking.members_level):
-        return wins
-    level = found.take(ranking.members_level, axis=0)
-    at_least: Floats = np.einsum("nb,nb->b", level, drawn, dtype=np.float64)
-    return (wins + at_least) / 2
+def _layers(weights: Weights, dealt: Rows, count: int) -> Bytes:
+    """Gather weights into layers ``(PIECE + 1, P, B)``, the first one empty."""
+    pieces, columns = _pieces(count), weights.shape[1]
+    layers = np.empty((PIECE + 1, pieces, columns), dtype=np.uint8)
+    layers[0] = 0
+    weights.take(dealt, axis=0, out=layers[1:].reshape(-1, columns), mode="clip")
+    layers[1 + count % PIECE :, -1] = 0
+    return layers
 
 
-def _oracle(ranking: Ranking, above: Weights, false: Weights, per_member: Floats, per_non_member: Floats) -> Floats:
-    """Take the best of the thresholds just above each non-member's score; no other vertex can be better."""
-    distinct = np.array_equal(ranking.non_members_above, np.arange(len(false)))
-    level = false if distinct else false.take(ranking.non_members_above, axis=0)
-    gap = above * per_member.astype(np.float32) - level * per_non_member.astype(np.float32)
-    return np.asarray((1 + gap.max(axis=0).astype(np.float64)) / 2)
+def _running(layers: Bytes) -> Sums:
+    """Add each layer to the next one, in place."""
+    for i in range(2, len(layers)):
+        np.add(layers[i - 1], layers[i], out=layers[i])
+    before = np.zeros((layers.shape[1] + 1, layers.shape[2]))
+    np.cumsum(layers[-1], axis=0, dtype=np.float64, out=before[1:])
+    return Sums(layers.reshape(-1, layers.shape[2]), before)
 
 
-def _at_cut(
-    cut: tuple[int, int] | None, found: Weights, false: Weights, per_member: Floats, per_non_member: Floats
-) -> Floats:
-    if cut is None:
-        return np.zeros(found.shape[1])
-    return np.asarray((1 + found[cut[0]] * per_member - false[cut[1]] * per_non_member) / 2)
+def _products(inside: Sums, weights: Bytes, places: Rows) -> Floats:
+    """Sum, over non-members, their weight times what the members above weigh within their piece."""
+    found = inside.within.take(places, axis=0, mode="clip").reshape(PIECE, -1)
+    each = np.multiply(weights.reshape(PIECE, -1), found, dtype=np.uint16)
+    # At most PIECE * HEAVIEST * 31 * HEAVIEST = 48,608 a column.
+    layers = np.add.reduce(each, axis=0, dtype=np.uint16)
+    return np.asarray(layers.reshape(weights.shape[1:]).sum(axis=0, dtype=np.float64))
 
 
-def _tpr(above: Weights, false: Weights, fpr: float) -> Floats:
+def _whole_pieces(inside: Sums, outside: Sums, begins: Rows) -> Floats:
+    """Sum, over pieces of members that are above a non-member as a whole, their weight times the non-members'."""
+    below = outside.total - outside.first(begins)
+    return np.asarray(np.einsum("pb,pb->b", np.diff(inside.before[:-1], axis=0), below))
+
+
+def _oracle(ranking: Ranking, inside: Sums, outside: Sums, per_member: Floats, per_non_member: Floats) -> Floats:
+    """Take the best of the thresholds just above each corner; no other vertex of the curve can be better."""
+    columns = len(per_member)
+    best = np.zeros(columns, dtype=np.float32)
+    best[np.isnan(per_member + per_non_member)] = np.nan
+    high, low = _Scaled(inside, per_member), _Scaled(outside, per_non_member)
+    step = max(1, _CELLS // columns)
+    for start in range(0, len(ranking.corners), step):
+        corners = ranking.corners[start : start + step]
+        gap = high.first(ranking.above[corners])
+        gap -= low.first(corners)
+        np.maximum(best, gap.max(axis=0), out=best)
+    return (1 + best.astype(np.float64)) / 2
+
+
+class _Scaled:
+    """Running sums as shares of the total, in single precision."""
+
+    def __init__(self, sums: Sums, per_record: Floats) -> None:
+        self._within, self._pieces = sums.within, len(sums.before) - 1
+        self._before = (sums.before * per_record).astype(np.float32)
+        self._per_record = per_record.astype(np.float32)
+
+    def first(self, positions: Rows) -> NDArray[np.float32]:
+        """Return the share of the first records, ``(K, B)``."""
+        pieces, layers = np.divmod(positions, PIECE)
+        share = self._within.take(layers * self._pieces + pieces, axis=0, mode="clip") * self._per_record
+        share += self._before.take(pieces, axis=0, mode="clip")
+        return share
+
+
+def _at(cut: tuple[int, int], inside: Sums, outside: Sums, per_member: Floats, per_non_member: Floats) -> Floats:
+    """Compute the balanced accuracy at the transferred threshold."""
+    found, false = inside.first(np.array([cut[0]]))[0], outside.first(np.array([cut[1]]))[0]
+    return np.asarray((1 + found * per_member - false * per_non_member) / 2)
+
+
+def _hits(ranking: Ranking, inside: Sums, outside: Sums, fpr: float) -> Floats:
     """Find the first non-member that is one too many; the members above it are found."""
-    fraction = exact(fpr)
-    total = false[-1].astype(np.int64)
-    limit = total * fraction.numerator // fraction.denominator
-    # Running sums exceed the limit soon after the same share of the records; look further only if they do not.
-    share = int(fpr * len(false))
-    reach = min(len(false), int(share + 8 * share**0.5 + 64))
-    if np.any(false[reach - 1] <= limit):
-        reach = len(false)
-    first = (false[1:reach] <= limit.astype(np.float32)).sum(axis=0)
-    hits: Floats = above[first, np.arange(len(first))].astype(np.float64)
-    return hits
+    fraction = _exact(fpr)
+    limit = outside.total.astype(np.int64) * fraction.numerator // fraction.denominator
+    first = np.minimum(outside.reach(limit.astype(np.float64)), ranking.counts[1])
+    return inside.first_of_each(ranking.above[first])

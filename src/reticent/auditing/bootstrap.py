@@ -37,7 +37,7 @@ BLOCK_CELLS = 2**20
 BLOCK_COLUMNS = 32, 512
 """Replicates held at once, whatever the number of records: at least, and at most."""
 # The weight is the number of these that a random byte reaches: 0 to 5 have 94, 95, 46, 16, 4 and 1 of the 256 values.
-_BYTES = 2**16
+_BYTES = 2**18
 _STEPS = np.array([94, 189, 235, 251, 255], dtype=np.uint8)
 
 

@@ -19,8 +19,10 @@ _HOME = {
     "Signals": "reticent.signals.matrix",
     "attack": "reticent.jobs.attack",
     "audit": "reticent.jobs.audit",
+    "gate": "reticent.jobs.gate",
     "load": "reticent.data.load",
     "plan": "reticent.jobs.plan",
+    "selftest": "reticent.jobs.selftest",
 }
 
 __all__ = [
@@ -35,8 +37,10 @@ __all__ = [
     "Signals",
     "attack",
     "audit",
+    "gate",
     "load",
     "plan",
+    "selftest",
 ]
 
 if TYPE_CHECKING:
@@ -48,7 +52,9 @@ if TYPE_CHECKING:
     from reticent.jobs.attack import Attacked, attack
     from reticent.jobs.audit import Audited, audit
     from reticent.jobs.config import AuditConfig
+    from reticent.jobs.gate import gate
     from reticent.jobs.plan import plan
+    from reticent.jobs.selftest import selftest
     from reticent.signals.matrix import Signals
     from reticent.training.recipe import Recipe
 

@@ -1,0 +1,209 @@
+"""One check of a gate, and how doubts about an audit bear on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from reticent.auditing.results import Summary
+from reticent.auditing.verdict import widened
+
+Outcome = Literal["passed", "failed", "cannot judge", "skipped"]
+
+FEWEST_TARGETS = 5
+"""Models from which the interval over models has its confidence; with two to four it is too short."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One limit, and what became of it.
+
+    Attributes:
+        name: such as "TPR at FPR 0.01 at most 0.02".
+        limit: the limit.
+        outcome: "passed", "failed", "cannot judge", or "skipped": it cannot be judged, and that was allowed.
+        message: why, for people.
+        estimate: the estimate that decided, or None.
+        bound: its confidence limit that was judged: the upper one; for an accuracy the lower one; or None.
+        attack: the attack that decided, or None.
+        reason: why it cannot be judged, in one word such as "not-measurable"; None if it was judged.
+        evidence: one line for each thing compared.
+    """
+
+    name: str
+    limit: float
+    outcome: Outcome
+    message: str
+    estimate: float | None = None
+    bound: float | None = None
+    attack: str | None = None
+    reason: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a pass would not mean what it says.
+
+    Attributes:
+        reason: one word.
+        message: why, for people.
+        fatal: it also takes the meaning from a failure.
+    """
+
+    reason: str
+    message: str
+    fatal: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """One number with its interval.
+
+    Attributes:
+        name: of the attack, or of the group.
+        summary: the estimate.
+        confidence: of its interval.
+        scale: the number's own limit is this times the lower limit of the summary; see `leak.realised`.
+    """
+
+    name: str
+    summary: Summary
+    confidence: float
+    scale: float = 1.0
+
+    @property
+    def upper(self) -> float:
+        """The upper confidence limit."""
+        return self.summary.interval[1]
+
+    def lower(self, choices: int) -> float:
+        """Return the lower confidence limit, widened for a choice among several.
+
+        Args:
+            choices: number of comparisons that shall hold together.
+
+        Returns:
+            The limit.
+        """
+        return self.scale * widened(self.summary, self.confidence, choices)[0]
+
+
+def estimate(value: Any) -> Summary | None:
+    """Read an estimate of a document.
+
+    Args:
+        value: what stands there.
+
+    Returns:
+        The estimate, or None if it is not one: no mapping, or without an interval of finite numbers around the mean.
+    """
+    interval = value.get("interval") if isinstance(value, Mapping) else None
+    if not isinstance(interval, Sequence) or isinstance(interval, str) or len(interval) != 2:
+        return None
+    low, mean, high = (number(item) for item in (interval[0], value.get("mean"), interval[1]))
+    if low is None or mean is None or high is None or not 0 <= low <= mean <= high <= 1:
+        return None
+    return Summary(mean, number(value.get("std")), (low, high))
+
+
+def number(value: Any) -> float | None:
+    """Read a finite number of a document.
+
+    Args:
+        value: what stands there.
+
+    Returns:
+        The number, or None.
+    """
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if plain and np.isfinite(value) else None
+
+
+def unjudged(name: str, limit: float, doubt: Doubt, allow: Sequence[str], **facts: Any) -> Check:
+    """Make a check that cannot be judged, or is skipped where that is allowed.
+
+    Args:
+        name: of the check.
+        limit: its limit.
+        doubt: why.
+        allow: the doubts that are allowed.
+        **facts: further fields of the check.
+
+    Returns:
+        The check.
+    """
+    if doubt.reason in allow:
+        return Check(name, limit, "skipped", f"{doubt.message} (allowed)", reason=doubt.reason, **facts)
+    return Check(name, limit, "cannot judge", doubt.message, reason=doubt.reason, **facts)
+
+
+def compare(
+    name: str, limit: float, found: Sequence[Found], doubts: Sequence[Doubt], allow: Sequence[str], each: str
+) -> Check:
+    """Hold the upper limit of every number found against a limit.
+
+    It is an intersection-union test: the pass says "all are at or below the limit", and is given only if each alone is
+    shown to be, at the full level of one; whichever is truly above, its own interval errs at that rate at most. So a
+    pass needs no correction for the number of comparisons (Berger 1982). "Above the limit" is the other way round, said
+    if any is; its intervals are widened for all.
+
+    Args:
+        name: of the check.
+        limit: highest value that passes.
+        found: the numbers.
+        doubts: what would take the meaning from a pass.
+        allow: the doubts that are allowed.
+        each: what the numbers belong to, in the plural, such as "attacks".
+
+    Returns:
+        The check.
+    """
+    above = max(found, key=lambda one: one.lower(len(found)), default=None)
+    top = max(found, key=lambda one: one.upper, default=None)
+    evidence = tuple(
+        f"{one.name}: {one.summary.mean:.4f}, {one.confidence:.4g} interval {one.summary.interval[0]:.4f} to "
+        f"{one.upper:.4f}"
+        for one in found
+    )
+    fatal = [doubt for doubt in doubts if doubt.fatal]
+    if fatal or above is None or top is None:
+        nothing = Doubt("no-interval", "there is nothing to compare")
+        return unjudged(name, limit, [*fatal, *doubts, nothing][0], allow, evidence=evidence)
+    if above.lower(len(found)) > limit:
+        return _failed(name, limit, above, _above(above, limit, len(found), each), evidence)
+    if top.upper > limit:
+        return _failed(name, limit, top, _not_below(top, limit), evidence)
+    facts: dict[str, Any] = {"estimate": top.summary.mean, "bound": top.upper, "attack": top.name, "evidence": evidence}
+    unmet = [doubt for doubt in doubts if doubt.reason not in allow]
+    if unmet:
+        return unjudged(name, limit, unmet[0], allow, **facts)
+    message = f"the upper limit of {_all(len(found), each)} is at or below {limit:g}; the highest is {top.upper:.4f} "
+    allowed = "".join(f"; allowed: {doubt.message}" for doubt in doubts)
+    return Check(name, limit, "passed", f"{message}({top.name}){allowed}", **facts)
+
+
+def _failed(name: str, limit: float, one: Found, message: str, evidence: tuple[str, ...]) -> Check:
+    return Check(name, limit, "failed", message, one.summary.mean, one.upper, one.name, evidence=evidence)
+
+
+def _all(count: int, each: str) -> str:
+    return f"all {count} {each}" if count > 1 else f"the only one of the {each}"
+
+
+def _above(one: Found, limit: float, count: int, each: str) -> str:
+    wide = f", widened for {count} {each}," if count > 1 else ""
+    wide += " (with the uncertainty of its threshold)" if one.scale < 1 else ""
+    return (
+        f"above the limit: {one.name} has {one.summary.mean:.4f}, and its lower limit{wide} is {one.lower(count):.4f}, "
+        f"above {limit:g}"
+    )
+
+
+def _not_below(one: Found, limit: float) -> str:
+    low, high = one.summary.interval
+    return (
+        f"not shown to be below the limit: {one.name} has {one.summary.mean:.4f}, and {limit:g} lies below the upper "
+        f"end of its interval {low:.4f} to {high:.4f}: more models or more records may settle it"
+    )

@@ -1,0 +1,200 @@
+"""The limits of AUC and TPR, held against every attack of an audit."""
+
+from collections.abc import Mapping, Sequence
+from math import isclose
+from typing import Any
+
+from reticent.auditing.gate.check import FEWEST_TARGETS, Check, Doubt, Found, compare, estimate, number
+from reticent.auditing.gate.limits import Limits
+from reticent.auditing.results import Summary
+from reticent.auditing.verdict import widened
+
+STRONG = ("lira", "lira-released", "rmia")
+"""Attacks that compare models with and without a record. The others ask one model alone, and miss most of a leak."""
+
+Plain = Mapping[str, Any]
+
+
+def checks(document: Plain, limits: Limits) -> list[Check]:
+    """Hold the limits of AUC and TPR against an audit.
+
+    Args:
+        document: the audit.
+        limits: what was asked for.
+
+    Returns:
+        One check a limit.
+    """
+    made = [] if limits.max_auc is None else [_auc(document, limits.max_auc, limits.allow)]
+    return made + [_tpr(document, rate, limit, limits.allow) for rate, limit in limits.max_tpr]
+
+
+def doubts(document: Plain) -> list[Doubt]:
+    """Find what would take the meaning from low numbers, or from all numbers, of an audit.
+
+    Args:
+        document: the audit.
+
+    Returns:
+        The doubts, the gravest first.
+    """
+    return [*_control(document), *_health(document), *_strength(document), *_targets(document)]
+
+
+def _auc(document: Plain, limit: float, allow: Sequence[str]) -> Check:
+    read = [(attack, estimate(_overall(attack).get("auc"))) for attack in document["attacks"]]
+    missing = [str(attack["name"]) for attack, summary in read if summary is None]
+    found = [_turned(_found(attack, summary), len(read)) for attack, summary in read if summary is not None]
+    told = [*_without_interval(missing), *doubts(document)]
+    return compare(f"AUC at most {limit:g}", limit, found, told, allow, "attacks")
+
+
+def _turned(found: Found, attacks: int) -> Found:
+    """Turn an attack that is shown to rank members below non-members: whoever knows that reads its scores backwards."""
+    summary = found.summary
+    if widened(summary, found.confidence, attacks)[1] >= 0.5:
+        return found
+    low, high = summary.interval
+    turned = Summary(1 - summary.mean, summary.std, (1 - high, 1 - low))
+    return Found(f"{found.name} read backwards", turned, found.confidence)
+
+
+def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Check:
+    found, missing, unknown, small = [], [], [], []
+    for attack in document["attacks"]:
+        entry = _at(attack, rate)
+        summary = None if entry is None else estimate(entry.get("tpr"))
+        if entry is None:
+            unknown.append(attack)
+        elif not entry.get("measurable"):
+            small.append(entry)
+        elif summary is None:
+            missing.append(str(attack["name"]))
+        else:
+            found.append(_found(attack, summary, realised(entry)))
+    told = [*_without_rate(unknown, rate), *_without_interval(missing), *_small(small, rate), *doubts(document)]
+    return compare(f"TPR at FPR {rate:g} at most {limit:g}", limit, found, told, allow, "attacks")
+
+
+def realised(entry: Plain) -> float:
+    """Say by how much to lower a TPR's lower limit, since its threshold was chosen on the same non-members.
+
+    With a false positives allowed among n non-members, the threshold lies just above the (a + 1)-th of them, where the
+    true false-positive rate is (a + 1) / (n + 1) on average: above the rate asked for where a is small. As an ROC curve
+    is concave, TPR over FPR falls along it, so the TPR at the rate itself is at least the ratio of the two rates times
+    what was measured.
+
+    Args:
+        entry: of the document, for one rate.
+
+    Returns:
+        The ratio, at most 1.
+    """
+    allowed, others, fpr = (number(entry.get(key)) for key in ("false_positives_allowed", "non_members", "fpr"))
+    if allowed is None or others is None or fpr is None:
+        return 1.0
+    return min(1.0, fpr * (others + 1) / (allowed + 1))
+
+
+def _found(attack: Plain, summary: Summary, scale: float = 1.0) -> Found:
+    return Found(str(attack["name"]), summary, number(attack.get("confidence")) or 0.95, scale)
+
+
+def _overall(attack: Plain) -> Plain:
+    overall = attack.get("overall")
+    return overall if isinstance(overall, Mapping) else {}
+
+
+def _at(attack: Plain, rate: float) -> Plain | None:
+    entries = _overall(attack).get("tpr_at_fpr") or ()
+    for entry in entries:
+        fpr = number(entry.get("fpr")) if isinstance(entry, Mapping) else None
+        if fpr is not None and isclose(fpr, rate, rel_tol=1e-9):
+            return dict(entry)
+    return None
+
+
+def _without_rate(attacks: Sequence[Plain], rate: float) -> list[Doubt]:
+    if not attacks:
+        return []
+    entries = _overall(attacks[0]).get("tpr_at_fpr") or ()
+    known = ", ".join(f"{entry.get('fpr')}" for entry in entries if isinstance(entry, Mapping)) or "none"
+    return [Doubt("no-rate", f"the audit has no false-positive rate {rate:g}; it has {known}")]
+
+
+def _without_interval(names: Sequence[str]) -> list[Doubt]:
+    return [Doubt("no-interval", f"the audit has no interval for {', '.join(names)}")] if names else []
+
+
+def _small(entries: Sequence[Plain], rate: float) -> list[Doubt]:
+    if not entries:
+        return []
+    need, have = entries[0].get("records_needed"), entries[0].get("non_members")
+    return [
+        Doubt(
+            "not-measurable",
+            f"a false-positive rate of {rate:g} is not measurable at this size: it needs {_count(need)} non-members a "
+            f"model, the audit has {_count(have)}",
+        )
+    ]
+
+
+def _count(value: Any) -> str:
+    known = number(value)
+    return "an unknown number of" if known is None else f"{known:,.0f}"
+
+
+def _control(document: Plain) -> list[Doubt]:
+    control = document.get("control")
+    if not isinstance(control, Mapping) or control.get("passed") is not False:
+        return []
+    return [
+        Doubt(
+            "failed-control",
+            "the null control failed: an attack found something where there is nothing, so no number of this audit can "
+            "be relied on; run `reticent selftest`",
+            fatal=True,
+        )
+    ]
+
+
+def _health(document: Plain) -> list[Doubt]:
+    population = document.get("population")
+    sick = (population.get("health") or ()) if isinstance(population, Mapping) else ()
+    if not sick:
+        return []
+    total = population.get("models", "an unknown number of") if isinstance(population, Mapping) else ""
+    return [
+        Doubt(
+            "did-not-learn",
+            f"{len(sick)} of {total} models did not learn: what learned nothing has nothing to give away",
+        )
+    ]
+
+
+def _strength(document: Plain) -> list[Doubt]:
+    names = [str(attack["name"]) for attack in document["attacks"]]
+    if any(name in STRONG for name in names):
+        return []
+    ran = ", ".join(names) or "none"
+    return [
+        Doubt(
+            "weak-attacks",
+            f"no strong attack is in the audit (it ran {ran}): attacks that ask one model alone miss most of a leak; "
+            "run lira or rmia",
+        )
+    ]
+
+
+def _targets(document: Plain) -> list[Doubt]:
+    counts = [len(attack.get("targets") or ()) for attack in document["attacks"]]
+    fewest = min(counts, default=0)
+    if fewest == 1 or fewest >= FEWEST_TARGETS:
+        return []
+    return [
+        Doubt(
+            "few-models",
+            f"{fewest} models were audited: the interval over so few is too short to be held to its confidence; audit "
+            f"{FEWEST_TARGETS} or more",
+        )
+    ]

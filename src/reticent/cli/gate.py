@@ -1,0 +1,96 @@
+"""``reticent gate``: hold an audit against limits; exit 0 passed, 1 failed, 2 cannot judge."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from reticent.auditing.gate.judge import Gate
+
+STYLES = {"passed": "green", "failed": "bold red", "cannot judge": "bold yellow", "skipped": "yellow"}
+
+
+def gate(
+    audit: Path,
+    /,
+    *,
+    max_auc: float | None = None,
+    max_tpr: Annotated[list[str] | None, Parameter(negative="")] = None,
+    max_epsilon: str | None = None,
+    min_accuracy: float | None = None,
+    max_group_auc: float | None = None,
+    max_group_tpr: float | None = None,
+    thresholds: Path | None = None,
+    junit: Path | None = None,
+    allow: Annotated[list[str] | None, Parameter(negative="")] = None,
+    allow_cannot_judge: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Hold an audit against limits. The upper confidence limit is judged, of every attack in the audit.
+
+    Exit code: 0 if all checks pass, 1 if any fails, 2 if any cannot be judged (or the input is wrong).
+
+    Args:
+        audit: The audit.json of an audit, or the folder that holds it.
+        max_auc: Highest AUC that passes, such as 0.6.
+        max_tpr: Highest TPR that passes at a false-positive rate, such as 0.02@0.01; repeat it for several rates.
+        max_epsilon: Highest epsilon that passes, such as 3, or 3@1e-5 with its delta.
+        min_accuracy: Lowest mean accuracy on non-members that passes: a broken model gives nothing away.
+        max_group_auc: Highest AUC that passes, of each group of records.
+        max_group_tpr: Highest TPR that passes, of each group of records.
+        thresholds: TOML file with a [gate] table of these limits; flags win.
+        junit: Write the checks here as JUnit XML.
+        allow: A doubt that shall not keep a check from passing: not-measurable, weak-attacks, few-models,
+            no-accountant or did-not-learn; repeat it for several.
+        allow_cannot_judge: Allow all of these but did-not-learn.
+
+    Raises:
+        SystemExit: with the exit code.
+    """
+    from reticent.auditing.gate.limits import ALLOWED_TOGETHER
+    from reticent.cli.screen import stdout
+    from reticent.jobs.gate import gate as run
+
+    result = run(
+        audit,
+        max_auc=max_auc,
+        max_tpr=max_tpr,
+        max_epsilon=max_epsilon,
+        min_accuracy=min_accuracy,
+        max_group_auc=max_group_auc,
+        max_group_tpr=max_group_tpr,
+        thresholds=thresholds,
+        junit=junit,
+        allow=[*(allow or ()), *(ALLOWED_TOGETHER if allow_cannot_judge else ())],
+    )
+    console = stdout()
+    console.print(_table(result))
+    for check in result.checks:
+        if check.outcome != "passed":
+            console.print(f"\n{check.name}: {check.message}.", markup=False, soft_wrap=True)
+    console.print(f"\n{result.sentence}", markup=False, style=STYLES[result.outcome], soft_wrap=True)
+    raise SystemExit(result.exit_code)
+
+
+def _table(result: "Gate") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("check", overflow="fold")
+    for title in ("estimate", "upper limit"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("attack", overflow="fold")
+    table.add_column("result", no_wrap=True)
+    for check in result.checks:
+        bound = _number(check.bound) + (" (lower)" if check.name.startswith("accuracy") and check.bound else "")
+        numbers = (_number(check.estimate), bound)
+        name, attack = Text(check.name), Text(check.attack or "–")
+        table.add_row(name, *numbers, attack, Text(check.outcome, style=STYLES[check.outcome]))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,438 @@
+"""The gate's arithmetic: which limit is judged, what is shown above it, and what keeps a pass from meaning anything."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, norm, t
+
+import reticent
+from reticent.attacks import ATTACKS
+from reticent.auditing.audit import audit
+from reticent.auditing.gate.check import number
+from reticent.auditing.gate.leak import STRONG, realised
+from reticent.auditing.gate.limits import ALLOWED, ALLOWED_TOGETHER, Limits, gather, tpr_at
+from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
+
+
+def estimate(mean, low, high):
+    return {"mean": mean, "std": 0.01, "interval": [low, high]}
+
+
+def attack(name, auc=(0.55, 0.53, 0.57), tpr=(0.015, 0.011, 0.019), fpr=0.01, others=900, targets=8):
+    allowed = math.floor(fpr * others)
+    entry = {
+        "fpr": fpr,
+        "measurable": allowed >= 1,
+        "records_needed": math.ceil(1 / fpr),
+        "members": others,
+        "non_members": others,
+        "false_positives_allowed": allowed,
+        "tpr": estimate(*tpr) if allowed else None,
+    }
+    return {
+        "name": name,
+        "confidence": 0.95,
+        "overall": {"auc": estimate(*auc), "tpr_at_fpr": [entry]},
+        "targets": [{"model": m} for m in range(targets)],
+    }
+
+
+def document(*attacks, **changes):
+    base = {
+        "schema": "reticent.audit/1",
+        "data": {"name": "mine.csv", "records": 1800},
+        "population": {
+            "models": 8,
+            "health": [],
+            "accuracy": {"members": {"mean": 0.99, "std": 0.01}, "non_members": {"mean": 0.9, "std": 0.02}},
+        },
+        "attacks": list(attacks) or [attack("lira"), attack("loss", auc=(0.52, 0.5, 0.54))],
+    }
+    return base | changes
+
+
+def one(doc, **limits):
+    result = reticent.gate(doc, **limits)
+    assert len(result.checks) == 1
+    return result.checks[0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome", "words"),
+    [
+        (0.6, "passed", "the upper limit of all 2 attacks is at or below 0.6; the highest is 0.5700 (lira)"),
+        (0.57, "passed", "at or below 0.57"),
+        (0.5699, "failed", "not shown to be below the limit: lira has 0.5500"),
+        (0.54, "failed", "not shown to be below the limit"),
+        (0.51, "failed", "above the limit: lira has 0.5500"),
+    ],
+)
+def test_the_upper_limit_of_the_worst_attack_is_judged(limit, outcome, words):
+    check = one(document(), max_auc=limit)
+    assert check.outcome == outcome
+    assert words in check.message
+    assert (check.attack, check.estimate, check.bound) == ("lira", 0.55, 0.57)
+    assert check.evidence[1] == "loss: 0.5200, 0.95 interval 0.5000 to 0.5400"
+
+
+def test_shown_above_is_said_at_the_limit_widened_for_the_attacks():
+    arm = 0.02 * norm.isf(0.025 / 2) / norm.isf(0.025)
+    just_below, just_above = 0.55 - arm - 1e-6, 0.55 - arm + 1e-6
+    assert one(document(), max_auc=just_below).message.startswith("above the limit")
+    assert "widened for 2 attacks, is" in one(document(), max_auc=just_below).message
+    assert one(document(), max_auc=just_above).message.startswith("not shown to be below")
+    alone = document(attack("lira"))
+    assert one(alone, max_auc=0.53 - 1e-9).message.startswith(
+        "above the limit: lira has 0.5500, and its lower limit is"
+    )
+
+
+@given(st.lists(st.tuples(*[st.floats(0.5, 1)] * 3).map(sorted), min_size=1, max_size=6), st.floats(0.5, 1))
+def test_a_gate_passes_just_if_every_attack_passes_alone(intervals, limit):
+    attacks = [attack(f"a{k}", auc=(mid, low, high)) for k, (low, mid, high) in enumerate(intervals)]
+    attacks.append(attack("lira", auc=(0.5, 0.5, 0.5)))
+    together = one(document(*attacks), max_auc=limit).outcome == "passed"
+    assert together == all(high <= limit for _, _, high in intervals)
+
+
+def test_an_attack_that_ranks_backwards_is_read_backwards():
+    check = one(document(attack("rmia", auc=(0.2, 0.15, 0.25))), max_auc=0.6)
+    assert (check.outcome, check.attack, check.bound) == ("failed", "rmia read backwards", 0.85)
+    unclear = document(attack("rmia", auc=(0.45, 0.39, 0.51)))
+    assert one(unclear, max_auc=0.55).outcome == "passed"
+
+
+def test_the_lower_limit_of_a_rate_counts_how_its_threshold_was_chosen():
+    assert realised({"fpr": 0.01, "non_members": 100, "false_positives_allowed": 1}) == pytest.approx(0.505)
+    assert realised({"fpr": 0.01, "non_members": 10**6, "false_positives_allowed": 10**4}) == pytest.approx(1, abs=2e-4)
+    assert realised({}) == 1
+    # Of 100 non-members the second highest is the threshold: guessing then finds 2 in 101 on average, not 1 in 100.
+    rng = np.random.default_rng(0)
+    found = [
+        audit("lira", {}, rng.normal(size=(1, 200)), np.arange(200)[None] < 100, [0], rng=rng, replicates=100)
+        .rates[1]
+        .tpr.mean
+        for _ in range(400)
+    ]
+    assert np.mean(found) == pytest.approx(2 / 101, abs=4 * np.std(found) / 20)
+    low = document(attack("lira", tpr=(0.03, 0.012, 0.05), others=100))
+    assert one(low, max_tpr={0.01: 0.01}).message.startswith("not shown to be below")
+    high = document(attack("lira", tpr=(0.03, 0.022, 0.05), others=100))
+    assert one(high, max_tpr={0.01: 0.01}).message.startswith("above the limit")
+    assert "(with the uncertainty of its threshold)" in one(high, max_tpr={0.01: 0.01}).message
+
+
+def test_several_limits_and_the_order_of_outcomes():
+    result = reticent.gate(document(), max_auc=0.6, max_tpr={0.01: 0.02, 0.001: 0.01}, max_epsilon=3)
+    assert [check.outcome for check in result.checks] == ["passed", "passed", "cannot judge", "cannot judge"]
+    assert (result.outcome, result.exit_code, result.passed) == ("cannot judge", 2, False)
+    failed = reticent.gate(document(), max_auc=0.55, max_epsilon=3)
+    assert (failed.outcome, failed.exit_code) == ("failed", 1)
+    assert (
+        failed.sentence == "Failed: of 2 checks, 1 (AUC at most 0.55) failed; 1 (epsilon at most 3) cannot be judged."
+    )
+    passed = reticent.gate(document(), max_auc=0.6)
+    assert (passed.outcome, passed.exit_code, passed.passed, passed.data) == ("passed", 0, True, "mine.csv")
+    assert passed.sentence == "Passed: of 1 check, 1 (AUC at most 0.6) passed."
+
+
+def test_a_rate_that_is_not_measurable_says_what_it_needs_and_passes_only_when_allowed():
+    small = document(attack("lira", others=90), attack("loss", others=90))
+    check = one(small, max_tpr={0.01: 0.02})
+    assert (check.outcome, check.reason) == ("cannot judge", "not-measurable")
+    assert "it needs 100 non-members a model, the audit has 90" in check.message
+    result = reticent.gate(small, max_tpr={0.01: 0.02}, allow=["not-measurable"])
+    assert (result.checks[0].outcome, result.exit_code) == ("skipped", 0)
+    assert "cannot be judged, which was allowed" in result.sentence
+
+
+def test_a_rate_that_the_audit_lacks_is_never_allowed():
+    check = one(document(), max_tpr={0.05: 0.1}, allow=list(ALLOWED))
+    assert (check.outcome, check.reason) == ("cannot judge", "no-rate")
+    assert check.message == "the audit has no false-positive rate 0.05; it has 0.01"
+
+
+def test_weak_attacks_fail_but_do_not_pass():
+    weak = document(attack("loss"), attack("correctness"))
+    check = one(weak, max_auc=0.6)
+    assert (check.outcome, check.reason, check.bound) == ("cannot judge", "weak-attacks", 0.57)
+    assert "it ran loss, correctness" in check.message
+    assert "run lira or rmia" in check.message
+    assert one(weak, max_auc=0.51).outcome == "failed"
+    allowed = one(weak, max_auc=0.6, allow=["weak-attacks"])
+    assert (allowed.outcome, "allowed: no strong attack" in allowed.message) == ("passed", True)
+
+
+def test_strong_attacks_are_those_that_learn_from_models_with_and_without_a_record():
+    compares = {name for name, entry in ATTACKS.items() if entry.needs(entry.spec()).references_out > 0}
+    assert compares == set(STRONG)
+
+
+@pytest.mark.parametrize(
+    ("targets", "outcome"), [(1, "passed"), (2, "cannot judge"), (4, "cannot judge"), (5, "passed")]
+)
+def test_two_to_four_models_are_too_few_for_an_interval_over_models(targets, outcome):
+    doc = document(attack("lira", targets=targets))
+    assert one(doc, max_auc=0.6).outcome == outcome
+    assert one(doc, max_auc=0.6, allow=["few-models"]).outcome == "passed"
+    assert one(doc, max_auc=0.55).outcome == "failed"
+
+
+def test_models_that_did_not_learn_cannot_pass():
+    doc = document()
+    doc["population"]["health"] = [{"model": 3, "problem": "labels 10 % right"}]
+    check = one(doc, max_auc=0.6, allow=list(ALLOWED_TOGETHER))
+    assert (check.outcome, check.reason) == ("cannot judge", "did-not-learn")
+    assert "1 of 8 models did not learn" in check.message
+    assert one(doc, max_auc=0.6, allow=["did-not-learn"]).outcome == "passed"
+    assert one(doc, max_auc=0.51).outcome == "failed"
+
+
+def test_a_failed_control_takes_the_meaning_from_everything():
+    doc = document(control={"kind": "null", "passed": False})
+    for limit in (0.51, 0.55, 0.6):
+        check = one(doc, max_auc=limit, allow=list(ALLOWED))
+        assert (check.outcome, check.reason) == ("cannot judge", "failed-control")
+    for control in ({"kind": "null", "passed": True}, None):
+        assert one(document(control=control), max_auc=0.6).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    "auc",
+    [
+        None,
+        {},
+        {"mean": 0.5},
+        {"mean": 0.5, "interval": None},
+        {"mean": 0.5, "interval": [0.4]},
+        {"mean": 0.5, "interval": [None, 0.6]},
+        {"mean": 0.5, "interval": "no"},
+        {"mean": 0.5, "interval": [0.6, 0.4]},
+        {"mean": 0.7, "interval": [0.4, 0.6]},
+        {"mean": float("nan"), "interval": [0.4, 0.6]},
+        {"mean": True, "interval": [0.4, 0.6]},
+        {"mean": 0.5, "interval": [-1, 0.6]},
+    ],
+)
+def test_no_interval_is_no_pass(auc):
+    doc = document()
+    doc["attacks"][1]["overall"]["auc"] = auc
+    check = one(doc, max_auc=0.9, allow=list(ALLOWED))
+    assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
+    assert "no interval for loss" in check.message
+    assert one(doc, max_auc=0.51).outcome == "failed"
+
+
+def bounded(lower=1.0, delta=1e-5, accountant=None, consistent=None):
+    return document(
+        epsilon={
+            "lower": lower,
+            "delta": delta,
+            "confidence": 0.95,
+            "attack": "lira",
+            "accountant": accountant,
+            "consistent": consistent,
+        }
+    )
+
+
+def spent(epsilon, delta=1e-5):
+    return {"epsilon": epsilon, "delta": delta, "source": "accountant"}
+
+
+@pytest.mark.parametrize(
+    ("doc", "limit", "outcome", "words"),
+    [
+        (bounded(3.5), 3, "failed", "above the limit: epsilon is at least 3.5 (confidence 0.95), above 3"),
+        (bounded(1.0), 3, "cannot judge", "never that it is below; it shows that epsilon is at least 1"),
+        (document(), 3, "cannot judge", "never that it is below; a pass needs"),
+        (bounded(1.0, accountant=spent(2.5)), 3, "passed", "the accountant's epsilon is 2.5, at or below 3"),
+        (
+            bounded(1.0, accountant=spent(8)),
+            3,
+            "failed",
+            "not shown to be below the limit: the accountant's epsilon is 8",
+        ),
+        (bounded(2.9, accountant=spent(2.5)), 3, "cannot judge", "contradicts the accountant"),
+        (bounded(1.0, accountant=spent(2.5), consistent=False), 3, "cannot judge", "contradicts the accountant"),
+        (bounded(4.0, accountant=spent(2.5)), 3, "failed", "above the limit"),
+        (bounded(1.0, accountant=spent(2.5, 1e-6)), 3, "passed", "agrees"),
+        (bounded(1.0, accountant=spent(2.5, 1e-4)), 3, "cannot judge", "says nothing at the delta asked for"),
+        (document(epsilon={"accountant": spent(2), "delta": 1e-5}), 3, "cannot judge", "no lower bound"),
+        # At a smaller delta epsilon is larger: the bound at 1e-5 holds there too; at a larger delta it does not.
+        (bounded(3.5), "3@1e-6", "failed", "above the limit"),
+        (bounded(3.5), "3@1e-4", "cannot judge", "never that it is below"),
+        (bounded(1.0, accountant=spent(2.5)), "3@1e-4", "passed", "agrees"),
+        (bounded(1.0, accountant=spent(2.5)), "3@1e-6", "cannot judge", "says nothing at the delta asked for"),
+    ],
+)
+def test_epsilon_is_bounded_from_below_by_an_audit_and_from_above_by_an_accountant(doc, limit, outcome, words):
+    check = one(doc, max_epsilon=limit)
+    assert check.outcome == outcome
+    assert words in check.message
+
+
+def test_only_a_missing_accountant_can_be_allowed_for_epsilon():
+    assert one(bounded(1.0), max_epsilon=3, allow=["no-accountant"]).outcome == "skipped"
+    assert one(bounded(2.9, accountant=spent(2.5)), max_epsilon=3, allow=list(ALLOWED)).outcome == "cannot judge"
+
+
+def test_the_lower_limit_of_the_accuracy_is_judged():
+    arm = t.ppf(0.975, 7) * math.sqrt(0.02**2 / 8 + 0.9 * 0.1 / 1800)
+    for limit, outcome in ((0.9 - arm - 1e-9, "passed"), (0.9 - arm + 1e-9, "failed"), (0.95, "failed")):
+        check = one(document(), min_accuracy=limit)
+        assert check.outcome == outcome
+        assert (check.estimate, check.bound) == (0.9, pytest.approx(0.9 - arm, abs=1e-12))
+    assert one(document(), min_accuracy=0.95).message.startswith("below the limit")
+    assert one(document(), min_accuracy=0.9).message.startswith("not shown to be above the limit")
+    given_interval = document()
+    given_interval["population"]["accuracy"]["non_members"] = estimate(0.9, 0.85, 0.95)
+    assert one(given_interval, min_accuracy=0.86).bound == 0.85
+    single = document()
+    single["population"] |= {"models": 1, "accuracy": {"non_members": {"mean": 0.9, "std": None}}}
+    low = one(single, min_accuracy=0.5).bound
+    assert binom.sf(809, 900, low) == pytest.approx(0.025, abs=1e-9)
+
+
+@pytest.mark.parametrize("population", [None, {}, {"accuracy": None}, {"accuracy": {"non_members": {"mean": 2}}}])
+def test_without_an_accuracy_nothing_is_said_of_it(population):
+    check = one(document(population=population), min_accuracy=0.5, allow=list(ALLOWED))
+    assert (check.outcome, check.reason) == ("cannot judge", "no-accuracy")
+
+
+def grouped(*groups, by="sex"):
+    return document(groups=[{"by": by, "fpr": 0.01, "confidence": 0.95, "groups": list(groups)}])
+
+
+def group(name, high, tpr=None):
+    return {"name": name, "non_members": 300, "auc": None if high is None else estimate(0.5, 0.5, high), "tpr": tpr}
+
+
+def test_every_group_must_be_below():
+    check = one(grouped(group("f", 0.6), group("m", 0.7)), max_group_auc=0.65)
+    assert (check.name, check.outcome) == ("AUC of each group by sex at most 0.65", "failed")
+    assert (check.attack, check.bound) == ("sex m", 0.7)
+    assert one(grouped(group("f", 0.6), group("m", 0.64)), max_group_auc=0.65).outcome == "passed"
+    small = grouped(group("f", 0.6), group("x", None))
+    check = one(small, max_group_auc=0.65)
+    assert (check.outcome, check.message) == ("cannot judge", "too few records to measure: x")
+    assert one(small, max_group_auc=0.65, allow=["not-measurable"]).outcome == "passed"
+    assert one(small, max_group_auc=0.55).outcome == "failed"
+    check = one(grouped(group("f", 0.6, estimate(0.02, 0.01, 0.04))), max_group_tpr=0.05)
+    assert (check.name, check.outcome) == ("TPR at FPR 0.01 of each group by sex at most 0.05", "passed")
+    assert one(document(), max_group_auc=0.6).reason == "no-groups"
+    assert one(grouped(), max_group_auc=0.6).reason == "no-interval"
+    both = document(groups=[*grouped(group("f", 0.6))["groups"], *grouped(group("0", 0.6), by="class")["groups"]])
+    assert len(reticent.gate(both, max_group_auc=0.65).checks) == 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({}, "give a limit, such as --max-auc 0.6"),
+        ({"allow": ["not-measurable"]}, "give a limit"),
+        ({"max_auc": 1.5}, "gate: max_auc: expected less than or equal to 1"),
+        ({"max_auc": 0.4}, "gate: max_auc: expected greater than or equal to 0.5"),
+        ({"max_auc": float("nan")}, "max_auc"),
+        ({"max_tpr": {0.01: 0.001}}, "TPR@FPR such as 0.02@0.01, not 0.001@0.01"),
+        ({"max_tpr": {0.0: 0.001}}, "rates above 0 and up to 1"),
+        ({"max_tpr": ["0.02"]}, "max_tpr: expected TPR@FPR such as 0.02@0.01, got '0.02'"),
+        ({"max_tpr": ["x@0.01"]}, "got 'x@0.01'"),
+        ({"max_tpr": ["0.02@0.01", "0.03@0.01"]}, "one limit a false-positive rate"),
+        ({"max_epsilon": "3@"}, "max_epsilon: expected such as 3@1e-5"),
+        ({"max_epsilon": "-1"}, "max_epsilon: expected greater than or equal to 0"),
+        ({"max_epsilon": "3@2"}, "delta: expected less than 1"),
+        ({"max_auc": 0.6, "delta": 1e-5}, "delta: it belongs to --max-epsilon"),
+        ({"max_auc": 0.6, "allow": ["weak-atacks"]}, "did you mean 'weak-attacks'?"),
+        ({"max_auc": 0.6, "allow": ["failed-control"]}, "a doubt that can be allowed"),
+    ],
+)
+def test_bad_limits_are_refused(limits, words):
+    with pytest.raises(InputError) as error:
+        reticent.gate(document(), **limits)
+    assert words in str(error.value)
+
+
+def test_limits_from_a_file_and_single_values_that_win(tmp_path):
+    file = tmp_path / "gate.toml"
+    file.write_text(
+        '[gate]\nmax_auc = 0.7\nmax_tpr = {"0.01" = 0.02, "0.1" = 0.2}\nmax_epsilon = "3@1e-5"\nmin_accuracy = 0\n'
+        'allow = ["few-models"]\n'
+    )
+    limits = gather(file, {"max_tpr": ["0.03@0.01"], "max_auc": 0.6, "allow": ["weak-attacks"], "min_accuracy": None})
+    assert limits == Limits(
+        max_auc=0.6,
+        max_tpr=((0.1, 0.2), (0.01, 0.03)),
+        max_epsilon=3.0,
+        delta=1e-5,
+        min_accuracy=0.0,
+        allow=("few-models", "weak-attacks"),
+    )
+    assert gather(file, {"max_epsilon": 2.0}).delta is None
+    file.write_text('[gate]\nmax_tpr = ["0.02@0.01"]\n')
+    assert gather(file, {}).max_tpr == ((0.01, 0.02),)
+    assert tpr_at("1e-2@1e-3") == (0.001, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[gate]\nmax_acu = 0.6", "gate: unknown key 'max_acu': did you mean 'max_auc'"),
+        ("max_auc = 0.6", "unknown key 'max_auc': it belongs into a [gate] table"),
+        ("[gates]\nmax_auc = 0.6", "unknown key 'gates': did you mean 'gate'?"),
+        ("gate = 3", "expected a table [gate], got gate = 3"),
+        ("[gate]\n", "there is nothing to judge"),
+        ("", "there is nothing to judge"),
+        ("[gate]\nmax_auc = '0.6'", "max_auc: expected"),
+        ("[gate]\nmax_tpr = {0.01 = 0.02}", 'write the rate in quotes: max_tpr = {"0.01" = 0.02}'),
+        ("[gate]\nmax_tpr = {'x' = 0.02}", "max_tpr: expected such as 0.01, got 'x'"),
+        ("[gate]\nmax_tpr = 0.02", "max_tpr: expected"),
+        ("[gate", "not a TOML file"),
+    ],
+)
+def test_bad_files_of_limits_are_refused(tmp_path, content, words):
+    (tmp_path / "gate.toml").write_text(content)
+    with pytest.raises((SpecError, InputError)) as error:
+        reticent.gate(document(), thresholds=tmp_path / "gate.toml")
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"schema": "reticent.audit/2"}, "expected 'reticent.audit/1', got 'reticent.audit/2'; use the version"),
+        ({"schema": "reticent.comparison/1"}, "gated row by row"),
+        ({"schema": None}, "got None"),
+        ({"attacks": []}, "at least one attack"),
+        ({"attacks": None}, "at least one attack"),
+        ({"attacks": [3]}, "objects with a name"),
+    ],
+)
+def test_what_is_no_audit_is_refused(changes, words):
+    with pytest.raises(InputError) as error:
+        reticent.gate(document(**changes), max_auc=0.6)
+    assert words in str(error.value)
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path):
+    with pytest.raises(MissingFileError, match=r"no file .*audit\.json"):
+        reticent.gate(tmp_path, max_auc=0.6)
+    for content in (b"{", b"\xff", b'{"schema": NaN}', b"[" * 100000, b"[]"):
+        (tmp_path / "audit.json").write_bytes(content)
+        with pytest.raises(CorruptFileError, match=r"audit\.json: (not the JSON of an audit|expected a JSON object)"):
+            reticent.gate(tmp_path, max_auc=0.6)
+
+
+def test_a_document_is_not_changed():
+    doc = document()
+    kept = copy.deepcopy(doc)
+    reticent.gate(doc, max_auc=0.6, max_tpr={0.01: 0.02}, max_epsilon=3, min_accuracy=0.5, max_group_auc=0.6)
+    assert doc == kept
+
+
+def test_numbers_of_a_document():
+    assert [number(value) for value in (1, 0.5, None, "1", True, float("inf"))] == [1.0, 0.5, None, None, None, None]

@@ -1,0 +1,91 @@
+"""Made-up signals: a leak that is known, none, and a trap for a target among its own references."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import seeds
+from reticent.attacks.base import Problem
+from reticent.data.membership import Membership
+from reticent.signals.matrix import Signals
+
+SEED = 20_260
+CLASSES = 5
+TRAP_MODELS = 6
+Floats = NDArray[np.float64]
+
+
+def problem(gap: float, models: int, records: int, name: str) -> Problem:
+    """Make models that find some records harder than others, and members easier by a gap.
+
+    Args:
+        gap: what membership adds to the label's logit (nats); 0 leaks nothing.
+        models: number of models M.
+        records: number of records N.
+        name: of the random stream.
+
+    Returns:
+        The problem: every model a target, and a reference of the others; logits ``(M, N, C)`` of 5 classes.
+    """
+    rng = seeds.rng(SEED, "selftest", name)
+    labels = rng.integers(0, CLASSES, records)
+    membership = Membership.draw(models, records, SEED)
+    logits = rng.normal(size=(models, records, CLASSES))
+    logits[:, np.arange(records), labels] += rng.normal(0.0, 1.0, records) + gap * membership.matrix
+    return Problem.make(Signals.from_logits(logits, labels), membership)
+
+
+def trap(target: int, records: int) -> Problem:
+    """Make one model that answers unlike all others, and membership that has nothing to do with it.
+
+    All references agree on a record but for a little noise, exactly one of them was trained on it, and the target is
+    far above them. An attack that leaves the target among its references drags their centre toward it, more where it
+    was the second IN model of two than where it was the fourth OUT model of four: that gives its members away, although
+    nothing does.
+
+    Args:
+        target: row of that model.
+        records: number of records N.
+
+    Returns:
+        The problem, with one target, who stands among the references.
+    """
+    rng = seeds.rng(SEED, "selftest", "trap", target)
+    others = [model for model in range(TRAP_MODELS) if model != target]
+    labels = rng.integers(0, CLASSES, records)
+    inside = np.zeros((TRAP_MODELS, records), dtype=np.bool_)
+    inside[rng.choice(others, records), np.arange(records)] = True
+    inside[target] = rng.permutation(records) < records // 2
+    logits = rng.normal(0.0, 0.01, (TRAP_MODELS, records, CLASSES))
+    logits[:, np.arange(records), labels] -= 16.0
+    logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
+    return Problem.make(Signals.from_logits(logits, labels), inside, targets=[target])
+
+
+def flipped(given: Problem, target: int) -> Problem:
+    """Tell an attack the opposite of one target's membership.
+
+    Args:
+        given: a problem.
+        target: the row to turn over.
+
+    Returns:
+        The same signals, with that one target.
+    """
+    matrix = given.membership.matrix.copy()
+    matrix[target] = ~matrix[target]
+    return Problem.make(given.signals, matrix, targets=[target])
+
+
+def auc(scores: Floats, members: NDArray[np.bool_]) -> float:
+    """Count pairs for the AUC, ties half; on purpose not the function that audits use.
+
+    Args:
+        scores: ``(N,)`` or ``(T, N)``.
+        members: booleans of the same shape.
+
+    Returns:
+        The mean over rows.
+    """
+    rows = zip(np.atleast_2d(scores), np.atleast_2d(members), strict=True)
+    areas = [(1 + np.sign(row[own][:, None] - row[~own][None, :]).mean()) / 2 for row, own in rows]
+    return float(np.mean(areas))

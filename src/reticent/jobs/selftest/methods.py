@@ -1,0 +1,128 @@
+"""Checks of margins, membership, memorisation, LiRA and RMIA against their papers' formulas, computed plainly."""
+
+import numpy as np
+from scipy.stats import norm
+
+from reticent.attacks import score
+from reticent.attacks.base import Problem
+from reticent.attacks.lira import Lira
+from reticent.attacks.loss import Loss
+from reticent.attacks.rmia import Rmia
+from reticent.auditing import exposure
+from reticent.data.membership import Membership
+from reticent.jobs.selftest import made
+from reticent.jobs.selftest.line import Line, Lines, near, number, twin
+from reticent.signals import matrix
+from reticent.signals.matrix import Signals
+
+PRECISION = (
+    "Precision: margins must come from logits in 64-bit numbers; through probabilities, or in 32 bits, they saturate."
+)
+FORMULA = "The attack does not compute its paper's formula: a sign, a wrong reference set, or a wrong variance."
+
+
+def margins() -> Lines:
+    """Compare margins with known ones, among them one that a probability cannot hold.
+
+    Yields:
+        One check a margin.
+    """
+    label = np.zeros(1, dtype=np.int64)
+    sure = np.log(np.array([[1 - 1e-9, 1e-9]]))
+    yield near("nearly-certain", 20.7232658, float(matrix.margin(sure, label)[0]), PRECISION, 1e-6)
+    even = np.array([[2.0, 2.0, 2.0, 2.0, 2.0]])
+    yield near(
+        "five-equal", -np.log(4), float(matrix.margin(even, label)[0]), "A sign, or the label counted among the others."
+    )
+    far = np.array([[100.0, -100.0]])
+    yield near("far-apart", 200.0, float(matrix.margin(far, label)[0]), PRECISION)
+    fine = np.array([[16_777_217.0, 16_777_216.0]])
+    yield near("fine-step", 1.0, float(matrix.margin(fine, label)[0]), PRECISION)
+    tiny = float(matrix.log_probability(np.array([50.0]))[0])
+    yield near("log-probability", -np.exp(-50.0), tiny, PRECISION, 1e-30)
+
+
+def membership() -> Lines:
+    """Draw who trains on what.
+
+    Yields:
+        Checks of its halves and of its seed.
+    """
+    drawn = Membership.draw(10, 500, 1)
+    inside = drawn.matrix.sum(axis=0)
+    text = "Members are not drawn as the attacks take for granted: each record in exactly half of the models."
+    got = f"{inside.min()} to {inside.max()} of 10"
+    yield Line("exact-half", "each record in 5 of 10 models", got, bool((inside == 5).all()), text)
+    rows = drawn.matrix.sum(axis=1)
+    spread = float(np.abs(rows - 250).max())
+    yield Line("models-alike", "250 members a model, but for 60", f"off by {number(spread)}", spread <= 60, text)
+    again, other = Membership.draw(10, 500, 1), Membership.draw(10, 500, 2)
+    same, differs = again.digest == drawn.digest, other.digest != drawn.digest
+    told = f"{'same' if same else 'another'} draw; {'another' if differs else 'the same'} for another seed"
+    yield Line("seed", "same draw; another for another seed", told, same and differs, "A seed does not fix the draw.")
+
+
+def memorisation() -> Lines:
+    """Compare Feldman's score of three records with a table of right and wrong answers.
+
+    Yields:
+        One check a record.
+    """
+    # One row a record, one column a model: who answers right; and who was trained on it.
+    right = np.array([[1, 1, 1, 0, 0, 1, 0, 0], [1] * 8, [1, 1, 1, 0, 0, 0, 0, 1]], dtype=np.bool_)
+    inside = np.array([[1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1]], dtype=np.bool_)
+    logits = np.zeros((8, 3, 2))
+    logits[:, :, 0] = np.where(right.T, 40.0, -40.0)
+    signals = Signals.from_logits(logits, np.zeros(3, dtype=np.int64))
+    got = exposure.exposure(signals, Membership(inside.T.copy())).memorisation.filled(np.nan)
+    text = "Memorisation is not Feldman's: the share of right answers of models trained on a record, minus the others'."
+    names = ("three-against-one-of-four", "always-right", "one-against-three-of-four")
+    for name, expected, value in zip(names, (0.5, 0.0, -0.5), got, strict=True):
+        yield near(name, expected, float(value), text)
+
+
+def formulas() -> Lines:
+    """Compare the loss attack, LiRA and RMIA with their definitions, target by target and record by record.
+
+    Yields:
+        One check an attack.
+    """
+    problem = made.problem(2.0, 12, 60, "formulas")
+    logits = np.asarray(problem.signals.logits)
+    at = (slice(None), np.arange(60), problem.signals.labels)
+    loss = np.log(np.exp(logits).sum(axis=2)) - logits[at]
+    yield twin("loss", -loss, score(Loss(), problem), FORMULA)
+    plain = Lira(variance="per-record", uncertainty="none")
+    yield twin("lira", _lira(problem), score(plain, problem), FORMULA, 1e-8)
+    for gamma in (1.0, 2.0):
+        options = Rmia(gamma=gamma, temperature=1.0)
+        yield twin(f"rmia-gamma-{gamma:g}", _rmia(problem, np.exp(-loss), gamma), score(options, problem), FORMULA)
+
+
+def _lira(problem: Problem) -> made.Floats:
+    """Carlini et al. (2022), algorithm 1: log N(margin; IN) - log N(margin; OUT), from the other models."""
+    margins = np.asarray(problem.signals.margins)[:, :, 0]
+    inside = problem.membership.matrix
+    result = np.empty(margins.shape)
+    for t in range(len(margins)):
+        others = np.arange(len(margins)) != t
+        for i, margin in enumerate(margins[t]):
+            ins, outs = margins[others & inside[:, i], i], margins[others & ~inside[:, i], i]
+            likely = [norm.logpdf(margin, group.mean(), group.std(ddof=1)) for group in (ins, outs)]
+            result[t, i] = likely[0] - likely[1]
+    return result
+
+
+def _rmia(problem: Problem, p: made.Floats, gamma: float) -> made.Floats:
+    """Zarifzadeh et al. (2024), equation 2: the share of other records z with LR(x, z) > gamma; p is ``(M, N)``."""
+    inside = problem.membership.matrix
+    result = np.empty(p.shape)
+    for t in range(len(p)):
+        others = np.arange(len(p)) != t
+        ratio = np.empty(p.shape[1])
+        for i in range(p.shape[1]):
+            groups = p[others & inside[:, i], i], p[others & ~inside[:, i], i]
+            ratio[i] = p[t, i] / (0.5 * groups[0].mean() + 0.5 * groups[1].mean())
+        beats = ratio[:, None] / ratio[None, :] > gamma
+        result[t] = beats.sum(axis=1) / (p.shape[1] - 1)
+    return result

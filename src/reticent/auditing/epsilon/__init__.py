@@ -1,0 +1,79 @@
+"""Epsilon from below: what the success of an attack rules out.
+
+A training that is (epsilon, delta)-DP lets no attack be too good; an attack that is better refutes that epsilon. One
+file a method, each with its frozen spec; `METHODS` says what each assumes:
+
+* `all_thresholds`, `split`, `given`: exact limits of TPR and FPR; records independent given the model
+* `gaussian`: the same, and a Gaussian trade-off curve
+* `one_run`: no independence of records, but fair coins for membership
+
+* `limits`, `looks`, `base`: exact limits, thresholds that the data choose, sorted scores
+* `combine`: over targets that depend on each other
+* `audit`: a whole audit's bounds, and the sentence for people
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reticent.auditing.epsilon import all_thresholds, gaussian, given, one_run, split
+from reticent.auditing.epsilon.all_thresholds import AllThresholds
+from reticent.auditing.epsilon.base import Bound, Groups
+from reticent.auditing.epsilon.combine import Bonferroni, Combine, TwiceMedian
+from reticent.auditing.epsilon.gaussian import Gaussian, gaussian_delta, gaussian_epsilon
+from reticent.auditing.epsilon.given import Given
+from reticent.auditing.epsilon.one_run import OneRun, one_run_epsilon
+from reticent.auditing.epsilon.split import Split
+from reticent.spec import Spec
+
+__all__ = [
+    "METHODS",
+    "AllThresholds",
+    "Bonferroni",
+    "Bound",
+    "Combine",
+    "Entry",
+    "Gaussian",
+    "Given",
+    "Method",
+    "OneRun",
+    "Split",
+    "TwiceMedian",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "one_run_epsilon",
+]
+
+Method = AllThresholds | Split | Given | Gaussian | OneRun
+"""The options of a method."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method.
+
+    Attributes:
+        spec: its options.
+        bound: computes the bound of one target: ``bound(spec, groups, delta, alpha, rng)``.
+        assumes: what must hold for the bound to hold, for people.
+    """
+
+    spec: type[Spec]
+    bound: Callable[[Any, Groups, float, float, np.random.Generator], Bound]
+    assumes: str
+
+
+_INDEPENDENT = "given the model, the scores of different records do not depend on each other"
+
+METHODS: dict[str, Entry] = {
+    "all-thresholds": Entry(AllThresholds, all_thresholds.bound, _INDEPENDENT),
+    "split": Entry(Split, split.bound, _INDEPENDENT),
+    "given": Entry(Given, given.bound, f"{_INDEPENDENT}, and the threshold was chosen without them"),
+    "gaussian": Entry(Gaussian, gaussian.bound, f"{_INDEPENDENT}, and training leaks as Gaussian noise does"),
+    "one-run": Entry(
+        OneRun, one_run.bound, "who is a member was drawn by fair coins; records may depend on each other"
+    ),
+}
+"""Name -> method."""

@@ -1,0 +1,206 @@
+"""A whole audit's bounds on epsilon: every attack by every method, and one bound that allows for the choice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent import checks, seeds, spec
+from reticent.auditing.epsilon import METHODS, AllThresholds, Gaussian, Method, OneRun, Split, TwiceMedian
+from reticent.auditing.epsilon.base import Bound, Groups, groups
+from reticent.auditing.epsilon.combine import Combine, combined, level
+from reticent.auditing.epsilon.limits import checked_delta, error_rate
+from reticent.auditing.epsilon.one_run import balanced
+from reticent.auditing.epsilon.wording import consistent, sentence
+from reticent.errors import InputError
+
+HEADLINE = AllThresholds()
+"""The method of the one bound that is reported first; fixed in advance, so that only attacks are chosen among."""
+
+
+@dataclass(frozen=True, eq=False)
+class Epsilons:
+    """What an audit says of epsilon, as plain values.
+
+    Attributes:
+        attacks: by attack, the object ``attacks[].epsilon`` of `audit.json`.
+        overall: the object ``epsilon`` of `audit.json`.
+    """
+
+    attacks: dict[str, dict[str, Any]]
+    overall: dict[str, Any]
+
+
+def bounds(
+    scores: ArrayLike,
+    members: ArrayLike,
+    method: Method,
+    *,
+    delta: float,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> list[Bound]:
+    """Bound epsilon from the scores of each of T targets alone; nothing is corrected for their number.
+
+    Args:
+        scores: ``(T, N)``, or ``(N,)`` for one target; higher means member.
+        members: booleans of the same shape.
+        method: its options.
+        delta: of the (epsilon, delta) that is refuted, from 0 up to 1.
+        rng: divides the records where the method does.
+        confidence: of each bound, one-sided.
+
+    Returns:
+        One a target. Cost: T sorts.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: NaN scores, a target without members or non-members, or a bad option.
+    """
+    checked_delta(delta)
+    alpha = error_rate(confidence)
+    values = checks.array(scores=scores, ndim=(1, 2))
+    rows = checks.array(members=members, ndim=values.ndim)
+    targets = groups(np.atleast_2d(values), np.atleast_2d(rows))
+    return _each(method, targets, delta, alpha, rng)
+
+
+def default_methods(members: ArrayLike, delta: float) -> tuple[Method, ...]:
+    """Choose the methods that can say something.
+
+    Args:
+        members: booleans ``(T, N)``.
+        delta: of the bounds.
+
+    Returns:
+        All but a given threshold; without the Gaussian one at delta 0, and without "one-run" where membership was not
+        drawn by fair coins.
+    """
+    rows = checks.boolean(members=members, ndim=2)
+    fair = all(balanced(int(count), rows.shape[1]) for count in rows.sum(axis=1))
+    methods: list[Method] = [AllThresholds(), Split()]
+    methods += [Gaussian()] * (delta > 0)
+    methods += [OneRun()] * fair
+    return tuple(methods)
+
+
+def audit_epsilon(
+    scores: Mapping[str, ArrayLike],
+    members: ArrayLike,
+    *,
+    delta: float,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    methods: Sequence[Method] | None = None,
+    headline: Method = HEADLINE,
+    combine: Combine = TwiceMedian(),  # noqa: B008 (frozen)
+    accountant: Mapping[str, Any] | None = None,
+) -> Epsilons:
+    """Bound epsilon from below by every attack and method, and by the best attack corrected for the choice.
+
+    The targets' bounds are combined under any dependence (see `combine`); the best of K attacks is judged at an error
+    rate of ``(1 - confidence) / K``, by the headline method alone, which does not depend on what was found.
+
+    Args:
+        scores: by attack, ``(T, N)``; higher means member.
+        members: booleans ``(T, N)``: the targets' rows of the membership matrix.
+        delta: of the (epsilon, delta) that is refuted, from 0 up to 1.
+        rng: divides the records; an attack's and method's stream is named after them.
+        confidence: one-sided; of each bound of an attack, and of the overall one.
+        methods: by default `default_methods`.
+        headline: the method of the overall bound.
+        combine: how the targets' bounds become one.
+        accountant: ``epsilon``, ``delta`` and ``source`` of what training promises, if it does.
+
+    Returns:
+        Both objects. Cost: T sorts an attack.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: no attack, NaN scores, a target without members or non-members, or a bad option.
+    """
+    if not scores:
+        raise InputError("scores: expected at least one attack, got none")
+    alpha = error_rate(confidence)
+    rows = checks.boolean(members=members, ndim=2)
+    chosen = default_methods(rows, checked_delta(delta)) if methods is None else tuple(methods)
+    promise = None if accountant is None else _promise(accountant)
+    key = int(rng.integers(2**63))
+    attacks: dict[str, dict[str, Any]] = {}
+    lowest: dict[str, float] = {}
+    for name, values in scores.items():
+        asked = _Asked(name, _sorted(name, values, rows), delta, combine, key)
+        attacks[name] = {
+            "delta": delta,
+            "confidence": confidence,
+            "combined": spec.full(combine),
+            "bounds": [asked.to_json(method, alpha) for method in chosen],
+        }
+        lowest[name] = combined(combine, asked.bounds(headline, alpha / len(scores)))
+    found = max(lowest, key=lambda name: lowest[name])
+    overall = {
+        "delta": delta,
+        "confidence": confidence,
+        "lower": lowest[found],
+        "attack": found,
+        "method": headline.method,
+        "best_of": len(scores),
+        "accountant": promise,
+        "consistent": None if promise is None else consistent(lowest[found], delta, promise),
+        "sentence": sentence(lowest[found], delta, confidence, promise),
+    }
+    return Epsilons(attacks, overall)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """One attack's scores, and what is asked of them."""
+
+    name: str
+    targets: list[Groups]
+    delta: float
+    combine: Combine
+    key: int
+
+    def bounds(self, method: Method, alpha: float) -> list[float]:
+        """Bound each target's epsilon at the level that the combined bound needs."""
+        needed = level(self.combine, len(self.targets), alpha)
+        rng = seeds.rng(self.key, self.name, method.method)
+        return [bound.epsilon for bound in _each(method, self.targets, self.delta, needed, rng)]
+
+    def to_json(self, method: Method, alpha: float) -> dict[str, Any]:
+        """Return one method's bound as plain values."""
+        each = self.bounds(method, alpha)
+        return {
+            "method": method.method,
+            "spec": spec.full(method),
+            "assumes": METHODS[method.method].assumes,
+            "epsilon": combined(self.combine, each),
+            "targets": each,
+        }
+
+
+def _each(method: Method, targets: list[Groups], delta: float, alpha: float, rng: np.random.Generator) -> list[Bound]:
+    bound = METHODS[method.method].bound
+    return [bound(method, own, delta, alpha, rng) for own in targets]
+
+
+def _sorted(name: str, values: ArrayLike, rows: NDArray[np.bool_]) -> list[Groups]:
+    try:
+        return groups(values, rows)
+    except InputError as error:
+        raise error.prefixed(f"attack {name!r}: ") from None
+
+
+def _promise(accountant: Mapping[str, Any]) -> dict[str, Any]:
+    missing = {"epsilon", "delta"} - accountant.keys()
+    if missing:
+        raise InputError(f"accountant: expected epsilon, delta and source, got no {' and no '.join(sorted(missing))}")
+    epsilon, delta = float(accountant["epsilon"]), float(accountant["delta"])
+    if not (np.isfinite(epsilon) and epsilon >= 0):
+        raise InputError(f"accountant: expected a finite epsilon of at least 0, got {epsilon}")
+    if not 0 <= delta <= 1:
+        raise InputError(f"accountant: expected a delta from 0 to 1, got {delta}")
+    return {"epsilon": epsilon, "delta": delta, "source": accountant.get("source")}

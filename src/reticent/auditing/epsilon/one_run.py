@@ -1,0 +1,220 @@
+"""Epsilon from below from many records of one model whose answers may depend on each other in any way.
+
+Paper: Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run", theorem 5.2 and appendix D.
+Each of m records is a member with probability 1/2, independently. Whoever guesses r of them, and abstains from the
+others, has a number of right guesses W that (epsilon, delta)-DP keeps below a binomial one, W* ~ Binomial(r, q) with
+``q = e^epsilon / (1 + e^epsilon)``::
+
+    P[W >= v]  <=  P[W* >= v] + 2 m delta max_i P[v - i <= W* < v] / i
+
+**It does not assume independent records**: the model may answer for one record as it does because of another. What it
+needs is that memberships are independent coin flips: the row of a membership matrix is that, given that M is even (with
+M odd a record is in more than half of the models). An attack that learns from the other models of the same matrix must
+take nothing from the *number* of them that hold a record, since that number gives the target's row away.
+
+The members' guesses are the highest scores and the non-members' the lowest. How many are guessed is chosen on a random
+part of the records, or on the same ones and corrected for the choice. The term with delta does not shrink as alpha
+does, so a choice that is corrected for bears it badly: there, prefer the split.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Gt, Lt
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import bdtr, bdtrc, expit, logit
+
+from reticent.auditing.epsilon.base import Bound, Groups
+from reticent.auditing.epsilon.limits import checked_delta, error_rate, lower
+from reticent.auditing.epsilon.looks import ranks
+from reticent.errors import InputError
+from reticent.spec import Spec
+
+Floats = NDArray[np.float64]
+RATIO = 2.0
+"""From one number of guesses to the next."""
+TOLERANCE = 1e-9
+"""Of epsilon; the bound is lowered by it."""
+PIECES = 64
+"""Points of one step of a search."""
+FAR = 6.0
+"""Standard deviations from one half, at which a share of members is no coin's."""
+
+
+class OneRun(Spec):
+    """Many records of one model, whose answers may depend on each other."""
+
+    method: ClassVar[str] = "one-run"
+
+    choice: Literal["split", "corrected"] = "split"
+    """How many records are guessed: chosen on a part of the records, or on all and corrected for."""
+    share: Annotated[float, Gt(0), Lt(1)] = 0.5
+    """With "split", the share of the records that choose."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Cuts:
+    """C ways to guess: ``(C,)`` scores from which a record is guessed to be a member, or up to which it is not."""
+
+    high: Floats
+    low: Floats
+
+    def count(self, groups: Groups) -> tuple[Floats, Floats]:
+        """Count the right guesses and all guesses."""
+        found, false = groups.at_least(self.high)
+        missed = np.searchsorted(groups.members, self.low, side="right")
+        cleared = np.searchsorted(groups.non_members, self.low, side="right")
+        return np.asarray(found + cleared, float), np.asarray(found + false + missed + cleared, float)
+
+
+def balanced(members: int, records: int) -> bool:
+    """Say whether a number of members can come from fair coins.
+
+    Args:
+        members: how many records are members.
+        records: of how many.
+
+    Returns:
+        Whether it is within `FAR` standard deviations of one half.
+    """
+    return bool(abs(members - records / 2) <= FAR * records**0.5 / 2)
+
+
+def bound(spec: OneRun, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> Bound:
+    """Guess the records with the highest and the lowest scores, and bound epsilon from the number of right guesses.
+
+    Args:
+        spec: the options.
+        groups: one target's scores.
+        delta: of the bound.
+        alpha: probability that the bound is above the true epsilon, at most.
+        rng: divides the records.
+
+    Returns:
+        The bound, with the numbers of guesses and of right ones.
+
+    Raises:
+        InputError: the share of members is not what fair coins give.
+    """
+    total = len(groups.members) + len(groups.non_members)
+    if not balanced(len(groups.members), total):
+        raise InputError(
+            "members: the method 'one-run' needs records that are members with probability 1/2 each, "
+            f"got {len(groups.members)} members of {total}; use 'all-thresholds' or 'split'"
+        )
+    chooses, judged = groups.split(spec.share, rng) if spec.choice == "split" else (groups, groups)
+    records, each = (len(part.members) + len(part.non_members) for part in (judged, chooses))
+    if not (records and each):
+        return Bound(0.0)
+    cuts = _cuts(chooses)
+    level = alpha if spec.choice == "split" else alpha / len(cuts.high)
+    right, guesses = cuts.count(chooses)
+    scale = records / each
+    promising = int(np.argmax(_roughly(right * scale, guesses * scale, records, delta, level)))
+    chosen = _Cuts(cuts.high[promising : promising + 1], cuts.low[promising : promising + 1])
+    v, r = (int(counted[0]) for counted in chosen.count(judged))
+    if r == 0:
+        return Bound(0.0, {"guesses": 0, "right": 0})
+    return Bound(_epsilon(v, r, records, delta, level), {"guesses": r, "right": v})
+
+
+def one_run_epsilon(right: int, guesses: int, records: int, delta: float = 0.0, confidence: float = 0.95) -> float:
+    """Bound epsilon from a number of right guesses; nothing may have been chosen by looking at these records.
+
+    With delta = 0 it is ``logit`` of Clopper and Pearson's lower limit.
+
+    Args:
+        right: right guesses v.
+        guesses: guesses r, at least 1.
+        records: records m that could have been guessed.
+        delta: of the bound.
+        confidence: one-sided.
+
+    Returns:
+        The largest epsilon that is refuted; 0 if none is.
+
+    Raises:
+        InputError: not ``0 <= right <= guesses <= records``, or a bad delta or confidence.
+    """
+    if not (0 <= right <= guesses <= records and guesses >= 1):
+        raise InputError(
+            f"right: expected 0 <= right <= guesses <= records with a guess, got {right}, {guesses} and {records}"
+        )
+    return _epsilon(right, guesses, records, checked_delta(delta), error_rate(confidence))
+
+
+def p_value(right: int, guesses: int, records: int, epsilon: float, delta: float) -> float:
+    """Bound the probability of so many right guesses under (epsilon, delta)-DP.
+
+    Args:
+        right: right guesses v.
+        guesses: guesses r.
+        records: records m.
+        epsilon: at least 0.
+        delta: from 0 to 1.
+
+    Returns:
+        At most 1. Cost: O(log v) binomial probabilities.
+    """
+    q = expit(epsilon)
+    chance = float(bdtrc(right - 1, guesses, q)) if right > 0 else 1.0
+    if delta > 0 and right > 0:
+        chance += 2 * records * delta * _steepest(right, guesses, q)
+    return min(1.0, chance)
+
+
+def _epsilon(right: int, guesses: int, records: int, delta: float, alpha: float) -> float:
+    least = float(lower(right, guesses, alpha))
+    if least <= 0.5:
+        return 0.0
+    without = float(logit(least))
+    if delta == 0:
+        return without
+
+    def excess(epsilon: float) -> float:
+        return p_value(right, guesses, records, epsilon, delta) - alpha
+
+    if excess(0.0) > 0:
+        return 0.0
+    # The term with delta only adds, so the root lies below the bound without it.
+    root = without if excess(without) <= 0 else brentq(excess, 0.0, without, xtol=TOLERANCE / 4)
+    return max(0.0, float(root) - TOLERANCE)
+
+
+def _steepest(right: int, guesses: int, q: float) -> float:
+    """Compute ``max_i P[v - i <= W* < v] / i``: means of a unimodal sequence, so they have one maximum too."""
+    below = float(bdtr(right - 1, guesses, q))
+
+    def means(steps: NDArray[np.int64]) -> Floats:
+        rest = right - steps - 1
+        further = np.where(rest >= 0, bdtr(np.maximum(rest, 0), guesses, q), 0.0)
+        mean: Floats = (below - further) / steps
+        return mean
+
+    low, high = 1, right
+    while high - low > PIECES:
+        steps = np.unique(np.geomspace(low, high, PIECES).round().astype(np.int64))
+        top = int(np.argmax(means(steps)))
+        low, high = int(steps[max(top - 1, 0)]), int(steps[min(top + 1, len(steps) - 1)])
+    return float(means(np.arange(low, high + 1)).max())
+
+
+def _cuts(groups: Groups) -> _Cuts:
+    """Guess the k highest as members, the k lowest as non-members, or both, for k = 1, 2, 4, ...; ties all together."""
+    pooled = np.sort(np.concatenate([groups.members, groups.non_members]))
+    count = ranks(len(pooled), RATIO)
+    high, low = pooled[len(pooled) - count], pooled[count - 1]
+    never = np.full(len(count), np.inf)
+    apart = np.where(low < high, low, -np.inf)
+    return _Cuts(np.concatenate([high, never, high]), np.concatenate([-never, low, apart]))
+
+
+def _roughly(right: Floats, guesses: Floats, records: int, delta: float, alpha: float) -> Floats:
+    """Estimate each bound, to choose by: the term with delta at about its size, 0.3 over the standard deviation."""
+    some = np.maximum(guesses, 1.0)
+    deviation = np.sqrt(np.maximum(right * (some - right) / some, 0.5))
+    left = alpha - 2 * records * delta * 0.3 / deviation
+    limit = lower(right, some, np.clip(left, 1e-300, alpha))
+    return np.where((guesses >= 1) & (left > 0), limit, -1.0)

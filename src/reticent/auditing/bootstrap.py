@@ -30,6 +30,8 @@ Bools = NDArray[np.bool_]
 
 CELLS = 4 * 10**9
 """Replicates times targets times records that are evaluated at most (some ten seconds)."""
+NO_SPREAD = 1e-18
+"""A variance that is rounding and no more."""
 FEWEST = 200
 """Replicates that are drawn whatever their cost."""
 BLOCK_CELLS = 2**20
@@ -71,32 +73,86 @@ class Bootstrap:
         Returns:
             Lower and upper limit, within [0, 1]; None if the replicates do not vary.
         """
-        values = self.values[:, :, statistic]
-        values = np.where(np.isnan(values), observed, values)
+        values = self.replicated(statistic, observed)
         targets = values.shape[1]
         means = (self.drawn * values).sum(axis=1) / targets
         spread = float(means.var(ddof=1))
-        if spread <= 1e-18:
+        if spread <= NO_SPREAD:
             return None
-        by_records = float(values.mean(axis=1).var(ddof=1))
-        by_models = 0.0
-        if targets > 1:
-            between, again = observed.var(ddof=1), values.var(axis=1, ddof=1).mean()
-            by_models = max(0.0, float(2 * between - again)) / targets
-        variance = by_records + by_models
-        scale = (variance / spread) ** 0.5 * _student(variance, by_models, targets, confidence)
+        found = crossed(values, observed)
+        scale = (found.total / spread) ** 0.5 * found.student(confidence)
         centre = float(observed.mean())
         low, high = percentile(centre + (means - means.mean()) * scale, confidence)
         return max(0.0, min(centre, float(low))), min(1.0, max(centre, float(high)))
 
+    def replicated(self, statistic: int, observed: Floats) -> Floats:
+        """Return the replicates of one statistic, the observed value where records of a kind are missing.
 
-def _student(variance: float, by_models: float, targets: int, confidence: float) -> float:
-    """Divide Student's quantile by the normal one; 1 where the spread between models does not matter."""
-    if by_models <= 0:
-        return 1.0
-    freedom = (targets - 1) * (variance / by_models) ** 2
-    alpha = tail(confidence)
-    return float(stdtrit(freedom, alpha) / ndtri(alpha))
+        Args:
+            statistic: column of `values`.
+            observed: ``(T,)``, the statistic of each target on the records as they are.
+
+        Returns:
+            ``(B, T)``.
+        """
+        values = self.values[:, :, statistic]
+        return np.where(np.isnan(values), observed, values)
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The variance of a mean over targets.
+
+    Attributes:
+        by_records: what redrawing the records of the same targets gives.
+        by_models: what other targets add.
+        targets: T.
+    """
+
+    by_records: float
+    by_models: float
+    targets: int
+
+    @property
+    def total(self) -> float:
+        """The unbiased variance V."""
+        return self.by_records + self.by_models
+
+    @property
+    def freedom(self) -> float:
+        """Satterthwaite's degrees of freedom; infinite where the spread between models does not matter."""
+        return float("inf") if self.by_models <= 0 else (self.targets - 1) * (self.total / self.by_models) ** 2
+
+    def student(self, confidence: float) -> float:
+        """Divide Student's quantile by the normal one.
+
+        Args:
+            confidence: two-sided.
+
+        Returns:
+            1 or more.
+        """
+        alpha = tail(confidence)
+        return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.by_models > 0 else 1.0
+
+
+def crossed(values: Floats, observed: Floats) -> Variance:
+    """Estimate the variance V of a mean over targets (see above), from replicates of the records.
+
+    Args:
+        values: ``(B, T)``, each target's statistic in each replicate.
+        observed: ``(T,)``, each target's statistic on the records as they are.
+
+    Returns:
+        Its two parts.
+    """
+    targets = values.shape[1]
+    by_records = float(values.mean(axis=1).var(ddof=1))
+    by_models = 0.0
+    if targets > 1:
+        between, again = observed.var(ddof=1), values.var(axis=1, ddof=1).mean()
+        by_models = max(0.0, float(2 * between - again)) / targets
+    return Variance(by_records, by_models, targets)
 
 
 def affordable(replicates: int, targets: int, records: int) -> int:

@@ -1,0 +1,85 @@
+"""Compare recipes that were trained under the same membership: rows, paired tests, and what they say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reticent.auditing.comparison import wording
+from reticent.auditing.comparison.entry import Entry, check
+from reticent.auditing.comparison.pairs import pairs
+from reticent.auditing.comparison.pareto import front
+from reticent.auditing.comparison.rows import Row, row
+from reticent.auditing.intervals import tail
+from reticent.auditing.roc import records_needed
+from reticent.errors import InputError, UnknownNameError
+
+__all__ = ["Entry", "compare"]
+
+
+def compare(
+    entries: Sequence[Entry],
+    *,
+    fpr: float | None,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    replicates: int = 1000,
+    baseline: str | None = None,
+) -> dict[str, Any]:
+    """Compare recipes in pairs: AUC, TPR at one false-positive rate, and accuracy.
+
+    Each recipe is judged by the attack that finds most under it. Every two recipes are compared on the same replicates
+    of models and records. All p-values are corrected together (Holm); what is not significant then is called a tie.
+    Whether a recipe without a known accuracy lies on the Pareto front is not known, so it does not.
+
+    Args:
+        entries: two or more, trained under the same membership and audited on the same records.
+        fpr: false-positive rate of the TPR; None leaves it out.
+        rng: for the bootstrap; the same state gives the same comparison.
+        confidence: of every interval; one minus it is the rate of false verdicts among all of them.
+        replicates: of the bootstrap, at least 100.
+        baseline: name of the undefended recipe; by default the first.
+
+    Returns:
+        Plain values, the keys as in ``compare.json``: ``sentence``, ``detail``, ``fpr``, ``confidence``, ``baseline``,
+        ``cannot_say``, ``rows`` (``name``, ``accuracy``, ``attack``, ``best_of``, ``auc``, ``tpr``, ``attacks``,
+        ``pareto``) and ``pairs``. Cost: a bootstrap an attack and recipe.
+
+    Raises:
+        InputError: entries that cannot be compared, or a bad option.
+        UnknownNameError: no entry is called as `baseline` says.
+    """
+    tail(confidence)
+    if fpr is not None:
+        records_needed(fpr)
+    if replicates < 100:
+        raise InputError(f"replicates: expected at least 100 for an interval, got {replicates}")
+    checked = check(entries)
+    first = checked[0].name if baseline is None else baseline
+    if first not in [one.name for one in checked]:
+        raise UnknownNameError("baseline", first, [one.name for one in checked])
+    if next(one for one in checked if one.name == first).entry.role == "control":
+        raise InputError(f"baseline: expected a recipe, got the control {first!r}")
+    seed = int(rng.integers(2**63))
+    rows = [row(one, fpr, seed, replicates, confidence) for one in checked]
+    tested = pairs(rows, fpr, confidence)
+    findings = wording.Findings(tested, fpr, confidence)
+    on_front = _front(rows)
+    return {
+        "sentence": wording.headline(rows, first, findings),
+        "detail": wording.detail(rows, first, findings),
+        "fpr": fpr,
+        "confidence": confidence,
+        "baseline": first,
+        "cannot_say": wording.limits(rows, tested, fpr),
+        "rows": [one.to_json() | {"pareto": on_front[one.name]} for one in rows],
+        "pairs": [test.to_json() for test in tested],
+    }
+
+
+def _front(rows: Sequence[Row]) -> dict[str, bool]:
+    """Say which rows are on the Pareto front, among those whose accuracy is known."""
+    known = [(row.name, row.accuracy[1].mean, row.leak) for row in rows if row.accuracy is not None]
+    marked = front([accuracy for _, accuracy, _ in known], [leak for _, _, leak in known])
+    kept = {name for (name, _, _), mark in zip(known, marked, strict=True) if mark}
+    return {row.name: row.name in kept for row in rows}

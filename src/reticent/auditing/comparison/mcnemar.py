@@ -1,0 +1,88 @@
+"""McNemar's test: members that an attacker finds under one recipe only, and under the other only."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr
+
+from reticent import checks
+from reticent.auditing.comparison.multiple import ruger
+from reticent.auditing.roc import roc
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """The members on which two recipes disagree.
+
+    Attributes:
+        targets: T.
+        only_first: members found under the first recipe and not under the second, summed over targets.
+        only_second: the reverse.
+        p: two-sided; over targets by Rüger's rule, since they share records.
+    """
+
+    targets: int
+    only_first: int
+    only_second: int
+    p: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values.
+
+        Returns:
+            The fields by name.
+        """
+        return {
+            "targets": self.targets,
+            "only_first": self.only_first,
+            "only_second": self.only_second,
+            "p": self.p,
+        }
+
+
+def found(scores: Floats, members: Bools, fpr: float) -> Bools:
+    """Mark the members that each target gives away at a false-positive rate, by a threshold of its own.
+
+    Args:
+        scores: ``(T, N)``, checked; higher means member.
+        members: booleans ``(T, N)``.
+        fpr: false-positive rate.
+
+    Returns:
+        Booleans ``(T, N)``, false for non-members.
+    """
+    limits = [roc(row, own).at_fpr(fpr).threshold for row, own in zip(scores, members, strict=True)]
+    return np.asarray((scores >= np.array(limits)[:, None]) & members)
+
+
+def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
+    """Test whether two recipes give away equally many members, on the members that only one of them gives away.
+
+    Paper: McNemar (1947), exact: of the b + c members on which the two disagree, b are Binomial(b + c, 1/2).
+    The thresholds are taken as given.
+
+    Args:
+        first: booleans ``(T, N)``, what is found under the first recipe.
+        second: the same under the second.
+
+    Returns:
+        The counts over all targets, and the combined p-value.
+
+    Raises:
+        ShapeError: the shapes differ.
+    """
+    one, two = checks.boolean(first=first, ndim=2), checks.boolean(second=second, ndim=2)
+    checks.shape(second=two, expected=one.shape, meaning="as `first` has")
+    only_first, only_second = (one & ~two).sum(axis=1), (two & ~one).sum(axis=1)
+    tails = bdtr(np.minimum(only_first, only_second).astype(float), only_first + only_second, 0.5)
+    return McNemar(
+        targets=len(one),
+        only_first=int(only_first.sum()),
+        only_second=int(only_second.sum()),
+        p=ruger(np.minimum(1.0, 2 * tails)),
+    )

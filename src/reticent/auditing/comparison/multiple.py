@@ -1,0 +1,46 @@
+"""Corrections: of many tests, so that none is called different by chance (Holm), and of dependent ones (Rüger)."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent import checks
+
+Floats = NDArray[np.float64]
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Correct p-values for their number, so that any false discovery among them has at most the nominal rate.
+
+    Paper: Holm (1979). The i-th smallest of n is multiplied by ``n - i + 1``, and is no smaller than those before it.
+    Holds whatever the dependence between the tests.
+
+    Args:
+        p: ``(n,)``, from 0 to 1.
+
+    Returns:
+        ``(n,)``, at most 1, in the order given.
+    """
+    values = checks.floats(p=p, ndim=1).astype(np.float64)
+    order = np.argsort(values, kind="stable")
+    stepped = np.minimum(1.0, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
+    corrected = np.empty(len(values))
+    corrected[order] = stepped
+    return corrected
+
+
+def ruger(p: ArrayLike) -> float:
+    """Combine p-values of one hypothesis that may depend on each other in any way: about twice their median.
+
+    Paper: Rüger (1978): ``n / k`` times the k-th smallest of n, here with k = ceil(n / 2).
+
+    Args:
+        p: ``(n,)``, from 0 to 1, at least one.
+
+    Returns:
+        A valid p-value.
+    """
+    values = np.sort(checks.floats(p=p, ndim=1).astype(np.float64))
+    k = math.ceil(len(values) / 2)
+    return float(min(1.0, len(values) / k * values[k - 1]))

@@ -1,0 +1,134 @@
+"""A difference between two recipes: both trained on the same memberships, and asked about the same records.
+
+What the two share (which records are hard, which model got which half) cancels in the difference of each target, so
+the interval of the difference is narrower than the two intervals suggest. Its variance is that of
+`reticent.auditing.bootstrap`, models crossed with records, of the differences; the interval is Student's, so that it
+excludes 0 exactly where the p-value is below one minus the confidence.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed
+from reticent.auditing.intervals import Interval, degenerate, tail
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+MANY = 1e9
+"""Degrees of freedom from which Student's law is the normal one."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """First minus second, as a mean over targets.
+
+    Attributes:
+        value: the difference.
+        interval: two-sided; not cut off at -1 and 1.
+        p: two-sided p-value of no difference.
+    """
+
+    value: float
+    interval: Interval
+    p: float
+
+
+def difference(observed: Floats, variance: Variance, pairs: int, confidence: float) -> Difference:
+    """Bound the mean of the targets' differences.
+
+    Args:
+        observed: ``(T,)``, first minus second on each target.
+        variance: of their mean.
+        pairs: independent records behind it; bounds a difference that shows no spread, as `degenerate` does.
+        confidence: two-sided.
+
+    Returns:
+        The difference.
+    """
+    value = float(observed.mean())
+    alpha = tail(confidence)
+    if variance.total <= NO_SPREAD:
+        # Differences lie in [-1, 1]; 0 is at the edge where the probability of a tail is (1 + |d|)**-pairs.
+        low, high = degenerate((1 + value) / 2, pairs, confidence)
+        return Difference(value, (2 * low - 1, 2 * high - 1), float(min(1.0, 2 * (1 + abs(value)) ** -pairs)))
+    error, freedom = variance.total**0.5, min(variance.freedom, MANY)
+    arm = -float(stdtrit(freedom, alpha)) * error
+    return Difference(value, (value - arm, value + arm), float(2 * stdtr(freedom, -abs(value) / error)))
+
+
+def bootstrapped(
+    first: tuple[Bootstrap, Floats], second: tuple[Bootstrap, Floats], statistic: int, pairs: int, confidence: float
+) -> Difference:
+    """Compare one statistic of two recipes by replicates that took the same records.
+
+    Args:
+        first: the first recipe's replicates, and its statistic on each target ``(T,)``.
+        second: the same of the second, drawn from a generator in the same state.
+        statistic: column of the replicates.
+        pairs: see `difference`.
+        confidence: two-sided.
+
+    Returns:
+        The difference.
+    """
+    (one, at_one), (two, at_two) = first, second
+    values = one.replicated(statistic, at_one) - two.replicated(statistic, at_two)
+    observed = at_one - at_two
+    return difference(observed, crossed(values, observed), pairs, confidence)
+
+
+def over_models(first: Floats, second: Floats, counted: NDArray[np.int64], confidence: float) -> Difference:
+    """Compare a share of records, such as the accuracy, of which only each target's number is known.
+
+    By the spread between targets (Student's paired interval). For one target, by the binomial variances of the two
+    shares, as if they were measured on different records; that is too wide, never too narrow, where the same records
+    are hard for both.
+
+    Args:
+        first: ``(T,)``, the first recipe's shares.
+        second: ``(T,)``, the second's.
+        counted: ``(T,)``, records behind each.
+        confidence: two-sided.
+
+    Returns:
+        The difference.
+    """
+    observed = first - second
+    if len(observed) > 1:
+        variance = Variance(0.0, float(observed.var(ddof=1)) / len(observed), len(observed))
+    else:
+        binomial = (first * (1 - first) + second * (1 - second)) / counted
+        variance = Variance(0.0 if observed[0] == 0 else float(binomial[0]), 0.0, 1)
+    return difference(observed, variance, int(counted.min()), confidence)
+
+
+def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> Difference:
+    """Compare a share of records, such as the accuracy, known for each record: models crossed with records.
+
+    The variance is what the bootstrap of `reticent.auditing.bootstrap` tends to with many replicates, in closed form.
+
+    Args:
+        first: booleans ``(T, N)``, such as whether each target is right on each record.
+        second: the same of the second recipe.
+        counted: booleans ``(T, N)``, the records that count for each target, such as its non-members.
+        confidence: two-sided.
+
+    Returns:
+        The difference.
+    """
+    each = np.where(counted, first.astype(np.float64) - second, 0.0)
+    size = counted.sum(axis=1)
+    observed = each.sum(axis=1) / size
+    # What one more copy of a record adds to the difference of a target.
+    influence = np.where(counted, each - observed[:, None], 0.0) / size[:, None]
+    targets = len(observed)
+    shared = influence.mean(axis=0)
+    by_records, by_models = float((shared**2).sum()), 0.0
+    if targets > 1:
+        between = float(observed.var(ddof=1))
+        again = between + float(((influence - shared) ** 2).sum()) / (targets - 1)
+        by_models = max(0.0, 2 * between - again) / targets
+    return difference(observed, Variance(by_records, by_models, targets), int(size.min()), confidence)

@@ -1,0 +1,174 @@
+"""One row a recipe: its accuracy, what every attack finds, and which attack is the strongest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from reticent.auditing.bootstrap import Bootstrap, bootstrap
+from reticent.auditing.comparison.entry import Checked
+from reticent.auditing.intervals import clopper_pearson, degenerate, tail
+from reticent.auditing.results import Summary
+from reticent.auditing.roc import allowed, auc, roc
+from reticent.auditing.weighted import FIXED
+
+Floats = NDArray[np.float64]
+AUC, TPR = FIXED.index("auc"), len(FIXED)
+"""Columns of the replicates."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one attack finds under one recipe.
+
+    Attributes:
+        name: of the attack.
+        scores: ``(T, N)``.
+        replicates: of its AUC, and of its TPR if that is measurable.
+        observed: by column of the replicates, each target's value ``(T,)``.
+        summaries: by column, the mean over targets with its interval.
+    """
+
+    name: str
+    scores: Floats
+    replicates: Bootstrap
+    observed: Mapping[int, Floats]
+    summaries: Mapping[int, Summary]
+
+    @property
+    def strength(self) -> tuple[float, float]:
+        """The mean TPR, where it is measurable, and then the mean AUC."""
+        return self.summaries[TPR].mean if TPR in self.summaries else 0.0, self.summaries[AUC].mean
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values.
+
+        Returns:
+            ``auc``, and ``tpr`` (None if not measurable).
+        """
+        tpr = self.summaries.get(TPR)
+        return {"auc": self.summaries[AUC].to_json(), "tpr": None if tpr is None else tpr.to_json()}
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One recipe.
+
+    Attributes:
+        checked: its entry.
+        attacks: what each attack finds.
+        strongest: the attack that finds most; it is chosen on the audited records.
+        accuracy: of members and of non-members, over targets; None if it is not known.
+    """
+
+    checked: Checked
+    attacks: tuple[Found, ...]
+    strongest: Found
+    accuracy: tuple[Summary, Summary] | None
+
+    @property
+    def name(self) -> str:
+        """Name of the recipe."""
+        return self.checked.name
+
+    @property
+    def leak(self) -> float:
+        """What the Pareto front is about: the TPR, or the AUC where that is not measurable."""
+        return self.strongest.summaries[TPR if TPR in self.strongest.summaries else AUC].mean
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values.
+
+        Returns:
+            The statistical keys of a row of ``compare.json``, without ``pareto``.
+        """
+        known = dict(zip(("members", "non_members"), self.accuracy or (None, None), strict=True))
+        return {
+            "name": self.name,
+            "accuracy": {group: None if summary is None else summary.to_json() for group, summary in known.items()},
+            "attack": self.strongest.name,
+            "best_of": len(self.attacks),
+            **self.strongest.to_json(),
+            "attacks": [{"name": attack.name, **attack.to_json()} for attack in self.attacks],
+        }
+
+
+def row(checked: Checked, fpr: float | None, seed: int, replicates: int, confidence: float) -> Row:
+    """Measure one recipe.
+
+    Args:
+        checked: its entry.
+        fpr: false-positive rate of the TPR; None if there is none.
+        seed: of the record weights; the same one for all rows, which pairs their replicates.
+        replicates: of the bootstrap.
+        confidence: of every interval.
+
+    Returns:
+        The row. Cost: one bootstrap an attack.
+    """
+    attacks = tuple(
+        _found(name, scores, checked, fpr, np.random.default_rng(seed), replicates, confidence)
+        for name, scores in checked.scores.items()
+    )
+    return Row(checked, attacks, max(attacks, key=lambda attack: attack.strength), _accuracies(checked, confidence))
+
+
+def _found(
+    name: str,
+    scores: Floats,
+    checked: Checked,
+    fpr: float | None,
+    rng: np.random.Generator,
+    replicates: int,
+    confidence: float,
+) -> Found:
+    members = checked.members
+    inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
+    # A rate that allows no false positive for some target is not measurable.
+    rates = (fpr,) if fpr is not None and allowed(fpr, outside) >= 1 else ()
+    observed = {AUC: auc(scores, members)}
+    for rate in rates:
+        observed[TPR] = np.array([roc(s, own).at_fpr(rate).tpr for s, own in zip(scores, members, strict=True)])
+    drawn = bootstrap(scores, members, rates, replicates, rng, oracle=False)
+    pairs = {AUC: min(inside, outside), TPR: inside}
+    summaries = {
+        column: _summary(each, drawn.interval(column, each, confidence), pairs[column], confidence)
+        for column, each in observed.items()
+    }
+    return Found(name, scores, drawn, observed, summaries)
+
+
+def _summary(each: Floats, interval: tuple[float, float] | None, pairs: int, confidence: float) -> Summary:
+    mean = float(each.mean())
+    return Summary(
+        mean=mean,
+        std=float(each.std(ddof=1)) if len(each) > 1 else None,
+        interval=interval or degenerate(mean, pairs, confidence),
+    )
+
+
+def _accuracies(checked: Checked, confidence: float) -> tuple[Summary, Summary] | None:
+    if checked.accuracy is None:
+        return None
+    inside, outside = (
+        _accuracy(each, group.sum(axis=1), confidence)
+        for each, group in zip(checked.accuracy, (checked.members, ~checked.members), strict=True)
+    )
+    return inside, outside
+
+
+def _accuracy(each: Floats, counted: NDArray[np.int64], confidence: float) -> Summary:
+    """Bound by Student's interval over targets, within [0, 1]; for one target, by Clopper and Pearson's."""
+    if len(each) == 1:
+        right = np.rint(each * counted)
+        low, high = clopper_pearson(right, counted, confidence)
+        return _summary(each, (float(low[0]), float(high[0])), int(counted[0]), confidence)
+    error = float(each.std(ddof=1)) / len(each) ** 0.5
+    if error == 0:
+        return _summary(each, None, int(counted.min()), confidence)
+    arm = -float(stdtrit(len(each) - 1, tail(confidence))) * error
+    mean = float(each.mean())
+    return _summary(each, (max(0.0, mean - arm), min(1.0, mean + arm)), int(counted.min()), confidence)

@@ -1,0 +1,233 @@
+"""What a comparison shows, in plain words."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal
+
+from reticent.auditing.comparison.pairs import Pair, Statistic
+from reticent.auditing.comparison.rows import TPR, Row
+from reticent.auditing.results import Interval
+from reticent.auditing.wording import ENOUGH_TARGETS, percent
+
+Relation = Literal["less", "more", "tie", "mixed"]
+
+
+class Findings:
+    """The pairs of a comparison, asked from either side.
+
+    Attributes:
+        fpr: false-positive rate of the TPR.
+        confidence: of the intervals.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], fpr: float | None, confidence: float) -> None:
+        self.fpr, self.confidence = fpr, confidence
+        self._pairs: dict[tuple[str, str, Statistic], Pair] = {(p.first, p.second, p.statistic): p for p in pairs}
+
+    def get(self, first: str, second: str, statistic: Statistic) -> tuple[float, Interval, Relation] | None:
+        """Look up a difference.
+
+        Args:
+            first: name of a row.
+            second: name of another.
+            statistic: which one.
+
+        Returns:
+            First minus second, its interval, and whether the first is "less", "more" or a "tie"; None if it was not
+            tested.
+        """
+        pair = self._pairs.get((first, second, statistic))
+        if pair is not None:
+            relation: Relation = {"first lower": "less", "second lower": "more", "tie": "tie"}[pair.verdict]  # type: ignore[assignment]
+            return pair.difference.value, pair.difference.interval, relation
+        if (second, first, statistic) not in self._pairs:
+            return None
+        value, (low, high), reverse = self.get(second, first, statistic) or (0.0, (0.0, 0.0), "tie")
+        relation = {"less": "more", "more": "less"}.get(reverse, reverse)  # type: ignore[assignment]
+        return -value, (-high, -low), relation
+
+    def leak(self, first: str, second: str) -> Relation:
+        """Say whether the first leaks less than the second: by AUC, TPR or both, and by neither more.
+
+        Args:
+            first: name of a row.
+            second: name of another.
+
+        Returns:
+            "less", "more", "tie", or "mixed" where AUC and TPR contradict each other.
+        """
+        tested = [self.get(first, second, statistic) for statistic in ("auc", "tpr")]
+        found = {one[2] for one in tested if one is not None} - {"tie"}
+        return "mixed" if len(found) > 1 else found.pop() if found else "tie"
+
+
+def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
+    """Say in one sentence how the recipes stand to the baseline and to their controls.
+
+    Args:
+        rows: of all recipes and controls.
+        baseline: name of the undefended recipe.
+        findings: the tests.
+
+    Returns:
+        One sentence.
+    """
+    clauses = []
+    for row in rows:
+        if row.name == baseline or row.checked.entry.role == "control":
+            continue
+        clause = _against(row.name, baseline, findings.leak(row.name, baseline))
+        control = control_of(rows, row.name)
+        if control is not None:
+            clause += {
+                "less": ", and it leaks less than the control that was stopped early to be as accurate",
+                "more": ", and it leaks more than the control that was stopped early to be as accurate",
+                "tie": ", and it is a tie with the control that was stopped early to be as accurate",
+                "mixed": ", and it differs both ways from the control that was stopped early to be as accurate",
+            }[findings.leak(row.name, control.name)]
+        clauses.append(clause)
+    return "; ".join(clauses) + "."
+
+
+def control_of(rows: Sequence[Row], name: str) -> Row | None:
+    """Find the control that has the accuracy of a row.
+
+    Args:
+        rows: of all recipes and controls.
+        name: of a recipe.
+
+    Returns:
+        The control's row, or None.
+    """
+    controls = (row for row in rows if row.checked.entry.role == "control" and name in row.checked.entry.matches)
+    return next(controls, None)
+
+
+def detail(rows: Sequence[Row], baseline: str, findings: Findings) -> list[str]:
+    """Compare each recipe with the baseline and its control, and all other recipes with each other.
+
+    Args:
+        rows: of all recipes and controls.
+        baseline: name of the undefended recipe.
+        findings: the tests.
+
+    Returns:
+        Sentences.
+    """
+    recipes = [row for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
+    by_name = {row.name: row for row in rows}
+    lines = []
+    for row in recipes:
+        lines += [two(row, by_name[baseline], findings), _accuracy(row.name, baseline, findings)]
+        control = control_of(rows, row.name)
+        if control is not None:
+            lines += [_control(row, control, findings), _accuracy(row.name, control.name, findings)]
+    lines += [two(one, other, findings) for i, one in enumerate(recipes) for other in recipes[i + 1 :]]
+    return [line for line in lines if line]
+
+
+def two(first: Row, second: Row, findings: Findings) -> str:
+    """Say how much two rows give away.
+
+    Args:
+        first: a row.
+        second: another.
+        findings: the tests.
+
+    Returns:
+        One sentence with the differences and their intervals.
+    """
+    relation = findings.leak(first.name, second.name)
+    return f"{_against(first.name, second.name, relation)}: {_numbers(first, second, findings)}."
+
+
+def _against(first: str, second: str, relation: Relation) -> str:
+    return {
+        "less": f"{first} leaks less than {second}",
+        "more": f"{first} leaks more than {second}",
+        "tie": f"{first} and {second} are a tie at this size",
+        "mixed": f"{first} and {second} differ both ways, less by one measure and more by the other",
+    }[relation]
+
+
+def _control(row: Row, control: Row, findings: Findings) -> str:
+    """Judge a recipe against the undefended model that was stopped early at the same accuracy."""
+    relation = findings.leak(row.name, control.name)
+    conclusion = {
+        "less": f"so {row.name} protects by more than by being less accurate",
+        "more": f"so stopping early protects better than {row.name} does",
+        "tie": f"so {row.name} does no better here than stopping early would",
+        "mixed": f"so whether {row.name} does better than stopping early would depends on the measure",
+    }[relation]
+    return f"{_against(row.name, control.name, relation)}, {conclusion}: {_numbers(row, control, findings)}."
+
+
+def _numbers(first: Row, second: Row, findings: Findings) -> str:
+    sure = percent(findings.confidence)
+    parts = []
+    tpr = findings.get(first.name, second.name, "tpr")
+    if tpr is not None and findings.fpr is not None:
+        every = 1 / Fraction(findings.fpr).limit_denominator(10**9)
+        alarms = f"{every.denominator:,} false alarm{'s' * (every.denominator > 1)} in {every.numerator:,}"
+        shares = " and ".join(percent(row.to_json()["tpr"]["mean"]) for row in (first, second))
+        parts.append(f"at {alarms}, {shares} of the training records are found (difference {_points(tpr, sure)})")
+    area = findings.get(first.name, second.name, "auc")
+    if area is not None:
+        areas = " and ".join(f"{row.to_json()['auc']['mean']:.3f}" for row in (first, second))
+        value, (low, high), _ = area
+        parts.append(
+            f"the area under the ROC curve is {areas} "
+            f"(difference {value:+.3f}, {sure} interval {low:+.3f} to {high:+.3f})"
+        )
+    return "; ".join(parts)
+
+
+def _accuracy(first: str, second: str, findings: Findings) -> str:
+    """Compare accuracies; empty if one is not known."""
+    found = findings.get(first, second, "accuracy")
+    if found is None:
+        return ""
+    sure = percent(findings.confidence)
+    if found[2] == "tie":
+        return f"In accuracy, {first} and {second} are a tie (difference {_points(found, sure)})."
+    return f"{first} is {found[2]} accurate than {second} (difference {_points(found, sure)})."
+
+
+def _points(found: tuple[float, Interval, Relation], sure: str) -> str:
+    """Write a difference of two shares."""
+    value, (low, high), _ = found
+    return f"{100 * value:+.2f} percentage points, {sure} interval {100 * low:+.2f} to {100 * high:+.2f}"
+
+
+def limits(rows: Sequence[Row], pairs: Sequence[Pair], fpr: float | None) -> list[str]:
+    """List what the comparison does not show.
+
+    Args:
+        rows: of all recipes and controls.
+        pairs: the tests.
+        fpr: false-positive rate that was asked for.
+
+    Returns:
+        Sentences.
+    """
+    lines = []
+    targets = len(rows[0].checked.members)
+    if targets == 1:
+        lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
+    elif targets < ENOUGH_TARGETS:
+        lines.append(f"Only {targets} models of each recipe were audited: how much they differ is hardly known.")
+    if fpr is not None and TPR not in rows[0].strongest.observed:
+        lines.append(
+            f"Nothing can be said at a false-positive rate of {percent(fpr)}: the audits are too small for it."
+        )
+    unknown = [row.name for row in rows if row.accuracy is None]
+    if unknown:
+        lines.append(f"What is lost in accuracy: it is not known for {', '.join(unknown)}.")
+    if any(pair.verdict == "tie" for pair in pairs):
+        lines.append(
+            "A tie does not show that two recipes are equal: the interval says how large a difference may have been "
+            "missed. More models or more records would narrow it."
+        )
+    if any(len(row.attacks) > 1 for row in rows):
+        lines.append("Each recipe is judged by the attack that finds most under it, chosen on the same records.")
+    return [*lines, "Attacks that were not tried may rank the recipes otherwise."]

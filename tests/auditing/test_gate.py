@@ -13,7 +13,7 @@ import reticent
 from reticent.attacks import ATTACKS
 from reticent.auditing.audit import audit
 from reticent.auditing.gate.check import number
-from reticent.auditing.gate.leak import STRONG, realised
+from reticent.auditing.gate.leak import STRONG, threshold_scale
 from reticent.auditing.gate.limits import ALLOWED, ALLOWED_TOGETHER, Limits, gather, tpr_at
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
 
@@ -37,7 +37,10 @@ def attack(name, auc=(0.55, 0.53, 0.57), tpr=(0.015, 0.011, 0.019), fpr=0.01, ot
         "name": name,
         "confidence": 0.95,
         "overall": {"auc": estimate(*auc), "tpr_at_fpr": [entry]},
-        "targets": [{"model": m} for m in range(targets)],
+        "targets": [
+            {"model": m, "non_members": others, "tpr_at_fpr": [{"fpr": fpr, "false_positives_allowed": allowed}]}
+            for m in range(targets)
+        ],
     }
 
 
@@ -107,9 +110,11 @@ def test_an_attack_that_ranks_backwards_is_read_backwards():
 
 
 def test_the_lower_limit_of_a_rate_counts_how_its_threshold_was_chosen():
-    assert realised({"fpr": 0.01, "non_members": 100, "false_positives_allowed": 1}) == pytest.approx(0.505)
-    assert realised({"fpr": 0.01, "non_members": 10**6, "false_positives_allowed": 10**4}) == pytest.approx(1, abs=2e-4)
-    assert realised({}) == 1
+    assert threshold_scale(attack("lira", others=100), 0.01) == pytest.approx(0.505)
+    assert threshold_scale(attack("lira", others=10**6), 0.01) == pytest.approx(1, abs=2e-4)
+    assert threshold_scale({}, 0.01) == threshold_scale(attack("lira"), 0.1) == 1
+    two = attack("lira", others=199)["targets"][:1] + attack("lira", others=200)["targets"][:1]
+    assert threshold_scale({"targets": two}, 0.01) == pytest.approx(0.01 / np.mean([2 / 200, 3 / 201]))
     # Of 100 non-members the second highest is the threshold: guessing then finds 2 in 101 on average, not 1 in 100.
     rng = np.random.default_rng(0)
     found = [

@@ -65,7 +65,7 @@ class Found:
         name: of the attack, or of the group.
         summary: the estimate.
         confidence: of its interval.
-        scale: the number's own limit is this times the lower limit of the summary; see `leak.realised`.
+        scale: the number's own limit is this times the lower limit of the summary; see `leak.threshold_scale`.
     """
 
     name: str

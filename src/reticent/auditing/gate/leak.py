@@ -62,7 +62,7 @@ def _turned(found: Found, attacks: int) -> Found:
 def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Check:
     found, missing, unknown, small = [], [], [], []
     for attack in document["attacks"]:
-        entry = _at(attack, rate)
+        entry = _entry(_overall(attack).get("tpr_at_fpr"), rate)
         summary = None if entry is None else estimate(entry.get("tpr"))
         if entry is None:
             unknown.append(attack)
@@ -71,12 +71,12 @@ def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Ch
         elif summary is None:
             missing.append(str(attack["name"]))
         else:
-            found.append(_found(attack, summary, realised(entry)))
+            found.append(_found(attack, summary, threshold_scale(attack, rate)))
     told = [*_without_rate(unknown, rate), *_without_interval(missing), *_small(small, rate), *doubts(document)]
     return compare(f"TPR at FPR {rate:g} at most {limit:g}", limit, found, told, allow, "attacks")
 
 
-def realised(entry: Plain) -> float:
+def threshold_scale(attack: Plain, rate: float) -> float:
     """Say by how much to lower a TPR's lower limit, since its threshold was chosen on the same non-members.
 
     With a false positives allowed among n non-members, the threshold lies just above the (a + 1)-th of them, where the
@@ -85,15 +85,20 @@ def realised(entry: Plain) -> float:
     what was measured.
 
     Args:
-        entry: of the document, for one rate.
+        attack: of the document.
+        rate: the false-positive rate asked for.
 
     Returns:
-        The ratio, at most 1.
+        The ratio, at most 1; the true rate is the mean over targets.
     """
-    allowed, others, fpr = (number(entry.get(key)) for key in ("false_positives_allowed", "non_members", "fpr"))
-    if allowed is None or others is None or fpr is None:
-        return 1.0
-    return min(1.0, fpr * (others + 1) / (allowed + 1))
+    expected = []
+    for target in attack.get("targets") or ():
+        entry = _entry(target.get("tpr_at_fpr"), rate) if isinstance(target, Mapping) else None
+        allowed = None if entry is None else number(entry.get("false_positives_allowed"))
+        others = None if entry is None else number(target.get("non_members"))
+        if allowed is not None and others is not None:
+            expected.append((allowed + 1) / (others + 1))
+    return min(1.0, rate * len(expected) / sum(expected)) if expected else 1.0
 
 
 def _found(attack: Plain, summary: Summary, scale: float = 1.0) -> Found:
@@ -105,9 +110,9 @@ def _overall(attack: Plain) -> Plain:
     return overall if isinstance(overall, Mapping) else {}
 
 
-def _at(attack: Plain, rate: float) -> Plain | None:
-    entries = _overall(attack).get("tpr_at_fpr") or ()
-    for entry in entries:
+def _entry(entries: Any, rate: float) -> Plain | None:
+    """Find the entry of a false-positive rate."""
+    for entry in entries or ():
         fpr = number(entry.get("fpr")) if isinstance(entry, Mapping) else None
         if fpr is not None and isclose(fpr, rate, rel_tol=1e-9):
             return dict(entry)

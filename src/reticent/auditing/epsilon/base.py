@@ -42,15 +42,14 @@ class Groups:
         """Divide the records at random, blind to who is a member.
 
         Args:
-            share: of the records that go into the first part.
+            share: probability that a record goes into the first part.
             rng: decides which; ranks are drawn, so that the order of the records does not matter.
 
         Returns:
             The two parts; a part may have no members or no non-members.
         """
         m, total = len(self.members), len(self.members) + len(self.non_members)
-        drawn = np.zeros(total, dtype=np.bool_)
-        drawn[rng.permutation(total)[: round(share * total)]] = True
+        drawn = rng.random(total) < share
         first = Groups(self.members[drawn[:m]], self.non_members[drawn[m:]])
         return first, Groups(self.members[~drawn[:m]], self.non_members[~drawn[m:]])
 

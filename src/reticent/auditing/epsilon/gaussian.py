@@ -23,7 +23,7 @@ from reticent.errors import InputError
 from reticent.spec import Spec
 
 Floats = NDArray[np.float64]
-HALVINGS = 80
+HALVINGS = 60
 """Steps of bisection: to the last bit."""
 
 

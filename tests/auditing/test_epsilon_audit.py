@@ -1,0 +1,210 @@
+"""A whole audit's epsilon: targets combined, attacks corrected for, the accountant beside it, and the words."""
+
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from reticent.auditing.epsilon import (
+    AllThresholds,
+    Bonferroni,
+    Gaussian,
+    Given,
+    OneRun,
+    Split,
+    TwiceMedian,
+)
+from reticent.auditing.epsilon.audit import audit_epsilon, bounds, default_methods
+from reticent.auditing.epsilon.combine import combined, level
+from reticent.auditing.epsilon.wording import consistent, digits, rounded_down, sentence
+from reticent.errors import InputError, ShapeError
+
+
+def made(targets=5, records=4_000, shift=1.5, seed=0):
+    rng = np.random.default_rng(seed)
+    members = rng.random((targets, records)) < 0.5
+    return rng.normal(size=(targets, records)) + shift * members, members
+
+
+def asked(scores, members, seed=0, **options):
+    return audit_epsilon(scores, members, **({"delta": 0.001, "rng": np.random.default_rng(seed)} | options))
+
+
+def test_levels_and_combined_bounds():
+    assert [level(TwiceMedian(), t, 0.1) for t in (1, 2, 3, 4, 5)] == pytest.approx([0.1, 0.05, 0.2 / 3, 0.05, 0.06])
+    assert level(Bonferroni(), 5, 0.1) == pytest.approx(0.02)
+    values = [3.0, 1.0, 5.0, 2.0]
+    assert combined(TwiceMedian(), values) == 3.0  # two of four reach it
+    assert combined(TwiceMedian(), values[:3]) == 3.0
+    assert combined(TwiceMedian(), [0.7]) == combined(Bonferroni(), [0.7]) == 0.7
+    assert combined(Bonferroni(), values) == 5.0
+
+
+@pytest.mark.parametrize("targets", [1, 2, 3, 4, 7, 8])
+def test_the_median_rule_keeps_its_level_in_the_worst_case(targets):
+    """Markov's worst case: bounds fail together, just as many as are needed, as often as the levels allow."""
+    needed = (targets + 1) // 2
+    alpha, rng = 0.1, np.random.default_rng(0)
+    each = level(TwiceMedian(), targets, alpha)
+    wrong, draws = 0, 20_000
+    for fails in rng.random(draws) < alpha:
+        bad = rng.permutation(targets)[:needed] if fails else []
+        wrong += combined(TwiceMedian(), [float(t in bad) for t in range(targets)]) > 0
+    assert alpha * needed / targets == pytest.approx(each)  # so each target fails at its level
+    assert wrong / draws == pytest.approx(alpha, abs=4 * (alpha * (1 - alpha) / draws) ** 0.5)
+
+
+def test_the_objects_of_the_document():
+    scores, members = made()
+    found = asked({"lira": scores}, members, methods=[AllThresholds(), Gaussian(), Given(threshold=2.0)])
+    entry = found.attacks["lira"]
+    assert json.loads(json.dumps(entry, allow_nan=False)) == entry
+    assert (entry["delta"], entry["confidence"], entry["combined"]) == (0.001, 0.95, {"method": "twice-median"})
+    assert [bound["method"] for bound in entry["bounds"]] == ["all-thresholds", "gaussian", "given"]
+    assert entry["bounds"][2]["spec"] == {"method": "given", "threshold": 2.0}
+    assert entry["bounds"][0]["assumes"].startswith("given the model, the scores of different records do not depend")
+    for bound in entry["bounds"]:
+        assert bound["epsilon"] == sorted(bound["targets"])[2]
+    assert set(found.overall) == {
+        "delta",
+        "confidence",
+        "lower",
+        "attack",
+        "method",
+        "best_of",
+        "accountant",
+        "consistent",
+        "sentence",
+    }
+    assert found.overall["lower"] == entry["bounds"][0]["epsilon"]
+    assert (found.overall["attack"], found.overall["method"], found.overall["best_of"]) == ("lira", "all-thresholds", 1)
+
+
+def test_targets_are_bound_at_the_corrected_level():
+    scores, members = made(targets=4)
+    for rule, each in ((TwiceMedian(), 0.025), (Bonferroni(), 0.0125)):
+        found = asked({"a": scores}, members, combine=rule, methods=[AllThresholds()])
+        rng = np.random.default_rng(0)
+        alone = bounds(scores, members, AllThresholds(), delta=0.001, confidence=1 - each, rng=rng)
+        assert found.attacks["a"]["bounds"][0]["targets"] == pytest.approx([bound.epsilon for bound in alone])
+        assert found.attacks["a"]["combined"] == {"method": rule.method}
+
+
+def test_the_best_attack_pays_for_the_choice():
+    strong, members = made(shift=2.0)
+    weak, _ = made(shift=2.0, seed=9)
+    alone = asked({"strong": strong}, members).overall
+    both = asked({"weak": weak, "strong": strong}, members)
+    assert (both.overall["attack"], both.overall["best_of"]) == ("strong", 2)
+    assert 0.8 * alone["lower"] < both.overall["lower"] < alone["lower"]
+    assert both.overall["lower"] < both.attacks["strong"]["bounds"][0]["epsilon"] == alone["lower"]
+    narrower = asked({"strong": strong}, members, confidence=0.975).overall["lower"]
+    assert both.overall["lower"] == pytest.approx(narrower)
+
+
+def test_a_headline_of_another_method():
+    scores, members = made()
+    found = asked({"a": scores}, members, headline=OneRun(), methods=[OneRun()], delta=0)
+    assert found.overall["method"] == "one-run"
+    assert found.overall["lower"] == found.attacks["a"]["bounds"][0]["epsilon"] > 0
+
+
+def test_another_attack_or_method_moves_no_random_split():
+    scores, members = made()
+    one = asked({"b": scores}, members, methods=[Split()]).attacks["b"]["bounds"][0]
+    two = asked({"a": scores, "b": scores}, members, methods=[OneRun(), Split()]).attacks
+    assert two["b"]["bounds"][1] == one
+    assert two["a"]["bounds"][1]["targets"] != one["targets"]
+    assert asked({"b": scores}, members, methods=[Split()], seed=1).attacks["b"]["bounds"][0] != one
+
+
+def test_the_methods_that_can_say_something():
+    fair = np.arange(1_000)[None] % 2 == 0
+    names = [method.method for method in default_methods(fair, 1e-5)]
+    assert names == ["all-thresholds", "split", "gaussian", "one-run"]
+    assert [method.method for method in default_methods(fair, 0)] == ["all-thresholds", "split", "one-run"]
+    assert [method.method for method in default_methods(np.arange(1_000)[None] < 900, 0.1)] == names[:3]
+
+
+def test_the_accountant_stands_beside_it():
+    scores, members = made()
+    lower = asked({"a": scores}, members).overall["lower"]
+    promise = {"epsilon": lower + 1, "delta": 0.001, "source": "rdp"}
+    agrees = asked({"a": scores}, members, accountant=promise).overall
+    assert (agrees["accountant"], agrees["consistent"]) == (promise, True)
+    against = asked({"a": scores}, members, accountant=promise | {"epsilon": lower / 2}).overall
+    assert against["consistent"] is False
+    assert "That contradicts the accountant" in against["sentence"]
+    other = asked({"a": scores}, members, accountant={"epsilon": lower / 2, "delta": 0.1}).overall
+    assert (other["consistent"], other["accountant"]["source"]) == (None, None)
+
+
+def test_consistency_looks_at_both_deltas():
+    assert consistent(2.0, 1e-5, {"epsilon": 2.0, "delta": 1e-5}) is True
+    assert consistent(2.1, 1e-5, {"epsilon": 2.0, "delta": 1e-6}) is False
+    assert consistent(2.1, 1e-5, {"epsilon": 2.0, "delta": 1e-4}) is None
+    assert consistent(1.9, 1e-5, {"epsilon": 2.0, "delta": 1e-4}) is True
+
+
+def test_the_sentences():
+    accountant = {"epsilon": 8.0, "delta": 1e-5, "source": "rdp"}
+    assert sentence(1.2384, 1e-5, 0.95, None) == (
+        "No training with epsilon below 1.23 (at delta 0.00001) could give such results, at 95 % confidence."
+    )
+    assert sentence(0.0, 0.0, 0.99, accountant) == (
+        "This shows nothing about epsilon: at this size the audit cannot rule out epsilon 0 (at delta 0), at 99 % "
+        "confidence. That agrees with the accountant: the accountant proves at most 8 (at delta 0.00001)."
+    )
+    assert sentence(9.0, 1e-5, 0.95, accountant).endswith(
+        "That contradicts the accountant: the accountant proves at most 8. Either the noise is not added as it "
+        "assumes, or another of its assumptions does not hold, or this is one of the rare audits that are wrong."
+    )
+    assert sentence(9.0, 1e-6, 0.95, accountant).endswith(
+        "It cannot be held against the accountant: the accountant proves at most 8 (at delta 0.00001), and another "
+        "delta is another promise."
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.2399, "1.23"), (12.39, "12.3"), (0.00123456, "0.00123"), (2.0, "2"), (123.9, "123")]
+)
+def test_a_lower_limit_is_rounded_down(value, text):
+    assert rounded_down(value) == text
+    assert float(text) <= value
+    assert float(text) > 0.98 * value
+
+
+def test_numbers_are_written_without_an_exponent():
+    assert [digits(value) for value in (1e-12, 0.5, 8.0, 1e-5)] == ["0.000000000001", "0.5", "8", "0.00001"]
+
+
+def test_errors_name_what_is_wrong():
+    scores, members = made(targets=2, records=50)
+    with pytest.raises(InputError, match="scores: expected at least one attack, got none"):
+        asked({}, members)
+    with pytest.raises(ShapeError, match="attack 'a': members: expected shape"):
+        asked({"a": scores[:, :40]}, members)
+    with pytest.raises(InputError, match="attack 'b': scores: expected finite numbers"):
+        asked({"a": scores, "b": np.full(scores.shape, np.nan)}, members)
+    with pytest.raises(InputError, match="confidence: expected a number between 0 and 1"):
+        asked({"a": scores}, members, confidence=1.0)
+    with pytest.raises(InputError, match="delta: expected a number from 0 up to"):
+        asked({"a": scores}, members, delta=-0.1)
+    with pytest.raises(InputError, match="accountant: expected epsilon, delta and source, got no delta"):
+        asked({"a": scores}, members, accountant={"epsilon": 1.0})
+    with pytest.raises(InputError, match="accountant: expected a finite epsilon of at least 0, got inf"):
+        asked({"a": scores}, members, accountant={"epsilon": math.inf, "delta": 0})
+    with pytest.raises(InputError, match=r"accountant: expected a delta from 0 to 1, got 2\.0"):
+        asked({"a": scores}, members, accountant={"epsilon": 1, "delta": 2})
+
+
+@pytest.mark.slow
+def test_a_large_audit_takes_seconds():
+    """64 targets, 50,000 records, 8 attacks: some 4 s on one core."""
+    scores, members = made(targets=64, records=50_000)
+    attacks = {f"attack {i}": scores + i for i in range(8)}
+    start = time.process_time()
+    asked(attacks, members, delta=1e-5)
+    assert time.process_time() - start < 20

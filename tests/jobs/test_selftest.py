@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -243,3 +244,9 @@ def test_flipping_changes_one_row_only():
     changed = made.flipped(plain, 2).membership.matrix != plain.membership.matrix
     assert changed[2].all()
     assert changed.sum() == 20
+
+
+def test_the_page_names_every_group():
+    page = (Path(__file__).parents[2] / "docs" / "selftest.md").read_text(encoding="utf-8")
+    rows = [row.split("`")[1] for row in page.splitlines() if row.startswith("| `")]
+    assert rows == list(GROUPS)

@@ -16,7 +16,17 @@ from reticent.signals import matrix
 from reticent.spec import Spec
 
 ATTACK_GROUPS = ["formulas", "leak", "own-references"]
-CHEAP = ["metrics", "limits", "margins", "membership", "memorisation", *ATTACK_GROUPS, "eval-mode", "optimizers"]
+CHEAP = [
+    "metrics",
+    "limits",
+    "epsilon",
+    "margins",
+    "membership",
+    "memorisation",
+    *ATTACK_GROUPS,
+    "eval-mode",
+    "optimizers",
+]
 REFERENCE_ATTACKS = {"lira", "rmia", "lira-offline", "rmia-offline", "rmia-trimmed", "lira-median"}
 
 
@@ -242,6 +252,30 @@ def test_decay_in_the_gradient_where_it_should_stand_apart(monkeypatch):
     found = wrong(["optimizers"])
     assert set(found) == {"optimizers/adamw"}
     assert "optimizer" in found["optimizers/adamw"]
+
+
+def test_bounds_on_epsilon_with_the_tails_exchanged(monkeypatch):
+    """The upper limit of the TPR over the lower one of the FPR accuses where nothing leaks."""
+    from reticent.auditing.epsilon import given
+
+    lower, upper = given.lower, given.upper
+    monkeypatch.setattr(given, "lower", upper)
+    monkeypatch.setattr(given, "upper", lower)
+    found = wrong(["epsilon"])
+    assert "epsilon/given-null" in found
+    assert "above what is true" in found["epsilon/given-null"]
+    assert set(found) <= {"epsilon/given-null", "epsilon/given-planted", "epsilon/split-null", "epsilon/split-planted"}
+
+
+def test_a_bound_on_epsilon_that_is_always_zero(monkeypatch):
+    from reticent.auditing.epsilon import METHODS
+    from reticent.auditing.epsilon.base import Bound
+
+    entry = METHODS["gaussian"]
+    monkeypatch.setitem(METHODS, "gaussian", replace(entry, bound=lambda *given: Bound(0.0)))
+    found = wrong(["epsilon"])
+    assert set(found) == {"epsilon/gaussian-planted"}
+    assert "finds nothing" in found["epsilon/gaussian-planted"]
 
 
 def test_membership_by_coin_flips(monkeypatch):

@@ -1,7 +1,7 @@
 """The self-test: does this installation give right numbers?
 
 * `run`: the table of groups, and `selftest`
-* `metrics`, `methods`, `attacks`, `asking`, `steps`, `training`: the checks
+* `metrics`, `epsilons`, `methods`, `attacks`, `asking`, `steps`, `training`: the checks
 * `made`: signals whose leak is known
 * `line`, `result`: what a check yields, and what comes out
 """

@@ -1,5 +1,8 @@
 """Checks of every attack in the table: it finds a planted leak, finds none where none is, and never asks its target."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from reticent import attacks
@@ -67,7 +70,7 @@ def null() -> Lines:
     """Attack signals that leak nothing, through the whole path of an audit.
 
     Yields:
-        For each attack, its interval; and the verdict.
+        For each attack, its interval; then the verdict, and the bound on epsilon.
     """
     problem = made.problem(0.0, 16, 600, "null")
     done = job.attack(
@@ -90,12 +93,27 @@ def null() -> Lines:
             "A leak is seen where there is none: something that depends on membership alone reached the scores (a "
             "target among its own references, the number of references, the order of the records).",
         )
-    told = done.document["verdict"]["leak"]
+    yield from _nothing_said(done.document)
+
+
+def _nothing_said(document: Mapping[str, Any]) -> Lines:
+    """Check the verdict and the bound on epsilon of an audit of nothing.
+
+    Yields:
+        One check each; none of epsilon where the audit states none.
+    """
+    told = document["verdict"]["leak"]
     yield Line(
         "verdict", "no leak found", f"leak: {told}", told != "found",
         "The verdict calls a leak where there is none: the choice of the best attack is not corrected for, or an "
         "interval is too short.",
     )  # fmt: skip
+    bound = (document.get("epsilon") or {}).get("lower")
+    if bound is not None:
+        yield Line(
+            "epsilon", "epsilon at least 0", f"epsilon at least {number(bound)}", bound == 0,
+            "A bound on epsilon where nothing leaks: the choice of attack, target or threshold is not corrected for.",
+        )  # fmt: skip
 
 
 def own_references() -> Lines:

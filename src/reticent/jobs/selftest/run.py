@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.selftest import asking, attacks, methods, metrics, steps, training
+from reticent.jobs.selftest import asking, attacks, epsilons, methods, metrics, steps, training
 from reticent.jobs.selftest.line import Group
 from reticent.jobs.selftest.result import Check, Selftested
 
 GROUPS: dict[str, Group] = {
     "metrics": Group("AUC, rates and balanced accuracy of eight scores, by hand.", metrics.metrics),
     "limits": Group("Confidence limits: Clopper-Pearson, DeLong, bootstrap.", metrics.limits),
+    "epsilon": Group("Lower bounds on epsilon: below a known one, and none where nothing leaks.", epsilons.epsilons),
     "margins": Group("Margins, from logits, without loss of digits.", methods.margins),
     "membership": Group("Each record in exactly half of the models.", methods.membership),
     "memorisation": Group("Feldman's score, from a table of right and wrong answers.", methods.memorisation),

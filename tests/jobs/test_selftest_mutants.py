@@ -278,6 +278,16 @@ def test_a_bound_on_epsilon_that_is_always_zero(monkeypatch):
     assert "finds nothing" in found["epsilon/gaussian-planted"]
 
 
+@pytest.mark.parametrize(("lower", "wrong_names"), [(None, []), (0.0, []), (0.3, ["epsilon"])])
+def test_a_bound_on_epsilon_in_the_audit_of_nothing(lower, wrong_names):
+    from reticent.jobs.selftest.attacks import _nothing_said
+
+    overall = None if lower is None else {"lower": lower}
+    lines = list(_nothing_said({"verdict": {"leak": "cannot tell"}, "epsilon": overall}))
+    assert [line.name for line in lines if not line.ok] == wrong_names
+    assert len(lines) == 1 + (lower is not None)
+
+
 def test_membership_by_coin_flips(monkeypatch):
     def flips(models, records, seed):
         return Membership(np.random.default_rng(seed).random((models, records)) < 0.5)

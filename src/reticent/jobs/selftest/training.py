@@ -16,7 +16,7 @@ from reticent.store import Store
 MODELS = 8
 ACCURACY = 0.85
 BAND = (0.58, 0.75)
-"""LiRA's AUC on the small audit: 0.64 to 0.69 for a dozen seeds; the loss attack, which has no references, 0.57 to 0.59."""
+"""LiRA's AUC on the small audit: 0.64 to 0.69 for a dozen seeds; without references (loss) 0.57 to 0.59."""
 
 
 def engine() -> Lines:

@@ -47,7 +47,7 @@ RECIPES = {
         decay=0.5,
         patience=3,
     ),
-    "stopped": Recipe(epochs=20, stop_after=6),
+    "stopped": Recipe(epochs=20, stop_after=6.5),
     "yours": Recipe(
         architecture=Factory(factory="mine:net", source="0123456789abcdef0123"),
         procedure=Function(function="mine:train", source="fedcba98765432100123"),
@@ -61,7 +61,7 @@ PINNED = {
     "cnn": ("66f1e48043f4878b7ba3", "b75a2f84b9686f313f8b", "2db19d9498e99a9a09c0"),
     "resnet20": ("5a01cccd1d606f6b0fd1", "a54b41026ab13b6076f1", "e8d82bdae8504673289c"),
     "resnet18": ("94fd807d452b8cc61502", "bbe6b2f8609153002441", "8fcd65402e591b22880a"),
-    "stopped": ("150616e61e1484afdaef", "9fcdc19a42d2aa48539e", "4f63bca7ef223ff74495"),
+    "stopped": ("5f2b3bb2d7231c8dc7c6", "9b1f9f2bafecf62ca898", "bb9ea2e1c2b7950bc7c3"),
     "yours": ("1f12ab5b297cc0e87a9a", "691fa1735ab45873b9f7", "d8ed6513dd469c72b495"),
 }
 

@@ -12,18 +12,24 @@ from reticent.store import Store
 @pytest.mark.parametrize(
     ("curve", "accuracy", "epochs", "reached"),
     [
-        ([0.1, 0.4, 0.6, 0.7], 0.61, 3, True),  # between the third and the fourth, nearer to the third
-        ([0.1, 0.4, 0.6, 0.7], 0.69, 4, True),
+        ([0.1, 0.4, 0.6, 0.7], 0.61, 3.1, True),  # a tenth of the way from the third to the fourth
+        ([0.1, 0.4, 0.6, 0.7], 0.7, 4, True),
         ([0.1, 0.4, 0.6, 0.7], 0.4, 2, True),
-        ([0.5, 0.4, 0.6], 0.2, 1, True),  # reached at once
-        ([0.3, 0.6, 0.5, 0.65], 0.6, 2, True),  # the first epoch that reaches it
-        ([0.3, 0.6, 0.5], 0.9, 2, False),  # never: the best one
+        ([0.5, 0.4, 0.6], 0.2, 0.25, True),  # before the first, from a chance of 0.1
+        ([0.5, 0.4, 0.6], 0.05, 0.01, True),  # below chance
+        ([0.3, 0.6, 0.5, 0.65], 0.6, 2, True),  # where it is first reached
     ],
 )
 def test_where_to_stop(curve, accuracy, epochs, reached):
-    found = stop(curve, accuracy)
-    assert (found.epochs, found.of, found.reached) == (epochs, len(curve), reached)
-    assert found.expected == curve[epochs - 1]
+    found = stop(curve, accuracy, 0.1)
+    assert found.epochs == pytest.approx(epochs)
+    assert (found.of, found.reached) == (len(curve), reached)
+    assert found.expected == pytest.approx(max(accuracy, 0.05))
+
+
+def test_an_accuracy_that_is_never_reached_takes_the_best_epoch():
+    found = stop([0.3, 0.6, 0.5], 0.9)
+    assert (found.epochs, found.expected, found.reached) == (2, 0.6, False)
 
 
 def job(tmp_path, **values):

@@ -10,7 +10,7 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
-from reticent.training.loop import Materials, batch_sizes, forward
+from reticent.training.loop import Materials, batch_sizes, forward, planned
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -121,6 +121,11 @@ def test_stopping_after_some_epochs_is_the_beginning_of_the_longer_run():
         stopped = train(longer.replace(stop_after=2), m, Streams(0, 0))
         assert stopped.history.loss == train(longer, m, Streams(0, 0)).history.loss[:2]
     assert same(state(train(SMALL.replace(stop_after=4), m, Streams(0, 0))), state(train(SMALL, m, Streams(0, 0))))
+    batches = [planned(SMALL.replace(stop_after=stop), 4) for stop in (0.01, 0.5, 1, 2.25, 4)]
+    assert batches == [[1], [2], [4], [4, 4, 1], [4, 4, 4, 4]]
+    half = train(SMALL.replace(stop_after=1.5), m, Streams(0, 0)).history.loss
+    assert half[0] == train(SMALL, m, Streams(0, 0)).history.loss[0]
+    assert len(half) == 2
     with pytest.raises(SpecError, match=r"stop_after at most epochs \(4\)"):
         SMALL.replace(stop_after=5)
 

@@ -109,6 +109,7 @@ class Evaluated:
     Attributes:
         job: what was done.
         made: one entry a model.
+        problem: signals and membership.
         measured: what the attacks found.
         control: the null control's part of the document, or None.
         seconds: by what they were spent on.
@@ -116,6 +117,7 @@ class Evaluated:
 
     job: Job
     made: Sequence[Made]
+    problem: Problem
     measured: Measured
     control: dict[str, Any] | None
     seconds: dict[str, float]
@@ -150,7 +152,7 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
         tell("null control")
         control = null(problem, job.attacks, measured.audits, **options)
         seconds["control"] = clock.lap()
-    return Evaluated(job, made, measured, control, seconds)
+    return Evaluated(job, made, problem, measured, control, seconds)
 
 
 def write(evaluated: Evaluated, out: Path, started: str) -> Audited:

@@ -1,7 +1,7 @@
-"""The early-stopped control: the undefended recipe, ended at the epoch where it is as accurate as a defended one.
+"""The early-stopped control: the undefended recipe, ended where it is as accurate as a defended one.
 
 A weaker model gives less away, so a defense that costs accuracy looks private by that alone. What it must beat is the
-undefended model of the same accuracy, which anybody gets by training for fewer epochs. The epoch is chosen on pilot
+undefended model of the same accuracy, which anybody gets by training for less time. Where to end is chosen on pilot
 models with a membership of their own, by their accuracy alone: the control's audit plays no part in the choice.
 """
 
@@ -28,13 +28,13 @@ class Stop:
     """Where the undefended recipe is as accurate as another.
 
     Attributes:
-        epochs: how many epochs it trains.
+        epochs: how many epochs it trains; a fraction ends in the middle of one.
         of: how many it trains when it is not stopped.
         expected: the pilots' mean accuracy there.
         reached: the pilots reach the accuracy asked for at some epoch; if not, `epochs` is where they come closest.
     """
 
-    epochs: int
+    epochs: float
     of: int
     expected: float
     reached: bool
@@ -73,28 +73,29 @@ def pilots(
     return [float(value) for value in np.mean([curve[:shortest] for curve in curves], axis=0)]
 
 
-def stop(curve: Sequence[float], accuracy: float) -> Stop:
-    """Find the first epoch at which a mean accuracy is reached, or the one before if that is closer.
+def stop(curve: Sequence[float], accuracy: float, chance: float = 0.0) -> Stop:
+    """Find where a mean accuracy is first reached, between two epochs by a straight line.
 
     Args:
         curve: mean accuracy after every epoch.
         accuracy: what to match.
+        chance: accuracy before the first epoch.
 
     Returns:
-        Where to stop.
+        Where to stop, to a hundredth of an epoch.
     """
     values = np.asarray(curve)
     above = np.flatnonzero(values >= accuracy)
     if len(above) == 0:
         best = int(values.argmax())
-        return Stop(best + 1, len(values), float(values[best]), reached=False)
+        return Stop(best + 1.0, len(values), float(values[best]), reached=False)
     first = int(above[0])
-    if first > 0 and accuracy - values[first - 1] < values[first] - accuracy:
-        first -= 1
-    return Stop(first + 1, len(values), float(values[first]), reached=True)
+    before = float(values[first - 1]) if first else min(chance, accuracy)
+    share = 1.0 if values[first] == before else (accuracy - before) / (float(values[first]) - before)
+    return Stop(max(0.01, round(first + share, 2)), len(values), max(accuracy, before), reached=True)
 
 
-def stopped(job: Job, epochs: int) -> Job:
+def stopped(job: Job, epochs: float) -> Job:
     """Make the job of the control: the same membership, streams and schedule, ended early.
 
     Args:

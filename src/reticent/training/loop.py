@@ -113,8 +113,8 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
     best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
     with streams.lent("dropout"):
-        for epoch in range(recipe.stop_after or recipe.epochs):
-            history.loss.append(run.epoch(epoch))
+        for epoch, batches in enumerate(planned(recipe, len(run.sizes))):
+            history.loss.append(run.epoch(epoch, batches))
             history.kept = epoch
             if materials.watched is not None:
                 history.accuracy.append(accuracy(model, materials, materials.watched))
@@ -150,6 +150,23 @@ def batch_sizes(records: int, size: int) -> list[int]:
     return sizes
 
 
+def planned(recipe: Recipe, batches: int) -> list[int]:
+    """Plan how many batches each epoch has: all, but for the last one where training stops in the middle of it.
+
+    Args:
+        recipe: says when training stops.
+        batches: of a whole epoch.
+
+    Returns:
+        One number an epoch, at least 1.
+    """
+    if recipe.stop_after is None:
+        return [batches] * recipe.epochs
+    whole = int(recipe.stop_after)
+    rest = round((recipe.stop_after - whole) * batches)
+    return [batches] * whole + [rest] * (rest > 0) or [1]
+
+
 class _Run:
     """The state of one call of `fit`."""
 
@@ -167,14 +184,15 @@ class _Run:
             (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
         )
 
-    def epoch(self, epoch: int) -> float:
-        """Visit every member once.
+    def epoch(self, epoch: int, batches: int) -> float:
+        """Visit every member once, or those of the first batches.
 
         Args:
             epoch: from 0.
+            batches: how many to take.
 
         Returns:
-            Mean loss over the members.
+            Mean loss over the records visited.
 
         Raises:
             TrainingDivergedError: the loss is NaN or infinite.
@@ -184,9 +202,10 @@ class _Run:
         order = torch.randperm(len(members), generator=self.order).to(members.y.device)
         x, y = members.x[order], members.y[order]
         total = torch.zeros((), dtype=torch.float64, device=y.device)
-        for ids, xs, ys in zip(*(torch.split(t, self.sizes) for t in (order, x, y)), strict=True):
+        parts = list(zip(*(torch.split(t, self.sizes) for t in (order, x, y)), strict=True))[:batches]
+        for ids, xs, ys in parts:
             total += self._step(xs, ys, Batch(ids, epoch)).double() * len(ys)
-        loss = float(total) / len(members)
+        loss = float(total) / sum(self.sizes[:batches])
         if not math.isfinite(loss):
             raise TrainingDivergedError(
                 f"the training loss became {loss} in epoch {epoch + 1} of {self.recipe.epochs}: "

@@ -55,8 +55,8 @@ class Recipe(Spec):
     """Largest norm of a step's gradient; longer ones are scaled down."""
     patience: Annotated[int, Ge(1)] | None = None
     """Early stopping: end after so many epochs without a lower validation loss, and keep the best epoch's state."""
-    stop_after: Annotated[int, Ge(1)] | None = None
-    """End after so many epochs of the `epochs` that the schedule is made for, and keep that state."""
+    stop_after: Annotated[float, Gt(0)] | None = None
+    """End after so many epochs (2.5 ends in the middle of the third) of the `epochs` that the schedule is made for."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16 runs the forward pass under autocast; weights and signals stay float32."""
 

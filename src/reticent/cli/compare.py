@@ -1,0 +1,59 @@
+"""``reticent compare``: several recipes under the same membership, side by side, with paired tests."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from reticent.cli.flags import Flags
+from reticent.errors import SpecError
+
+
+def compare(
+    *runs: Path,
+    recipe: Annotated[list[Path] | None, Parameter(negative="")] = None,
+    baseline: str | None = None,
+    control: Annotated[bool, Parameter(name="--early-stopped", negative="--no-early-stopped")] = True,
+    fpr: float | None = None,
+    flags: Flags = Flags(),  # noqa: B008
+) -> None:
+    """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
+
+    All are trained under the same membership and random streams. Beside each recipe stands its control: the baseline,
+    stopped early at the same accuracy.
+
+    Args:
+        runs: Folders of audits, or .npz files of outputs as `reticent attack` takes them.
+        recipe: TOML file of an audit; repeat it for several. Flags hold for all, and win.
+        baseline: Name of the undefended one: a folder's or a file's name without its ending. [the first]
+        control: Train the early-stopped control of each recipe.
+        fpr: False-positive rate of the comparison. [the smallest that is well measured]
+        flags: what holds for all.
+
+    Raises:
+        SpecError: a configuration is given, which holds one audit.
+    """
+    from reticent.cli.progress import screen
+    from reticent.cli.screen import stdout
+    from reticent.jobs.compare import compare as run
+    from reticent.report.comparison import terminal
+
+    if flags.config is not None:
+        raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
+    values = flags.values()
+    with screen() as shown:
+        compared = run(
+            *runs,
+            recipes=recipe or (),
+            baseline=baseline,
+            early_stopped=control,
+            fpr=fpr,
+            out=values.pop("out", "reticent-compare"),
+            progress=shown.model,
+            stage=shown.stage,
+            **values,
+        )
+    console = stdout()
+    console.print(terminal(compared.document))
+    for file in compared.files:
+        console.print(str(file), soft_wrap=True)

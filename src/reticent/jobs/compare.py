@@ -1,0 +1,244 @@
+"""Compare recipes: train each under the same membership, attack each, and test in pairs what differs."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reticent import seeds
+from reticent.auditing.comparison.compare import compare as paired
+from reticent.errors import InputError, UnknownNameError
+from reticent.jobs import audit as auditing
+from reticent.jobs import document
+from reticent.jobs.attack import attack
+from reticent.jobs.config import Job
+from reticent.jobs.contenders import Contender, brought, trained
+from reticent.jobs.early import Stop, pilots, stop, stopped
+from reticent.jobs.entrants import Entrant, Source, entrants
+from reticent.population.train import Callback
+from reticent.report.comparison import write_comparison
+from reticent.report.files import make_folder
+
+SCHEMA = "reticent.comparison/1"
+REPLICATES = 1000
+"""Of the paired bootstrap, where the call does not say."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A comparison that ran.
+
+    Attributes:
+        document: what ``compare.json`` holds.
+        audits: the document of each row's audit, by name.
+        files: compare.html, compare.csv and compare.json.
+    """
+
+    document: dict[str, Any]
+    audits: dict[str, dict[str, Any]]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one sentence."""
+        return str(self.document["sentence"])
+
+
+def compare(
+    *runs: str | Path,
+    recipes: Sequence[str | Path] | Mapping[str, Source] = (),
+    baseline: str | None = None,
+    early_stopped: bool = True,
+    fpr: float | None = None,
+    out: str | Path = "reticent-compare",
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
+    **values: Any,
+) -> Compared:
+    """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
+
+    All are trained under the same membership and random streams, and audited on the same records. Beside each recipe
+    stands its control: the baseline, stopped early at the same accuracy. Finished models are found in the store.
+
+    Args:
+        *runs: folders of audits, or ``.npz`` files of outputs as ``reticent attack`` takes them.
+        recipes: TOML files of audits; or, by name, such a file or keys and values.
+        baseline: name of the undefended one; by default the first.
+        early_stopped: train the controls.
+        fpr: false-positive rate of the comparison; by default the smallest that is well measured.
+        out: folder for compare.html, compare.csv and compare.json, and for a folder with each audit.
+        progress: called after every model.
+        stage: called with a word before each stage.
+        **values: keys of `AuditConfig` or `Recipe` that hold for all, as for `reticent.audit`.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        UnknownNameError: no row is called as `baseline` says.
+        InputError: fewer than two, or two that cannot be paired.
+
+    Example:
+        >>> import reticent
+        >>> recipes = {"plain": {}, "decay": {"weight_decay": 0.01}}
+        >>> done = reticent.compare(recipes=recipes, models=8, epochs=5)  # doctest: +SKIP
+        >>> print(done.sentence)  # doctest: +SKIP
+    """
+    found = entrants(runs, recipes, values)
+    names = [one.name for one in found]
+    first = names[0] if baseline is None else baseline
+    if first not in names:
+        raise UnknownNameError("baseline", first, names)
+    make_folder(Path(out))
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    maker = _Maker(Path(out), progress, stage or (lambda _: None))
+    contenders = [maker.contender(one, values) for one in found]
+    notes: list[str] = []
+    if early_stopped:
+        controls, notes = _controls(maker, found, contenders, first)
+        contenders += controls
+    written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
+    written["cannot_say"] += notes
+    written["environment"] = document.versions() | {"started": started, "peak_memory_bytes": document.peak_memory()}
+    files = write_comparison(Path(out), written)
+    return Compared(written, {one.name: one.document for one in contenders}, files)
+
+
+class _Maker:
+    """Makes the audit of one row, and tells how far it is."""
+
+    def __init__(self, out: Path, progress: Callback | None, tell: Callable[[str], None]) -> None:
+        self._out, self._progress, self._tell = out, progress, tell
+        self._folders: set[str] = set()
+        self._prefix = ""
+
+    def stage(self, word: str) -> None:
+        """Tell a stage, after the name of the row that it belongs to."""
+        self._tell(f"{self._prefix}{word}")
+
+    def contender(self, entrant: Entrant, values: Mapping[str, Any]) -> Contender:
+        """Audit one entrant, and write its report."""
+        if entrant.job is not None:
+            return self.train(entrant.name, entrant.job)
+        assert entrant.brought is not None
+        self._prefix = f"{entrant.name}: "
+        known = ("attacks", "seed", "replicates", "confidence")
+        given = {key: values[key] for key in known if values.get(key) is not None}
+        arrays: dict[str, Any] = dict(entrant.brought)
+        done = attack(**arrays, **given, out=self._folder(entrant.name), name=entrant.name, stage=self.stage)
+        self._prefix = ""
+        return brought(entrant.name, done, entrant.brought)
+
+    def train(self, name: str, job: Job, where: Stop | None = None) -> Contender:
+        """Train, or find, one population, audit it, and write its report."""
+        self._prefix = f"{name}: "
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
+        done = auditing.write(evaluated, self._folder(name), started)
+        self._prefix = ""
+        return trained(name, evaluated, done, where)
+
+    def pilots(self, job: Job) -> list[float] | None:
+        """Follow the accuracy of the undefended recipe."""
+        return pilots(job, progress=self._progress, stage=self.stage)
+
+    def _folder(self, name: str) -> Path:
+        """Name a folder that no other row has, on any file system."""
+        plain = re.sub(r"[^\w.-]+", "-", name).strip(".-")[:80] or "row"
+        folder, number = plain, 2
+        while folder.lower() in self._folders:
+            folder, number = f"{plain}-{number}", number + 1
+        self._folders.add(folder.lower())
+        return self._out / folder
+
+
+def _controls(
+    maker: _Maker, found: Sequence[Entrant], contenders: Sequence[Contender], baseline: str
+) -> tuple[list[Contender], list[str]]:
+    """Train the baseline, stopped early at the accuracy of each other row; say where that cannot be."""
+    job = next(one.job for one in found if one.name == baseline)
+    others = [one for one in contenders if one.name != baseline]
+    if job is None:
+        return [], [
+            f"There is no early-stopped control, since {baseline} is of outputs that were brought: a recipe that costs "
+            "accuracy looks private by that alone."
+        ]
+    curve = maker.pilots(job)
+    if curve is None:
+        return [], [
+            f"There is no early-stopped control, since the training of {baseline} has no epochs that could be cut off: "
+            "a recipe that costs accuracy looks private by that alone."
+        ]
+    controls: list[Contender] = []
+    notes: list[str] = []
+    made: dict[float, Contender] = {}
+    for other in others:
+        if other.accuracy is None:
+            notes.append(f"{other.name} has no early-stopped control: its accuracy is not known from margins alone.")
+            continue
+        where = stop(curve, other.accuracy, 1 / job.records.classes)
+        if where.epochs >= where.of:
+            notes.append(
+                f"{other.name} has no early-stopped control: {baseline} is closest to its accuracy when it is trained "
+                "to the end, so the baseline is its control."
+            )
+        elif where.epochs in made:
+            made[where.epochs].matched.append(other.name)
+        else:
+            name = f"{baseline}, {where.epochs:g} of {where.of} epochs"
+            made[where.epochs] = maker.train(name, stopped(job, where.epochs), where)
+            made[where.epochs].matched.append(other.name)
+            controls.append(made[where.epochs])
+        if not where.reached:
+            notes.append(
+                f"{other.name} is more accurate than {baseline} at any epoch (its pilots reach {max(curve):.1%}): its "
+                "control is less accurate than it is, which favours it."
+            )
+    return controls, notes
+
+
+def _rate(fpr: float | None, contenders: Sequence[Contender]) -> float | None:
+    """Take the rate asked for, or that of the verdicts, which depends on the number of records alone.
+
+    Raises:
+        InputError: no audit has the rate asked for.
+    """
+    first = contenders[0].document
+    if fpr is None:
+        chosen: float | None = first["verdict"]["fpr"]
+        return chosen
+    rates = [rate["fpr"] for rate in first["attacks"][0]["overall"]["tpr_at_fpr"]]
+    if fpr not in rates:
+        raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in rates)}, got {fpr:g}")
+    return fpr
+
+
+def _seed(found: Sequence[Entrant], values: Mapping[str, Any]) -> int:
+    return next((one.job.config.seed for one in found if one.job is not None), int(values.get("seed") or 0))
+
+
+def _document(
+    contenders: Sequence[Contender], baseline: str, fpr: float | None, values: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Put the paired tests and the facts of the rows together, in the order of ``docs/schema.md``."""
+    by_name = {one.name: one for one in contenders}
+    confidence = contenders[0].document["attacks"][0]["confidence"]
+    body = paired(
+        [one.entry() for one in contenders],
+        fpr=fpr,
+        rng=seeds.rng(seed, "comparison"),
+        confidence=confidence,
+        replicates=int(values.get("replicates") or REPLICATES),
+        baseline=baseline,
+    )
+    facts = {name: one.facts(by_name[baseline]) for name, one in by_name.items()}
+    keys = ("sentence", "detail", "fpr", "confidence", "baseline", "cannot_say")
+    return {
+        "schema": SCHEMA,
+        "data": contenders[0].document["data"],
+        **{key: body[key] for key in keys},
+        "rows": [row | facts[row["name"]] for row in body["rows"]],
+        "pairs": body["pairs"],
+    }

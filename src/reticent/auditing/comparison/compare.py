@@ -28,9 +28,9 @@ def compare(
 ) -> dict[str, Any]:
     """Compare recipes in pairs: AUC, TPR at one false-positive rate, and accuracy.
 
-    Each recipe is judged by the attack that finds most under it. Every two recipes are compared on the same replicates
-    of models and records. All p-values are corrected together (Holm); what is not significant then is called a tie.
-    Whether a recipe without a known accuracy lies on the Pareto front is not known, so it does not.
+    By each statistic, a recipe is judged by the attack that finds most under it. Every two recipes are compared on the
+    same replicates of models and records. All p-values are corrected together (Holm); what is not significant then is
+    called a tie. A recipe without a known accuracy is not put on the Pareto front.
 
     Args:
         entries: two or more, trained under the same membership and audited on the same records.
@@ -42,8 +42,8 @@ def compare(
 
     Returns:
         Plain values, the keys as in ``compare.json``: ``sentence``, ``detail``, ``fpr``, ``confidence``, ``baseline``,
-        ``cannot_say``, ``rows`` (``name``, ``accuracy``, ``attack``, ``best_of``, ``auc``, ``tpr``, ``attacks``,
-        ``pareto``) and ``pairs``. Cost: a bootstrap an attack and recipe.
+        ``cannot_say``, ``rows`` (``name``, ``accuracy``, ``attack``, ``auc_attack``, ``best_of``, ``auc``, ``tpr``,
+        ``attacks``, ``pareto``) and ``pairs``. Cost: a bootstrap an attack and recipe.
 
     Raises:
         InputError: entries that cannot be compared, or a bad option.
@@ -79,7 +79,7 @@ def compare(
 
 def _front(rows: Sequence[Row]) -> dict[str, bool]:
     """Say which rows are on the Pareto front, among those whose accuracy is known."""
-    known = [(row.name, row.accuracy[1].mean, row.leak) for row in rows if row.accuracy is not None]
+    known = [(row.name, row.accuracy[1].mean, row.mean(row.leak)) for row in rows if row.accuracy is not None]
     marked = front([accuracy for _, accuracy, _ in known], [leak for _, _, leak in known])
     kept = {name for (name, _, _), mark in zip(known, marked, strict=True) if mark}
     return {row.name: row.name in kept for row in rows}

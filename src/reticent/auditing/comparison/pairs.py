@@ -23,7 +23,7 @@ class Pair:
     Attributes:
         first: name of a row.
         second: name of another.
-        statistic: "auc", "tpr" (each of the row's strongest attack), or "accuracy" (of non-members).
+        statistic: "auc", "tpr" (each of the row's strongest attack by it), or "accuracy" (of non-members).
         difference: first minus second; its interval is of this pair alone.
         p_corrected: by Holm, over all pairs and statistics.
         verdict: which is lower, if `p_corrected` is below one minus the confidence; else "tie".
@@ -69,9 +69,9 @@ def pairs(rows: Sequence[Row], fpr: float | None, confidence: float) -> tuple[Pa
         For each two rows, each statistic that both have.
     """
     caught = {
-        row.name: found(row.strongest.scores, row.checked.members, fpr)
+        row.name: found(row.strongest[TPR].scores, row.checked.members, fpr)
         for row in rows
-        if fpr is not None and TPR in row.strongest.observed
+        if fpr is not None and TPR in row.strongest
     }
     tests: list[Pair] = []
     for first, second in combinations(rows, 2):
@@ -91,7 +91,9 @@ def _attacked(first: Row, second: Row, statistic: Literal["auc", "tpr"], confide
     members = first.checked.members.sum(axis=1)
     others = first.checked.members.shape[1] - members
     counted = int(members.min()) if statistic == "tpr" else int(np.minimum(members, others).min())
-    one, two = ((row.strongest.replicates, row.strongest.observed[column]) for row in (first, second))
+    one, two = (
+        (attack.replicates, attack.observed[column]) for attack in (first.strongest[column], second.strongest[column])
+    )
     return Pair(first.name, second.name, statistic, bootstrapped(one, two, column, counted, confidence))
 
 

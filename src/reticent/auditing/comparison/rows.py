@@ -1,4 +1,8 @@
-"""One row a recipe: its accuracy, what every attack finds, and which attack is the strongest."""
+"""One row a recipe: its accuracy, what every attack finds, and which attack is the strongest.
+
+By each statistic the strongest attack is that with the largest mean. The AUC of the attack with the best TPR would not
+do: where two attacks find about as much, chance decides which one that is, and their AUCs may be far apart.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,11 +42,6 @@ class Found:
     observed: Mapping[int, Floats]
     summaries: Mapping[int, Summary]
 
-    @property
-    def strength(self) -> tuple[float, float]:
-        """The mean TPR, where it is measurable, and then the mean AUC."""
-        return self.summaries[TPR].mean if TPR in self.summaries else 0.0, self.summaries[AUC].mean
-
     def to_json(self) -> dict[str, Any]:
         """Return plain values.
 
@@ -60,13 +59,13 @@ class Row:
     Attributes:
         checked: its entry.
         attacks: what each attack finds.
-        strongest: the attack that finds most; it is chosen on the audited records.
+        strongest: by column, the attack that finds most; it is chosen on the audited records.
         accuracy: of members and of non-members, over targets; None if it is not known.
     """
 
     checked: Checked
     attacks: tuple[Found, ...]
-    strongest: Found
+    strongest: Mapping[int, Found]
     accuracy: tuple[Summary, Summary] | None
 
     @property
@@ -75,9 +74,20 @@ class Row:
         return self.checked.name
 
     @property
-    def leak(self) -> float:
-        """What the Pareto front is about: the TPR, or the AUC where that is not measurable."""
-        return self.strongest.summaries[TPR if TPR in self.strongest.summaries else AUC].mean
+    def leak(self) -> int:
+        """The column that the Pareto front is about: the TPR, or the AUC where that is not measurable."""
+        return TPR if TPR in self.strongest else AUC
+
+    def mean(self, column: int) -> float:
+        """Return what the strongest attack finds.
+
+        Args:
+            column: of the replicates; measurable.
+
+        Returns:
+            The mean over targets.
+        """
+        return self.strongest[column].summaries[column].mean
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values.
@@ -89,9 +99,11 @@ class Row:
         return {
             "name": self.name,
             "accuracy": {group: None if summary is None else summary.to_json() for group, summary in known.items()},
-            "attack": self.strongest.name,
+            "attack": self.strongest[self.leak].name,
+            "auc_attack": self.strongest[AUC].name,
             "best_of": len(self.attacks),
-            **self.strongest.to_json(),
+            "auc": self.strongest[AUC].to_json()["auc"],
+            "tpr": self.strongest[self.leak].to_json()["tpr"],
             "attacks": [{"name": attack.name, **attack.to_json()} for attack in self.attacks],
         }
 
@@ -113,7 +125,10 @@ def row(checked: Checked, fpr: float | None, seed: int, replicates: int, confide
         _found(name, scores, checked, fpr, np.random.default_rng(seed), replicates, confidence)
         for name, scores in checked.scores.items()
     )
-    return Row(checked, attacks, max(attacks, key=lambda attack: attack.strength), _accuracies(checked, confidence))
+    strongest = {
+        column: max(attacks, key=lambda attack: attack.summaries[column].mean) for column in attacks[0].summaries
+    }
+    return Row(checked, attacks, strongest, _accuracies(checked, confidence))
 
 
 def _found(

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from reticent.auditing.comparison.pairs import Pair, Statistic
-from reticent.auditing.comparison.rows import TPR, Row
+from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
 from reticent.auditing.wording import ENOUGH_TARGETS, percent
 
@@ -118,10 +118,10 @@ def detail(rows: Sequence[Row], baseline: str, findings: Findings) -> list[str]:
     by_name = {row.name: row for row in rows}
     lines = []
     for row in recipes:
-        lines += [two(row, by_name[baseline], findings), _accuracy(row.name, baseline, findings)]
+        lines += [two(row, by_name[baseline], findings), _accuracy(row, by_name[baseline], findings)]
         control = control_of(rows, row.name)
         if control is not None:
-            lines += [_control(row, control, findings), _accuracy(row.name, control.name, findings)]
+            lines += [_control(row, control, findings), _accuracy(row, control, findings)]
     lines += [two(one, other, findings) for i, one in enumerate(recipes) for other in recipes[i + 1 :]]
     return [line for line in lines if line]
 
@@ -152,14 +152,24 @@ def _against(first: str, second: str, relation: Relation) -> str:
 
 def _control(row: Row, control: Row, findings: Findings) -> str:
     """Judge a recipe against the undefended model that was stopped early at the same accuracy."""
-    relation = findings.leak(row.name, control.name)
-    conclusion = {
-        "less": f"so {row.name} protects by more than by being less accurate",
-        "more": f"so stopping early protects better than {row.name} does",
-        "tie": f"so {row.name} does no better here than stopping early would",
-        "mixed": f"so whether {row.name} does better than stopping early would depends on the measure",
+    relation, accuracy = findings.leak(row.name, control.name), findings.get(row.name, control.name, "accuracy")
+    other = f"the undefended model that was stopped early ({control.name})"
+    lead = {
+        "less": f"{row.name} leaks less than {other}",
+        "more": f"{row.name} leaks more than {other}",
+        "tie": f"{row.name} is a tie at this size with {other}",
+        "mixed": f"{row.name} leaks less by one measure and more by the other than {other}",
     }[relation]
-    return f"{_against(row.name, control.name, relation)}, {conclusion}: {_numbers(row, control, findings)}."
+    if accuracy is not None and relation == accuracy[2] and relation != "tie":
+        conclusion = f"but it is {relation} accurate than that, too, so which of the two is better is open"
+    else:
+        conclusion = {
+            "less": "so it protects by more than by being less accurate",
+            "more": "so stopping early protects better",
+            "tie": "so it is not shown to do better than stopping early does",
+            "mixed": "so whether it does better than stopping early depends on the measure",
+        }[relation]
+    return f"{lead}, {conclusion}: {_numbers(row, control, findings)}."
 
 
 def _numbers(first: Row, second: Row, findings: Findings) -> str:
@@ -169,11 +179,11 @@ def _numbers(first: Row, second: Row, findings: Findings) -> str:
     if tpr is not None and findings.fpr is not None:
         every = 1 / Fraction(findings.fpr).limit_denominator(10**9)
         alarms = f"{every.denominator:,} false alarm{'s' * (every.denominator > 1)} in {every.numerator:,}"
-        shares = " and ".join(percent(row.to_json()["tpr"]["mean"]) for row in (first, second))
+        shares = " and ".join(percent(row.mean(TPR)) for row in (first, second))
         parts.append(f"at {alarms}, {shares} of the training records are found (difference {_points(tpr, sure)})")
     area = findings.get(first.name, second.name, "auc")
     if area is not None:
-        areas = " and ".join(f"{row.to_json()['auc']['mean']:.3f}" for row in (first, second))
+        areas = " and ".join(f"{row.mean(AUC):.3f}" for row in (first, second))
         value, (low, high), _ = area
         parts.append(
             f"the area under the ROC curve is {areas} "
@@ -182,15 +192,16 @@ def _numbers(first: Row, second: Row, findings: Findings) -> str:
     return "; ".join(parts)
 
 
-def _accuracy(first: str, second: str, findings: Findings) -> str:
+def _accuracy(first: Row, second: Row, findings: Findings) -> str:
     """Compare accuracies; empty if one is not known."""
-    found = findings.get(first, second, "accuracy")
+    found = findings.get(first.name, second.name, "accuracy")
+    other = second.name if second.checked.entry.role == "recipe" else "its control"
     if found is None:
         return ""
     sure = percent(findings.confidence)
     if found[2] == "tie":
-        return f"In accuracy, {first} and {second} are a tie (difference {_points(found, sure)})."
-    return f"{first} is {found[2]} accurate than {second} (difference {_points(found, sure)})."
+        return f"In accuracy, {first.name} and {other} are a tie (difference {_points(found, sure)})."
+    return f"{first.name} is {found[2]} accurate than {other} (difference {_points(found, sure)})."
 
 
 def _points(found: tuple[float, Interval, Relation], sure: str) -> str:
@@ -216,7 +227,7 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], fpr: float | None) -> lis
         lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
     elif targets < ENOUGH_TARGETS:
         lines.append(f"Only {targets} models of each recipe were audited: how much they differ is hardly known.")
-    if fpr is not None and TPR not in rows[0].strongest.observed:
+    if fpr is not None and TPR not in rows[0].strongest:
         lines.append(
             f"Nothing can be said at a false-positive rate of {percent(fpr)}: the audits are too small for it."
         )

@@ -74,7 +74,7 @@ def test_changed_bytes_are_named_and_never_used(store, damage):
             content[:-1] + (b"\x00" if damage == "flip" and content[-1:] != b"\x00" else b"\x01") * (damage == "flip")
         )
     with pytest.raises(
-        CorruptRunError, match=r"run r1: a\.safetensors is missing or not what was written.*remove the folder"
+        CorruptRunError, match=r"run r1: a\.safetensors is missing or not what was written.*reticent runs rm r1 --store"
     ):
         store.find("r1").arrays("a.safetensors")
 
@@ -83,7 +83,7 @@ def test_changed_bytes_are_named_and_never_used(store, damage):
 def test_a_broken_done_json_is_named(store, content):
     write(store)
     (store.root / "runs" / "r1" / "done.json").write_text(content)
-    with pytest.raises(CorruptRunError, match=r"run r1: done\.json"):
+    with pytest.raises(CorruptRunError, match=r"run r1: done\.json.*reticent runs rm r1 --store .*, then run the same"):
         store.find("r1")
 
 
@@ -121,3 +121,68 @@ def test_done_json_holds_the_hash_of_every_file(store):
     done = json.loads((store.root / "runs" / "r1" / "done.json").read_text())
     assert sorted(done["files"]) == ["a.safetensors", "spec.json"]
     assert all(len(digest) == 64 for digest in done["files"].values())
+
+
+def test_a_run_is_removed_and_can_be_made_again(store):
+    write(store, value=1.0)
+    (store.root / "runs" / "r1.partial").mkdir()
+    store.remove("r1")
+    assert store.find("r1") is None
+    assert [p.name for p in (store.root / "runs").iterdir()] == ["r1.partial"]
+    store.remove("r1.partial")
+    store.remove("r1")  # nothing is there: nothing to do
+    assert list((store.root / "runs").iterdir()) == []
+    assert [p.name for p in (store.root / "locks").iterdir()] == ["r1.lock"]
+    write(store, value=2.0)
+    assert store.find("r1").arrays("a.safetensors")["x"][0] == 2.0
+
+
+def test_a_removal_that_was_interrupted_is_finished_by_the_next(store, monkeypatch):
+    write(store)
+    monkeypatch.setattr("shutil.rmtree", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        store.remove("r1")
+    monkeypatch.undo()
+    assert store.find("r1") is None
+    assert [p.name for p in (store.root / "runs").iterdir()] == ["r1.removing"]
+    write(store)
+    store.remove("r1")
+    assert list((store.root / "runs").iterdir()) == []
+    (store.root / "runs" / "r1.removing").mkdir()
+    store.remove("r1.removing")
+    assert list((store.root / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../locks", "..", ".", "", "x/../../outside"])
+def test_nothing_outside_of_runs_is_removed(store, name):
+    (store.root.parent / "outside").mkdir()
+    with pytest.raises(StoreError):
+        store.remove(name)
+    assert (store.root.parent / "outside").is_dir()
+    assert (store.root / "locks").is_dir()
+
+
+def test_a_link_is_neither_followed_nor_removed(store):
+    outside = store.root.parent / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("x")
+    (store.root / "runs" / "r1").symlink_to(outside)
+    with pytest.raises(StoreError, match="is no run: it is left alone"):
+        store.remove("r1")
+    write(store, "r2")
+    (store.root / "runs" / "r2" / "link").symlink_to(outside)
+    store.remove("r2")
+    assert (outside / "precious").read_text() == "x"
+    assert (store.root / "runs" / "r1").is_symlink()
+
+
+def test_what_a_live_process_holds_is_not_removed(store):
+    write(store)
+    with store.claim("r1"):
+        assert store.holder("r1") == f"process {os.getpid()}"
+        with pytest.raises(StoreLockedError, match="which is alive"):
+            store.remove("r1")
+    assert store.find("r1") is not None
+    assert store.holder("r1") is None
+    (store.root / "locks" / "r1.owner").write_text("process 1")  # of a process that was killed
+    assert store.holder("r1") is None

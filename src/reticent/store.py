@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,6 +25,9 @@ from safetensors.numpy import load_file, save
 
 from reticent.errors import CorruptRunError, StoreError, StoreLockedError
 
+RUNS = "runs"
+PARTIAL, REMOVING = ".partial", ".removing"
+"""Ends of the names of folders that are being written, and removed."""
 CLAIM_PATIENCE = 5.0
 """Seconds to wait for a claim: long enough for the workers of a process that was just killed to end."""
 
@@ -67,8 +71,7 @@ class Run:
         expected = self.done["files"].get(name)
         if expected is None or not path.is_file() or _sha256(path) != expected:
             raise CorruptRunError(
-                f"run {self.id}: {name} is missing or not what was written: it will not be used; "
-                f"remove the folder {self.folder} and run the same command again"
+                f"run {self.id}: {name} is missing or not what was written: it will not be used; {_advice(self.folder)}"
             )
         return path
 
@@ -132,7 +135,7 @@ class Store:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._runs = root / "runs"
+        self._runs = root / RUNS
         self._locks = root / "locks"
 
     def open(self) -> "Store":
@@ -168,12 +171,9 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CorruptRunError(
-                f"run {run_id}: done.json cannot be read ({error}): "
-                f"remove the folder {folder} and run the same command again"
-            ) from None
+            raise CorruptRunError(f"run {run_id}: done.json cannot be read ({error}): {_advice(folder)}") from None
         if not isinstance(files, dict) or not isinstance(facts, dict):
-            raise CorruptRunError(f"run {run_id}: done.json is not what was written: remove the folder {folder}")
+            raise CorruptRunError(f"run {run_id}: done.json is not what was written: {_advice(folder)}")
         return Run(folder, done)
 
     @contextmanager
@@ -191,9 +191,76 @@ class Store:
             StoreLockedError: another live process holds the run.
             StoreError: the disk is full or may not be written.
         """
-        lock, owner = self._locks / f"{run_id}.lock", self._locks / f"{run_id}.owner"
-        draft = self._runs / f"{run_id}.partial"
-        held = FileLock(lock, timeout=CLAIM_PATIENCE if patience is None else patience)
+        draft = self._runs / f"{run_id}{PARTIAL}"
+        with self._held(run_id, CLAIM_PATIENCE if patience is None else patience):
+            try:
+                with _disk_errors(self.root):
+                    shutil.rmtree(draft, ignore_errors=True)
+                    draft.mkdir()
+                made = Draft(draft, self.root)
+                yield made
+                with _disk_errors(self.root):
+                    self._finish(made, run_id)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+
+    def holder(self, run_id: str) -> str | None:
+        """Say which live process holds a run.
+
+        Args:
+            run_id: its name.
+
+        Returns:
+            Such as "process 4711"; None if nobody does.
+        """
+        lock, owner = self._lock(run_id)
+        if not owner.exists():
+            return None
+        held = FileLock(lock, timeout=0)
+        try:
+            held.acquire()
+        except (Timeout, OSError):
+            return _read(owner)
+        held.release()
+        return None
+
+    def remove(self, name: str) -> None:
+        """Remove a folder of ``runs/``: renamed first, so that at no moment half a run looks like a whole one.
+
+        The lock's file stays: who waits for it must find the same file as who comes later.
+
+        Args:
+            name: of the folder: a run's, or that with ``.partial`` or ``.removing`` behind it.
+
+        Raises:
+            StoreLockedError: a live process holds the run.
+            StoreError: the folder may not be written.
+        """
+        folder = self._runs / name
+        if folder.is_symlink() or folder.name != name or name == "..":
+            raise StoreError(f"{folder} is no run: it is left alone")
+        condemned = folder.with_suffix(REMOVING)
+        with self._held(folder.stem, 0), _disk_errors(self.root):
+            if folder != condemned and folder.exists():
+                if condemned.exists():
+                    shutil.rmtree(condemned)
+                folder.rename(condemned)
+            if condemned.exists():
+                shutil.rmtree(condemned)
+            _sync_folder(self._runs)
+
+    def _lock(self, run_id: str) -> tuple[Path, Path]:
+        return self._locks / f"{run_id}.lock", self._locks / f"{run_id}.owner"
+
+    @contextmanager
+    def _held(self, run_id: str, patience: float) -> Iterator[None]:
+        """Hold a run's lock, with the name of this process beside it.
+
+        Raises:
+            StoreLockedError: another live process holds the run.
+        """
+        lock, owner = self._lock(run_id)
+        held = FileLock(lock, timeout=patience)
         with _disk_errors(self.root):
             try:
                 held.acquire()
@@ -205,14 +272,8 @@ class Store:
         try:
             with _disk_errors(self.root):
                 owner.write_text(f"process {os.getpid()}", encoding="utf-8")
-                shutil.rmtree(draft, ignore_errors=True)
-                draft.mkdir()
-            made = Draft(draft, self.root)
-            yield made
-            with _disk_errors(self.root):
-                self._finish(made, run_id)
+            yield
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
             owner.unlink(missing_ok=True)
             held.release()
 
@@ -226,6 +287,11 @@ class Store:
         if not target.exists():
             draft.folder.rename(target)
         _sync_folder(self._runs)
+
+
+def _advice(folder: Path) -> str:
+    store = shlex.quote(str(folder.parent.parent))
+    return f"remove it (reticent runs rm {folder.name} --store {store}), then run the same command again"
 
 
 def _sha256(path: Path) -> str:

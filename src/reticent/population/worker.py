@@ -138,7 +138,8 @@ class Maker:
         ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
         draft.write_arrays("roles.safetensors", ids)
         draft.write_json("spec.json", canonical(population.training_spec(model)) | {"recipe": full(population.recipe)})
-        draft.facts = {"kind": "training", "model": model, "seconds": seconds, **_environment(self.device)}
+        made = {"kind": "training", "model": model, "data": population.records.name, "seconds": seconds}
+        draft.facts = made | _environment(self.device)
         return trained.model
 
     def _load(self, model: int, run: Run) -> nn.Module:

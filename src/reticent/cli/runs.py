@@ -1,0 +1,301 @@
+"""``reticent runs``: what is in the store, whether it still holds, and how to remove what is not wanted."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import cyclopts
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from reticent.jobs.runs.inventory import Entry, Inventory
+    from reticent.jobs.runs.remove import Plan
+
+app = cyclopts.App(name="runs", help="List, show, check and remove what is in the store.")
+
+STORE = Path("reticent-store")
+"""The default of ``reticent audit``."""
+
+
+@app.command(name="list")
+def list_(
+    *,
+    store: Path = STORE,
+    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """List the runs of a store: by default one line for all models of one recipe, data set and seed.
+
+    Hashes are not checked here: see `reticent runs verify`.
+
+    Args:
+        store: Folder of finished models.
+        all: One line a run.
+        json: As JSON, for programs; always with every run.
+    """
+    from reticent.cli.screen import stdout
+    from reticent.jobs.runs.groups import group
+    from reticent.jobs.runs.inventory import scan
+
+    found = scan(store)
+    console = stdout()
+    if json:
+        groups = [one.to_json() for one in group(found)]
+        runs = [entry.to_json() for entry in found.entries]
+        _json({"store": str(store), "bytes": found.bytes, "groups": groups, "runs": runs, "foreign": found.foreign})
+        return
+    if found.entries:
+        console.print(_every(found.entries) if all else _groups(found))
+        console.print()
+    _total(console, found)
+
+
+@app.command
+def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """Show one run: its state, what it was made from, its files, what was made from it.
+
+    Args:
+        run: Its name, or as much of the beginning as no other run has.
+        store: Folder of finished models.
+        json: As JSON, for programs.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from reticent.cli.screen import stdout
+    from reticent.jobs.runs.inventory import scan
+
+    found = scan(store)
+    entry = found.find(run)
+    signals = [one.folder.name for one in found.signals_of(entry.id)]
+    files = _files(entry)
+    if json:
+        made = {"spec": entry.spec, "facts": entry.facts, "files": files, "signals": signals}
+        _json(entry.to_json() | made)
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    state = entry.state + (f": {entry.problem}" if entry.problem else "")
+    rows = {"run": entry.id, "folder": str(entry.folder), "kind": entry.kind, "state": state, "when": _when(entry)}
+    rows |= {"size": size(entry.bytes)} | ({"signals": ", ".join(signals)} if signals else {})
+    for key, value in rows.items():
+        table.add_row(key, Text(value))
+    for title, tree in (("made from", entry.spec), ("facts", entry.facts)):
+        for place, (key, value) in enumerate(_leaves(tree)):
+            table.add_row("" if place else title, Text(f"{key} = {value}"))
+    for place, file in enumerate(files):
+        told = f"{file['name']}  {size(file['bytes'] or 0)}  sha256 {file['sha256'] or 'not noted'}"
+        table.add_row("" if place else "files", Text(told))
+    stdout().print(table)
+
+
+@app.command
+def verify(*runs: str, store: Path = STORE) -> None:
+    """Compute every hash anew, and name what is not what was written. Exit code 1 if there is any.
+
+    Args:
+        runs: Names, or their beginnings; by default all.
+        store: Folder of finished models.
+
+    Raises:
+        SystemExit: with the exit code.
+    """
+    from reticent.cli.screen import stdout
+    from reticent.jobs.runs import verify as job
+    from reticent.jobs.runs.inventory import scan
+
+    found = scan(store)
+    asked = [found.find(name) for name in runs] if runs else list(found.entries)
+    broken = job.verify(asked)
+    console = stdout()
+    for name, problems in broken.items():
+        console.print(f"{name}: {'; '.join(problems)}", markup=False, soft_wrap=True)
+    finished = [entry for entry in asked if entry.state in {"finished", "corrupt"}]
+    files = sum(len(entry.files) for entry in finished)
+    read = size(sum(entry.bytes for entry in finished))
+    if not broken:
+        console.print(f"{_count(len(finished), 'run')}, {_count(files, 'file')}, {read}: every hash holds.")
+    else:
+        console.print(
+            f"\n{len(broken)} of {_count(len(finished), 'run')} corrupt; they will not be used. To remove them: "
+            f"{_rm('--corrupt', store)}",
+            markup=False,
+            soft_wrap=True,
+        )
+    raise SystemExit(int(bool(broken)))
+
+
+@app.command
+def rm(
+    *runs: str,
+    store: Path = STORE,
+    corrupt: Annotated[bool, Parameter(negative="")] = False,
+    unfinished: Annotated[bool, Parameter(negative="")] = False,
+    older_than: str | None = None,
+    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002
+    yes: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Remove runs; signals go with the model that they are of. What a live process holds is kept.
+
+    Exit code: 0 if all that was asked for is gone, else 1.
+
+    Args:
+        runs: Names, or as much of their beginnings as no other run has.
+        store: Folder of finished models.
+        corrupt: Those that are not what was written (every hash is computed anew).
+        unfinished: Those that a killed process left.
+        older_than: Those finished, or last changed, so long ago: 30d, 12h or 8w.
+        all: All.
+        yes: Don't ask.
+
+    Raises:
+        SystemExit: with the exit code.
+    """
+    from reticent.cli.screen import stdout
+    from reticent.jobs.runs.inventory import scan
+    from reticent.jobs.runs.remove import Choice, plan, remove
+
+    choice = Choice(tuple(runs), corrupt, unfinished, older_than, all)
+    found = scan(store)
+    planned = plan(found, choice)
+    console = stdout()
+    _announce(console, planned)
+    if not planned.entries:
+        console.print("There is nothing to remove.")
+        raise SystemExit(int(bool(planned.kept)))
+    if not yes and not _agreed(console, planned):
+        console.print("Nothing was removed.")
+        raise SystemExit(1)
+    gone, held = remove(found, planned)
+    freed = size(sum(entry.bytes for entry in gone))
+    console.print(f"Removed {_count(len(gone), 'run')}, {freed}.")
+    for entry in held:
+        console.print(f"{entry.folder.name} is kept: a live process took it meanwhile.")
+    raise SystemExit(int(bool(held or planned.kept)))
+
+
+def _announce(console: "Console", planned: "Plan") -> None:
+    if planned.entries:
+        console.print(_every(planned.entries))
+        console.print()
+    if planned.with_them:
+        count = len(planned.with_them)
+        console.print(f"{_count(count, 'run')} of signals go{'es' * (count == 1)} with the models that they are of.")
+    for entry in planned.kept:
+        console.print(f"{entry.folder.name} is kept: a live process holds it, or what was made from it.")
+
+
+def _agreed(console: "Console", planned: "Plan") -> bool:
+    from reticent.errors import InputError
+
+    if not sys.stdin.isatty():
+        raise InputError("nobody is there to ask whether to remove them: give --yes")
+    asked = f"Remove {_count(len(planned.entries), 'run')}, {size(planned.bytes)}? [y/N] "
+    try:
+        answer = console.input(asked, markup=False)
+    except EOFError:
+        return False
+    return answer.strip().lower() in {"y", "yes"}
+
+
+def _groups(found: "Inventory") -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    from reticent.jobs.runs.groups import group
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("data", "recipe"):
+        table.add_column(title, overflow="fold")
+    for title in ("seed", "models", "signals", "size"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("when", no_wrap=True)
+    table.add_column("state", overflow="fold")
+    for one in group(found):
+        counts = ("–" if one.seed is None else str(one.seed), str(one.models), str(one.signals), size(one.bytes))
+        table.add_row(Text(one.data), Text(one.recipe), *counts, f"{one.when:%Y-%m-%d %H:%M}", one.states)
+    return table
+
+
+def _every(entries: "Sequence[Entry]") -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("run", "kind", "model", "size", "when"):
+        table.add_column(title, no_wrap=True, justify="right" if title in {"model", "size"} else "left")
+    table.add_column("state", overflow="fold")
+    for entry in entries:
+        model = "–" if entry.model is None else str(entry.model)
+        state = entry.state + (f" ({entry.problem})" if entry.problem else "")
+        table.add_row(entry.folder.name, entry.kind, model, size(entry.bytes), _when(entry), Text(state))
+    return table
+
+
+def _total(console: "Console", found: "Inventory") -> None:
+    states = [entry.state for entry in found.entries]
+    lines = [f"{_count(len(states), 'run')}, {size(found.bytes)} in {found.root}"]
+    if "corrupt" in states:
+        lines.append(f"{states.count('corrupt')} corrupt, which will not be used: {_rm('--corrupt', found.root)}")
+    if "unfinished" in states:
+        told = f"{states.count('unfinished')} unfinished, left by a process that ended"
+        lines.append(f"{told}: {_rm('--unfinished', found.root)}")
+    if found.foreign:
+        shown = ", ".join(found.foreign[:5]) + (", ..." if len(found.foreign) > 5 else "")
+        lines.append(f"not made by reticent, and left alone: {shown}")
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _rm(flag: str, store: Path) -> str:
+    import shlex
+
+    return f"reticent runs rm {flag}" + ("" if store == STORE else f" --store {shlex.quote(str(store))}")
+
+
+def _files(entry: "Entry") -> list[dict[str, Any]]:
+    present = {path.name: path.lstat().st_size for path in sorted(entry.folder.iterdir())}
+    names = sorted({*present, *entry.files})
+    return [{"name": name, "bytes": present.get(name), "sha256": entry.files.get(name)} for name in names]
+
+
+def _leaves(tree: Any, path: str = "") -> list[tuple[str, Any]]:
+    if not isinstance(tree, dict):
+        return [(path, tree)]
+    return [leaf for key, value in tree.items() for leaf in _leaves(value, f"{path}.{key}" if path else str(key))]
+
+
+def _json(value: Any) -> None:
+    import json
+
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=True) + "\n")
+
+
+def _when(entry: "Entry") -> str:
+    return f"{entry.when:%Y-%m-%d %H:%M}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def size(count: int) -> str:
+    """Write a size for people.
+
+    Args:
+        count: bytes.
+
+    Returns:
+        Such as "340 kB" or "1.2 GB", in powers of 1000.
+    """
+    value, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 99.5 else f"{value:.1f} {unit}"

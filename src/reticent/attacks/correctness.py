@@ -10,6 +10,7 @@ import numpy as np
 
 from reticent.attacks.base import Needs, Problem
 from reticent.errors import InputError
+from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -49,20 +50,9 @@ def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floa
     Cost: O(T N C).
     """
     signals = problem.signals
-    scores = np.empty(problem.shape)
-    if signals.logits is None:
-        if signals.classes > 2:
-            raise InputError(
-                f"correctness: expected logits of all {signals.classes} classes, got margins only, which for more than "
-                "two classes do not tell which class is predicted: give logits (M, N, C), or leave this attack out"
-            )
-        for block in signals.blocks():
-            scores[:, block] = signals.margins[problem.targets, block][:, :, 0] > 0
-        return scores
-    for block in signals.blocks(2 * signals.classes):
-        logits = np.array(signals.logits[problem.targets, block])
-        labels = signals.labels[block][None, :, None]
-        own = np.take_along_axis(logits, labels, axis=2)[:, :, 0]
-        np.put_along_axis(logits, labels, -np.inf, axis=2)
-        scores[:, block] = own > logits.max(axis=2)
-    return scores
+    if not knows(signals):
+        raise InputError(
+            f"correctness: expected logits of all {signals.classes} classes, got margins only, which for more than "
+            "two classes do not tell which class is predicted: give logits (M, N, C), or leave this attack out"
+        )
+    return correct(signals, problem.targets).astype(np.float64)

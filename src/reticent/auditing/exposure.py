@@ -1,11 +1,20 @@
 """Exposure: how far each record gives itself away, from the models that saw it and those that did not.
 
-Paper: Feldman and Zhang (2020), "What neural networks memorize and why", for the memorisation score; here in its soft
-form, with the probability of the true label in place of its being predicted. `exposure` is a record's own d': how far
-apart, in standard deviations, the two groups of models put its margin. An attacker with reference models sees just that
-difference. A record's variance is drawn toward the mean variance of all records with the weight of `PRIOR` degrees of
-freedom (empirical Bayes: Smyth 2004): with few models the largest exposures would else be those of records whose models
-agree by chance.
+`exposure` is a record's own d': how far apart, in standard deviations, the two groups of models put its margin. An
+attacker with reference models sees just that difference. A record's variance is drawn toward the mean variance of all
+records with the weight of `PRIOR` degrees of freedom (empirical Bayes: Smyth 2004): with few models the largest
+exposures would else be those of records whose models agree by chance.
+
+`distance` is the same difference in standard errors, and `distance_p` Student's one-sided test of it: had the record
+left no trace, the two groups of models would be alike, so their variance is pooled. Here the variance is the larger of
+the record's own and the one above, so that the test never finds more than Student's, whatever the variances of other
+records. It takes margins as roughly normal in a group of models, as LiRA does. The most exposed of N records look worse
+than they are, so `distance_p_corrected` is corrected for N by Holm's method: the chance that *any* record without a
+trace falls below a level is at most that level.
+
+Paper: Feldman and Zhang (2020), "What neural networks memorize and why", section 1.2, for `memorisation`; its standard
+error is that of Agresti and Caffo (2000), one success and one failure added to each group, which is not 0 where all
+models agree. `memorisation_soft` has the probability of the true label in place of its being predicted.
 """
 
 from dataclasses import dataclass, fields
@@ -13,9 +22,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from reticent import checks
+from reticent.auditing.comparison.multiple import holm
 from reticent.data.membership import Membership, as_membership
+from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals, log_probability
 
 Floats = NDArray[np.float64]
@@ -41,8 +53,16 @@ class Exposure:
             all records; needs a model in each group, and s > 0.
         exposure_error: its standard error, ``sqrt(1 / k_in + 1 / k_out + exposure^2 / (2 f))`` with
             ``f = k_in + k_out - 2 + PRIOR``.
-        memorisation: mean probability of the true label IN minus OUT, from -1 to 1.
-        memorisation_error: its standard error, from the two groups' variances; needs two models in each.
+        distance: ``(mean_in - mean_out)`` in standard errors ``max(s, s_own) sqrt(1 / k_in + 1 / k_out)``, s_own the
+            record's own pooled standard deviation; needs three models, and s > 0.
+        distance_p: chance of such a distance or a larger one, had the record left no trace: Student's, with
+            ``k_in + k_out - 2`` degrees of freedom.
+        distance_p_corrected: the same by Holm, over all records that have one.
+        memorisation: share of IN models that label the record correctly, minus that of OUT models, from -1 to 1; needs
+            a model in each group, and logits or two classes.
+        memorisation_error: its standard error.
+        memorisation_soft: mean probability of the true label IN minus OUT, from -1 to 1.
+        memorisation_soft_error: its standard error, from the two groups' variances; needs two models in each.
     """
 
     label: NDArray[np.int64]
@@ -54,8 +74,13 @@ class Exposure:
     std_out: Masked
     exposure: Masked
     exposure_error: Masked
+    distance: Masked
+    distance_p: Masked
+    distance_p_corrected: Masked
     memorisation: Masked
     memorisation_error: Masked
+    memorisation_soft: Masked
+    memorisation_soft_error: Masked
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dictionary a record, in the order of the records.
@@ -95,14 +120,14 @@ class _Group:
 
 
 def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Exposure:
-    """Compute every record's exposure and memorisation score.
+    """Compute every record's exposure, distance and memorisation.
 
     Args:
         signals: of M models on N records; the plain query is used.
         membership: who was trained on what ``(M, N)``.
 
     Returns:
-        One entry a record. Cost: one pass over the margins, by blocks of records.
+        One entry a record. Cost: one pass over the margins, and one over the logits, by blocks of records.
 
     Raises:
         ShapeError: the two do not fit each other.
@@ -115,7 +140,19 @@ def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Ex
         chances = np.exp(log_probability(margins))
         inside.append(_group(margins, chances, matrix[:, block]))
         outside.append(_group(margins, chances, ~matrix[:, block]))
-    return _compare(signals.labels, _join(inside), _join(outside))
+    one, other = _join(inside), _join(outside)
+    return Exposure(
+        label=signals.labels,
+        k_in=one.count,
+        k_out=other.count,
+        mean_in=_masked(one.margin, one.count > 0),
+        mean_out=_masked(other.margin, other.count > 0),
+        std_in=_deviation(one),
+        std_out=_deviation(other),
+        **_distances(one, other),
+        **_memorisation(signals, matrix, one.count, other.count),
+        **_soft(one, other),
+    )
 
 
 def _group(margins: Floats, chances: Floats, chosen: NDArray[np.bool_]) -> _Group:
@@ -132,36 +169,60 @@ def _join(groups: list[_Group]) -> _Group:
     return _Group(*(np.concatenate([getattr(group, field.name) for group in groups]) for field in fields(_Group)))
 
 
-def _compare(labels: NDArray[np.int64], one: _Group, other: _Group) -> Exposure:
-    """Put the two groups side by side, masking what too few models say."""
+def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
+    """Put the two groups' margins side by side, in standard deviations and in standard errors."""
     both = (one.count > 0) & (other.count > 0)
     freedom = one.count + other.count - 2
     squares = one.margin_squares + other.margin_squares
     usable = both & (freedom > 0)
     # s0^2, the mean variance within groups; s^2 = (squares + PRIOR s0^2) / (freedom + PRIOR).
     prior = squares[usable].sum() / max(int(freedom[usable].sum()), 1)
-    freedom = np.maximum(freedom, 0) + PRIOR
-    variance = (np.where(usable, squares, 0.0) + PRIOR * prior) / freedom
+    drawn = np.maximum(freedom, 0) + PRIOR
+    variance = (np.where(usable, squares, 0.0) + PRIOR * prior) / drawn
     known = both & (variance > 0)
-    pooled = np.sqrt(variance)
-    distance = (one.margin - other.margin) / np.where(known, pooled, 1.0)
+    gap = one.margin - other.margin
+    exposure = gap / np.where(known, np.sqrt(variance), 1.0)
     sampling = 1 / np.maximum(one.count, 1) + 1 / np.maximum(other.count, 1)
-    error = np.sqrt(sampling + distance**2 / (2 * freedom))
-    two = (one.count > 1) & (other.count > 1)
+    tested = known & usable
+    careful = np.maximum(variance, squares / np.maximum(freedom, 1))
+    distance = gap / np.where(tested, np.sqrt(careful * sampling), 1.0)
+    p = np.where(tested, stdtr(np.maximum(freedom, 1), -distance), 1.0)
+    corrected = np.ones(len(p))
+    corrected[tested] = holm(p[tested])
+    return {
+        "exposure": _masked(exposure, known),
+        "exposure_error": _masked(np.sqrt(sampling + exposure**2 / (2 * drawn)), known),
+        "distance": _masked(distance, tested),
+        "distance_p": _masked(p, tested),
+        "distance_p_corrected": _masked(corrected, tested),
+    }
+
+
+def _memorisation(
+    signals: Signals, inside: NDArray[np.bool_], k_in: NDArray[np.int64], k_out: NDArray[np.int64]
+) -> dict[str, Masked]:
+    """Compare how many models of either group label each record correctly."""
+    value, variance = np.zeros(signals.records), np.zeros(signals.records)
+    known = (k_in > 0) & (k_out > 0)
+    if not knows(signals):
+        known = np.zeros_like(known)
+    else:
+        right = correct(signals, np.arange(signals.models))
+        for sign, chosen, count in ((1, inside, k_in), (-1, ~inside, k_out)):
+            hits = (right & chosen).sum(axis=0)
+            value += sign * hits / np.maximum(count, 1)
+            share = (hits + 1) / (count + 2)
+            variance += share * (1 - share) / (count + 2)
+    return {"memorisation": _masked(value, known), "memorisation_error": _masked(np.sqrt(variance), known)}
+
+
+def _soft(one: _Group, other: _Group) -> dict[str, Masked]:
+    both, two = (one.count > 0) & (other.count > 0), (one.count > 1) & (other.count > 1)
     share = [g.probability_squares / np.maximum(g.count * (g.count - 1), 1) for g in (one, other)]
-    return Exposure(
-        label=labels,
-        k_in=one.count,
-        k_out=other.count,
-        mean_in=_masked(one.margin, one.count > 0),
-        mean_out=_masked(other.margin, other.count > 0),
-        std_in=_deviation(one),
-        std_out=_deviation(other),
-        exposure=_masked(distance, known),
-        exposure_error=_masked(error, known),
-        memorisation=_masked(one.probability - other.probability, both),
-        memorisation_error=_masked(np.sqrt(share[0] + share[1]), two),
-    )
+    return {
+        "memorisation_soft": _masked(one.probability - other.probability, both),
+        "memorisation_soft_error": _masked(np.sqrt(share[0] + share[1]), two),
+    }
 
 
 def _deviation(group: _Group) -> Masked:

@@ -1,0 +1,130 @@
+"""The crossed bootstrap's variance in closed form, for statistics whose records' influences are known.
+
+A statistic of T models on the same records moves with other records and with other models. `bootstrap.Bootstrap`
+redraws both, and scales to the unbiased variance ``V = v + max(0, 2 s^2 - mean s*^2) / T``. To first order its parts
+are sums over the records' influences h (how far the statistic of target t moves with the weight of record i):
+
+    v = sum_i (mean_t h_ti)^2,   v_t = sum_i h_ti^2,   mean s*^2 = s^2 + T / (T - 1) (mean_t v_t - v).
+
+So many groups of records cost as much as one pass over all of them, no random number is drawn, and a group of few
+records has an interval on the scale that suits it instead of one cut off at the replicates' ends. Degrees of freedom
+are Satterthwaite's: ``records - 2`` for the first part, ``T - 1`` for the second.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
+
+from reticent.auditing.intervals import Interval, degenerate, tail
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """One statistic of G groups and T targets, and how far it moves with other records.
+
+    Attributes:
+        observed: ``(T, G)``.
+        each: ``(T, G)``, variance over records of every target's value, v_t.
+        mean: ``(G,)``, variance over records of the mean over targets, v.
+        records: ``(G,)``, how many records a group has.
+    """
+
+    observed: Floats
+    each: Floats
+    mean: Floats
+    records: NDArray[np.int64]
+
+    @property
+    def value(self) -> Floats:
+        """Mean over targets ``(G,)``."""
+        return np.asarray(self.observed.mean(axis=0))
+
+    @property
+    def std(self) -> Floats | None:
+        """Standard deviation over targets ``(G,)``, None for one target."""
+        return np.asarray(self.observed.std(axis=0, ddof=1)) if len(self.observed) > 1 else None
+
+    def by_models(self) -> Floats:
+        """Return what other models add to the variance of the mean, ``(G,)``.
+
+        Returns:
+            ``max(0, s^2 - T / (T - 1) (mean_t v_t - v)) / T``; 0 for one target.
+        """
+        targets = len(self.observed)
+        if targets == 1:
+            return np.zeros(len(self.mean))
+        interaction = targets / (targets - 1) * (self.each.mean(axis=0) - self.mean)
+        return np.asarray(np.maximum(0.0, self.observed.var(axis=0, ddof=1) - interaction) / targets)
+
+    def variance(self) -> tuple[Floats, Floats]:
+        """Return the variance of the mean, ``(G,)``, and its degrees of freedom.
+
+        Returns:
+            The two.
+        """
+        models = self.by_models()
+        return self.mean + models, freedom([(self.mean, self.records - 2), (models, len(self.observed) - 1)])
+
+
+def freedom(parts: list[tuple[Floats, Floats | NDArray[np.int64] | int]]) -> Floats:
+    """Combine the degrees of freedom of a variance's parts (Satterthwaite 1946).
+
+    Args:
+        parts: the parts ``(G,)`` and the degrees of freedom of each.
+
+    Returns:
+        ``(G,)``, at least 1.
+    """
+    total = np.sum([part for part, _ in parts], axis=0)
+    below = np.sum([part**2 / np.maximum(own, 1) for part, own in parts], axis=0)
+    return np.maximum(1.0, np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1.0))
+
+
+def area_interval(value: float, variance: float, freedom: float, pairs: int, confidence: float) -> Interval:
+    """Bound a mean AUC, on the logit scale.
+
+    Args:
+        value: the mean.
+        variance: of it.
+        freedom: degrees of freedom of the variance.
+        pairs: members or non-members of a target, whichever are fewer; they bound the AUC where nothing varies.
+        confidence: two-sided.
+
+    Returns:
+        Lower and upper limit in [0, 1].
+    """
+    if variance <= 0 or not 0 < value < 1:
+        return degenerate(value, pairs, confidence)
+    arm = -float(stdtrit(freedom, tail(confidence))) * variance**0.5 / (value * (1 - value))
+    return float(expit(logit(value) - arm)), float(expit(logit(value) + arm))
+
+
+def share_interval(
+    value: float, variance: float, freedom: float, sizes: tuple[int, int], confidence: float
+) -> Interval:
+    """Bound a mean share: Clopper and Pearson's limits at the effective number of trials.
+
+    Paper: Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data": ``n = p (1 - p) / V``, times the squared ratio of the normal and Student's quantile.
+
+    Args:
+        value: the share p.
+        variance: V of it.
+        freedom: degrees of freedom of the variance.
+        sizes: trials where nothing varies, and trials at most.
+        confidence: two-sided.
+
+    Returns:
+        Lower and upper limit in [0, 1].
+    """
+    alpha = tail(confidence)
+    trials = value * (1 - value) / variance if variance > 0 and 0 < value < 1 else float(sizes[0])
+    trials = max(1.0, min(trials, sizes[1])) * float(ndtri(alpha) / stdtrit(freedom, alpha)) ** 2
+    hits = value * trials
+    low = float(betaincinv(hits, trials - hits + 1, alpha)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, trials - hits, 1 - alpha)) if hits < trials else 1.0
+    return min(low, value), max(high, value)

@@ -1,0 +1,219 @@
+"""Which groups of records give themselves away more than the others, and whether that is more than chance.
+
+Each number has an interval of its own, at the audit's confidence, so that it can be read, and held against a limit, by
+itself. Looking through a table of groups for the highest one is another matter: that is corrected where it is done. A
+group stands out only if its difference from the others has a p-value below the level after Holm's correction for all
+groups, and only then is one called the most exposed.
+
+The difference is that of AUCs *inside* groups: a group's own, less the mean of the other groups' own (weighted by their
+records). Scores of different groups are never compared, since an attack that scores one class higher than another tells
+members from non-members worse over all classes than within each: each class would stand out against all others pooled.
+The variance of a group's AUC is taken to be no smaller than what records of the other groups have, so that a small
+group whose members happen to be told apart perfectly is not beyond doubt.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, stdtr, stdtrit
+
+from reticent import checks
+from reticent.auditing import grouptext
+from reticent.auditing.comparison.multiple import holm
+from reticent.auditing.crossed import Moments, area_interval, freedom, share_interval
+from reticent.auditing.exposure import Exposure, Masked
+from reticent.auditing.intervals import tail
+from reticent.auditing.labelling import Labelling
+from reticent.auditing.roc import two_groups
+from reticent.auditing.within import areas, rates, sizes
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Plain = dict[str, Any]
+
+FEWEST = 5
+"""Members, and non-members, that every target must have in a group for it to be measurable."""
+
+
+def groups(
+    labelling: Labelling,
+    scores: Floats,
+    members: Bools,
+    exposure: Exposure,
+    *,
+    attack: str,
+    fpr: float | None = None,
+    confidence: float = 0.95,
+) -> Plain:
+    """Audit every group of records, and say whether one stands out.
+
+    Args:
+        labelling: which group each record belongs to.
+        scores: of one attack ``(T, N)``; higher means member.
+        members: booleans ``(T, N)``.
+        exposure: of the same N records.
+        attack: its name.
+        fpr: the false-positive rate over all records whose threshold is used; None if none is measurable.
+        confidence: of every interval, each by itself, and of the finding.
+
+    Returns:
+        An entry of ``groups`` in ``audit.json``. Cost: two sorts a target, whatever the number of groups.
+
+    Raises:
+        ShapeError: the arrays do not fit each other.
+        InputError: NaN scores, a target without members or non-members, or a bad confidence.
+    """
+    values, rows = two_groups(checks.array(scores=scores, ndim=2), members, ndim=2)
+    checks.shape(codes=labelling.codes, expected=(values.shape[1],), meaning="(records,)")
+    count = len(labelling.names)
+    inside, outside = sizes(rows, labelling.codes, count)
+    measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
+    area = areas(values, rows, labelling.codes, count)
+    rate = None if fpr is None else rates(values, rows, labelling.codes, count, fpr)
+    differences = _differences(area, measurable, confidence)
+    entries = []
+    for g, name in enumerate(labelling.names):
+        difference = differences[g]
+        entries.append({
+            "name": name,
+            "records": int(area.records[g]),
+            "members": float(inside[:, g].mean()),
+            "non_members": float(outside[:, g].mean()),
+            "auc": _area(area, g, int(min(inside[:, g].min(), outside[:, g].min())), confidence)
+            if measurable[g]
+            else None,
+            "tpr": _rate(rate, g, int(inside[:, g].sum()), confidence) if measurable[g] and rate is not None else None,
+            "exposure": mean(exposure.exposure, exposure.exposure_error, labelling.codes == g, confidence),
+            "memorisation": mean(
+                exposure.memorisation, exposure.memorisation_error, labelling.codes == g, confidence, limit=1.0
+            ),
+            "difference": difference,
+            "stands_out": _stands_out(difference, confidence),
+        })
+    most = _most(entries)
+    needed = records_needed(len(values), float(rows.mean()))
+    return {
+        "by": labelling.by,
+        "attack": attack,
+        "fpr": fpr,
+        "confidence": confidence,
+        "intervals": "each by itself",
+        "correction": "Holm",
+        "records_needed": needed,
+        "groups": entries,
+        "most_exposed": None if most is None else entries[most]["name"],
+        "sentence": grouptext.sentence(labelling, entries, most, needed),
+    }
+
+
+def records_needed(targets: int, share: float) -> int:
+    """Say from how many records on a group is measurable in 19 of 20 draws of the membership.
+
+    Args:
+        targets: T.
+        share: of members among the records.
+
+    Returns:
+        The smallest N such that all targets have `FEWEST` members and non-members.
+    """
+    n = 2 * FEWEST
+    while targets * (bdtr(FEWEST - 1, n, share) + bdtr(FEWEST - 1, n, 1 - share)) > 0.05 and n < 10**6:
+        n += 1 + n // 100
+    return n
+
+
+def mean(values: Masked, errors: Masked, chosen: Bools, confidence: float, limit: float | None = None) -> Plain | None:
+    """Average a number over the records of a group.
+
+    Records are the sample: the interval is Student's over them, for these models. How other models would move all of a
+    group's records together is not in it. It is no shorter than the records' own standard errors allow, so that equal
+    values, such as no memorisation at all in few models, are not taken for certainty.
+
+    Args:
+        values: ``(N,)``.
+        errors: their standard errors; where they are not known, only the spread counts.
+        chosen: booleans ``(N,)``: the group.
+        confidence: two-sided.
+        limit: the values lie from -limit to limit.
+
+    Returns:
+        An estimate, whose `std` is over records; None for fewer than two that are known.
+    """
+    known = values[chosen].compressed()
+    if len(known) < 2:
+        return None
+    own = errors[chosen].compressed()
+    variance = max(float(known.var(ddof=1)) / len(known), float((own**2).sum()) / len(known) ** 2)
+    centre, arm = float(known.mean()), -float(stdtrit(len(known) - 1, tail(confidence))) * variance**0.5
+    low, high = centre - arm, centre + arm
+    if limit is not None:
+        low, high = max(low, -limit), min(high, limit)
+    return {"mean": centre, "std": float(known.std(ddof=1)), "interval": [low, high]}
+
+
+def _area(area: Moments, g: int, pairs: int, confidence: float) -> Plain:
+    variance, free = area.variance()
+    value = float(area.value[g])
+    interval = area_interval(value, float(variance[g]), float(free[g]), pairs, confidence)
+    return {"mean": value, "std": None if area.std is None else float(area.std[g]), "interval": list(interval)}
+
+
+def _rate(rate: Moments, g: int, members: int, confidence: float) -> Plain:
+    variance, free = rate.variance()
+    value, most = float(rate.value[g]), (int(rate.records[g]), members)
+    interval = share_interval(value, float(variance[g]), float(free[g]), most, confidence)
+    return {"mean": value, "std": None if rate.std is None else float(rate.std[g]), "interval": list(interval)}
+
+
+def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Plain | None]:
+    """Compare each measurable group with the other ones."""
+    found: list[Plain | None] = [None] * len(measurable)
+    chosen = np.flatnonzero(measurable)
+    if len(chosen) < 2:
+        return found
+    gap, variance, free = _against_others(area, chosen)
+    p = 2 * stdtr(free, -np.abs(gap) / np.sqrt(variance))
+    # Two groups make one comparison, seen from either side.
+    corrected = np.full(2, p.max()) if len(chosen) == 2 else holm(p)
+    arms = -stdtrit(free, tail(confidence)) * np.sqrt(variance)
+    for g, value, arm, one, own in zip(chosen, gap, arms, p, corrected, strict=True):
+        low, high = max(-1.0, float(value - arm)), min(1.0, float(value + arm))
+        found[g] = {"mean": float(value), "interval": [low, high], "p": float(one), "p_corrected": float(own)}
+    return found
+
+
+def _against_others(area: Moments, chosen: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+    """Return each group's difference from the others, its variance and the degrees of freedom, ``(G,)`` each."""
+    weight = area.records[chosen].astype(np.float64)
+    others = weight.sum() - weight
+    observed, each, mean = area.observed[:, chosen], area.each[:, chosen], area.mean[chosen]
+    rest = _others(observed * weight) / others
+    rest_each, rest_mean = _others(each * weight**2) / others**2, _others(mean * weight**2) / others**2
+    records = area.records[chosen]
+    moments = Moments(observed - rest, each + rest_each, mean + rest_mean, records)
+    # What a record of the other groups adds to a variance, on average, over the number of records here.
+    usual = _others(mean * weight**2) / others / weight
+    # One record misplaced by half, where nothing varies.
+    least = 1 / (weight**2 * len(observed))
+    own, models = np.max([mean, usual, least], axis=0), moments.by_models()
+    variance = own + rest_mean + models
+    parts = [(own, records - 2), (rest_mean, records.sum() - records - 2), (models, len(observed) - 1)]
+    return moments.value, variance, freedom(parts)
+
+
+def _others(values: Floats) -> Floats:
+    """Sum over all groups but each one."""
+    return np.asarray(values.sum(axis=-1, keepdims=True) - values)
+
+
+def _stands_out(difference: Plain | None, confidence: float) -> str | None:
+    if difference is None or difference["p_corrected"] > 2 * tail(confidence):
+        return None
+    return "more" if difference["mean"] > 0 else "less"
+
+
+def _most(entries: list[Plain]) -> int | None:
+    """Find the group with the largest difference among those that stand out upwards."""
+    more = [g for g, entry in enumerate(entries) if entry["stands_out"] == "more"]
+    return max(more, key=lambda g: float(entries[g]["difference"]["mean"]), default=None)

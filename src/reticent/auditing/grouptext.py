@@ -1,0 +1,76 @@
+"""What a comparison of groups shows, in a sentence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.auditing.labelling import MISSING, Labelling
+from reticent.auditing.wording import percent
+
+Plain = Mapping[str, Any]
+LONGEST = 60
+"""Characters of a group's name in a sentence."""
+
+
+def sentence(labelling: Labelling, entries: Sequence[Plain], most: int | None, needed: int) -> str:
+    """Say whether a group stands out, and which.
+
+    Args:
+        labelling: the groups.
+        entries: one a group.
+        most: which group is the most exposed, if one stands out.
+        needed: from how many records on a group is measurable.
+
+    Returns:
+        Sentences.
+    """
+    compared = [entry for entry in entries if entry["difference"] is not None]
+    small = _small(entries, needed)
+    what, many = ("class", "classes") if labelling.by == "class" else ("group", "groups")
+    place = "" if labelling.by == "class" else f" by {short(labelling.by)}"
+    if len(compared) < 2:
+        known = sum(entry["auc"] is not None for entry in entries)
+        few = f"only {known} of {len(entries)} has" if known == 1 else f"{known} of {len(entries)} have"
+        reason = "there is only one" if len(entries) == 1 else f"each needs about {needed} records, and {few} enough"
+        return f"The {many}{place} cannot be compared: {reason}."
+    if most is None:
+        less = sum(entry["stands_out"] == "less" for entry in entries)
+        also = f" {less} of them give{'s' * (less == 1)} less away than the others." if less else ""
+        return (
+            f"No {what}{place} stands out as more exposed: what is highest among the {len(compared)} {many} is no more "
+            f"than chance makes the highest of so many.{also}{small}"
+        )
+    entry = entries[most]
+    others = sum(one["stands_out"] == "more" for one in entries) - 1
+    also = f" {others} more stand{'s' * (others == 1)} out as well." if others else ""
+    return (
+        f"The most exposed {what}{place} is {_named(labelling, most)}: an attacker tells its members from its "
+        f"non-members in {percent(entry['auc']['mean'])} of pairs, and those of the other {many} in "
+        f"{percent(entry['auc']['mean'] - entry['difference']['mean'])}; that is more than chance, corrected for all "
+        f"{len(compared)} {many}.{also}{small}"
+    )
+
+
+def short(text: str) -> str:
+    """Cut a long name.
+
+    Args:
+        text: of the user's data.
+
+    Returns:
+        At most `LONGEST` characters, on one line.
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _named(labelling: Labelling, group: int) -> str:
+    shown = short(labelling.shown[group])
+    return "the one without a value" if labelling.names[group] == MISSING else f'"{shown}"'
+
+
+def _small(entries: Sequence[Plain], needed: int) -> str:
+    count = sum(entry["auc"] is None for entry in entries)
+    if not count:
+        return ""
+    verb = "is" if count == 1 else "are"
+    return f" {count} of {len(entries)} {verb} too small to be measured (about {needed} records are needed)."

@@ -1,0 +1,154 @@
+"""From a column of the data to groups: texts as they are, ranges of numbers, and one group for what is missing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.errors import InputError, ShapeError
+
+MOST_NUMBERS = 20
+"""A column of more different numbers is cut into ranges that hold a quarter of the records each."""
+MOST_GROUPS = 200
+"""Groups that a column may make."""
+MISSING = "(missing)"
+"""The group of the records that have no value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """Which group each record belongs to.
+
+    Attributes:
+        by: what the records are grouped by: "class", or a column's name.
+        names: of the G groups, all different.
+        codes: ``int64 (N,)`` from 0 to G - 1.
+        shown: of the G groups, how sentences call them.
+    """
+
+    by: str
+    names: tuple[str, ...]
+    codes: NDArray[np.int64]
+    shown: tuple[str, ...]
+
+    def values(self) -> list[str]:
+        """Return each record's group.
+
+        Returns:
+            N names.
+        """
+        return [self.names[code] for code in self.codes]
+
+
+def by_class(labels: NDArray[np.int64], names: tuple[str, ...] = ()) -> Labelling:
+    """Group records by their class; classes without a record are left out.
+
+    Args:
+        labels: ``(N,)`` from 0.
+        names: of all classes, or empty.
+
+    Returns:
+        Groups that are named by the label's number, in its order.
+    """
+    present, codes = np.unique(labels, return_inverse=True)
+    shown = tuple(names[label] if names else str(label) for label in present)
+    return Labelling("class", tuple(str(label) for label in present), codes.astype(np.int64), shown)
+
+
+def by_column(by: str, values: Any, records: int) -> Labelling:
+    """Group records by a column.
+
+    Numbers of more than `MOST_NUMBERS` different values (also as texts) are cut at the quartiles of these records; a
+    range is named by the smallest and the largest value in it. None, NaN and empty texts are a group of their own.
+
+    Args:
+        by: the column's name.
+        values: ``(N,)``: texts, numbers, booleans, dates, or a mixture.
+        records: N.
+
+    Returns:
+        Groups in the order of their values, the missing ones last.
+
+    Raises:
+        ShapeError: another number of values.
+        InputError: more than `MOST_GROUPS` groups.
+    """
+    column = np.asarray(values)
+    if column.shape != (records,):
+        raise ShapeError(f"groups: {by!r}: expected one value a record, {(records,)}, got shape {column.shape}")
+    texts, missing = _texts(column)
+    numbers = _numbers(column, texts, missing)
+    names = np.full(records, MISSING, dtype=object)
+    if numbers is not None:
+        order, names[~missing] = _ranges(numbers)
+    else:
+        names[~missing] = texts[~missing]
+        order = _sorted(column, texts, missing)
+    groups = list(dict.fromkeys([*order, MISSING] if missing.any() else order))
+    if len(groups) > MOST_GROUPS:
+        raise InputError(
+            f"group_by: {by!r} has {len(groups):,} different values, at most {MOST_GROUPS} make groups that can be "
+            "compared: give a coarser column, such as a region in place of a place"
+        )
+    place = {name: code for code, name in enumerate(groups)}
+    return Labelling(by, tuple(groups), np.array([place[name] for name in names], dtype=np.int64), tuple(groups))
+
+
+def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Write every value as a text, and say which are missing."""
+    if column.dtype.kind == "S":
+        column = np.char.decode(column, "utf-8", "replace")
+    texts = np.array([_text(value) for value in column.tolist()], dtype=object)
+    return texts, np.array([text == "" for text in texts], dtype=np.bool_)
+
+
+def _text(value: Any) -> str:
+    if value is None or value != value or str(value) == "NaT":  # noqa: PLR0124 (NaN is not itself)
+        return ""
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return str(value).strip()
+
+
+def _numbers(column: NDArray[Any], texts: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """Return the values that are not missing as numbers, if they are numbers and too many to be groups."""
+    known = texts[~missing]
+    if len(set(known)) <= MOST_NUMBERS or column.dtype.kind in "bmM":
+        return None
+    try:
+        numbers = np.array([float(text) for text in known])
+    except ValueError:
+        return None
+    return None if np.isnan(numbers).any() else numbers
+
+
+def _ranges(numbers: NDArray[np.float64]) -> tuple[list[str], NDArray[Any]]:
+    """Cut numbers at their quartiles; return the names in order, and each number's."""
+    cuts = np.unique(np.quantile(numbers, [0.25, 0.5, 0.75], method="inverted_cdf"))
+    parts = np.searchsorted(cuts, numbers, side="left")
+    ends = [(numbers[parts == part].min(), numbers[parts == part].max()) for part in np.unique(parts)]
+    for digits in (4, 8, 17):
+        names = [_span(low, high, digits) for low, high in ends]
+        if len(set(names)) == len(names):
+            break
+    chosen = np.array(names, dtype=object)[np.searchsorted(np.unique(parts), parts)]
+    return names, chosen
+
+
+def _span(low: float, high: float, digits: int) -> str:
+    first, last = _number(low, digits), _number(high, digits)
+    return first if low == high else f"{first} to {last}"
+
+
+def _number(value: float, digits: int) -> str:
+    whole = value.is_integer() and abs(value) < 1e15
+    return f"{value:.0f}" if whole else f"{value:.{digits}g}"
+
+
+def _sorted(column: NDArray[Any], texts: NDArray[Any], missing: NDArray[np.bool_]) -> list[str]:
+    """Order the texts, numbers by their size."""
+    known = set(texts[~missing].tolist())
+    if column.dtype.kind in "iuf":
+        return sorted(known, key=float)
+    return sorted(known)

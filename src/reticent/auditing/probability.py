@@ -1,0 +1,82 @@
+"""How sure an attacker becomes that a record was used: the probability of membership at equal priors.
+
+An attacker who thinks both equally likely, and sees a log-likelihood ratio L of "member" against "non-member", gives
+``1 / (1 + exp(-L))`` to "member". Each model that was trained on the record is attacked in turn, with the other models
+as references; what is reported is the mean over these models, with an interval for the mean over further ones.
+
+The interval is Student's on k + 2 values: the k probabilities, a 0 and a 1 (as Agresti and Coull (1998) do for shares).
+Student's on the k alone is dishonest here: probabilities near 1 show no spread, and the k attacks share their
+references. With LiRA on Gaussian margins it covers 3 to 95 % in place of 95 % for k from 2 to 32; this one 92 to 100 %.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, stdtrit
+
+from reticent import checks
+from reticent.auditing.intervals import tail
+
+Floats = NDArray[np.float64]
+Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
+FEWEST = 2
+"""Models that were trained on a record, below which its probability is not known."""
+BLOCK = 2**20
+"""Numbers of a block of records."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probability:
+    """One entry a record; masked where fewer than `FEWEST` targets were trained on it.
+
+    Attributes:
+        probability: mean over those targets, ``(N,)`` in [0, 1].
+        low: lower confidence limit.
+        high: upper confidence limit.
+    """
+
+    probability: Masked
+    low: Masked
+    high: Masked
+
+
+def probability(ratios: NDArray[np.float64], members: NDArray[np.bool_], confidence: float = 0.95) -> Probability:
+    """Average what an attacker believes of the models that were trained on each record.
+
+    Args:
+        ratios: ``(T, N)``, log-likelihood ratios of member against non-member (nats), each made without the target's
+            own row, such as online LiRA's scores.
+        members: booleans ``(T, N)``: which target was trained on which record.
+        confidence: of the intervals, two-sided, one record at a time.
+
+    Returns:
+        One entry a record. Cost: O(T N), by blocks of records.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: a ratio is NaN or infinite, or a bad confidence.
+    """
+    values = checks.floats(ratios=ratios, ndim=2)
+    chosen = checks.boolean(members=members, ndim=2)
+    checks.shape(members=chosen, expected=values.shape, meaning="(targets, records)")
+    alpha = tail(confidence)
+    parts = np.zeros((3, values.shape[1]))
+    step = max(1, BLOCK // len(values))
+    for start in range(0, values.shape[1], step):
+        block = slice(start, start + step)
+        parts[:, block] = _limits(expit(values[:, block]), chosen[:, block], alpha)
+    few = chosen.sum(axis=0) < FEWEST
+    return Probability(*(np.ma.MaskedArray(np.where(few, 0.0, part), mask=few) for part in parts))
+
+
+def _limits(believed: Floats, chosen: NDArray[np.bool_], alpha: float) -> Floats:
+    """Return mean, lower and upper limit, ``(3, n)``."""
+    count = chosen.sum(axis=0)
+    total = np.where(chosen, believed, 0.0).sum(axis=0)
+    mean = total / np.maximum(count, 1)
+    centre = (total + 1) / (count + 2)
+    squares = np.where(chosen, (believed - centre) ** 2, 0.0).sum(axis=0) + centre**2 + (1 - centre) ** 2
+    arm = -stdtrit(count + 1, alpha) * np.sqrt(squares / ((count + 1) * (count + 2)))
+    return np.stack([mean, np.clip(centre - arm, 0.0, mean), np.clip(centre + arm, mean, 1.0)])

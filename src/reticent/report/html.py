@@ -1,29 +1,22 @@
 """The page: one HTML file that loads nothing, from the audit's document and its record rows."""
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from numpy.typing import NDArray
 
-from reticent.report import figures, page, view, wording
-from reticent.report.png import data_uri
+from reticent.report import dots, figures, page, view
+from reticent.report.sections import control, epsilon, groups, records
+from reticent.report.sections.records import GALLERY, ROWS
+from reticent.report.svg import SERIES
+from reticent.report.templating import drawn, render
 from reticent.report.wording import Plain
-from reticent.report.words import COLUMNS, GLOSSARY, LEAKS
-
-ROWS = 2000
-"""Most records that the page lists; the CSV file has all of them."""
-
-GALLERY = 24
-"""Most pictures that the page shows."""
+from reticent.report.words import GLOSSARY, LEAKS
 
 HISTOGRAMS = 6
 """Most attacks whose score histograms the page shows."""
+
+__all__ = ["GALLERY", "HISTOGRAMS", "ROWS", "html"]
 
 
 def html(
@@ -42,22 +35,19 @@ def html(
     Returns:
         The text of the page.
     """
-    css, js = _asset("report.css"), _asset("report.js")
-    verdict = document.get("verdict") or {}
+    verdict, attacks = document.get("verdict") or {}, view.ordered(document)
     values = {
         "verdict": verdict,
         "leak": LEAKS.get(verdict.get("leak", ""), LEAKS["cannot tell"]),
         "glossary": GLOSSARY,
-        "columns": COLUMNS,
-        "missing": wording.MISSING,
-        "css": Markup(css),  # noqa: S704 - a file of this package
-        "js": Markup(js),  # noqa: S704 - a file of this package
-        "policy": _policy(js),
         **page.parts(document),
         **_drawings(document, rows),
-        **_records(rows, thumbnails or {}),
+        "epsilon": epsilon.parts(document, attacks),
+        "control": _control(document, attacks),
+        "groupings": _groups(document),
+        "records": records.parts(document, rows, thumbnails or {}),
     }
-    return _environment().get_template("report.html.j2").render(values) + "\n"
+    return render("report.html.j2", values)
 
 
 def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, Any]:
@@ -67,75 +57,43 @@ def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, A
     curves, curved = [], [attack for attack in attacks if attack.get("roc")]
     if curved:
         drawing = figures.roc(curved, (document.get("verdict") or {}).get("fpr"))
-        curves.append((Markup(drawing), page.roc_caption(curved)))  # noqa: S704 - render escapes its texts
+        curves.append((drawn(drawing), page.roc_caption(curved)))
     if attacks:
-        curves.append((Markup(figures.spread(attacks)), page.SPREAD_CAPTION))  # noqa: S704
-    drawn = [attack for attack in attacks if attack.get("histogram")][:HISTOGRAMS]
+        curves.append((drawn(figures.spread(attacks)), page.SPREAD_CAPTION))
+    shown = [attack for attack in attacks if attack.get("histogram")][:HISTOGRAMS]
     exposures = [row["exposure"] for row in rows if row.get("exposure") is not None]
     return {
         "curves": curves,
         "histograms": [
-            (Markup(figures.histogram(attack, f"scores-{i}")), page.histogram_caption(attack))  # noqa: S704
-            for i, attack in enumerate(drawn)
+            (drawn(figures.histogram(attack, f"scores-{i}")), page.histogram_caption(attack))
+            for i, attack in enumerate(shown)
         ],
-        "accuracy": Markup(figures.accuracy(population)) if population.get("accuracy") else None,  # noqa: S704
-        "exposure": Markup(figures.exposures(exposures)) if exposures else None,  # noqa: S704
+        "accuracy": drawn(figures.accuracy(population)) if population.get("accuracy") else None,
+        "exposure": drawn(figures.exposures(exposures)) if exposures else None,
     }
 
 
-def _records(rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]) -> dict[str, Any]:
-    """Choose the records to list and the pictures to show."""
-    names = ("exposure", "memorisation", "margin_in", "margin_out", "models_in", "models_out")
-    shown = [
-        {"record": row["record"], "label": view.label(row)} | {name: row.get(name) for name in names}
-        for row in rows[:ROWS]
-    ]
-    pictured = [row for row in shown if row["record"] in thumbnails][:GALLERY]
-    classes = sorted({row["label"] for row in shown})
-    return {
-        "shown": shown,
-        "total": len(rows),
-        "pictures": [row | {"picture": data_uri(thumbnails[row["record"]])} for row in pictured],
-        "classes": classes if 1 < len(classes) <= 200 else [],
-    }
-
-
-def _policy(script: str) -> str:
-    """Forbid every request, and every script but the page's own."""
-    digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode("ascii")
-    return (
-        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+def _control(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, Any] | None:
+    """Draw the real audit beside the shuffled one."""
+    parts = control.parts(document, attacks)
+    if parts is None:
+        return None
+    lines = parts["lines"]
+    both = (
+        dots.Series("real", [line["auc"] for line in lines]),
+        dots.Series("shuffled", [line["null_auc"] for line in lines], filled=False, colour=SERIES[1], marker="s"),
     )
+    heading = "AUC of each attack, in the real audit and with the membership shuffled"
+    names = [line["name"] for line in lines]
+    return parts | {"drawing": drawn(dots.beside(names, both, heading, "null-control")) if lines else None}
 
 
-@cache
-def _asset(name: str) -> str:
-    return files("reticent.report").joinpath("templates", name).read_text(encoding="utf-8").strip()
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("reticent.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    names = (
-        "number",
-        "percent",
-        "level",
-        "count",
-        "share",
-        "middle",
-        "limits",
-        "span",
-        "unmeasurable",
-        "value",
-        "words",
-    )
-    environment.filters.update({name: getattr(wording, name) for name in names})
-    environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
-    return environment
+def _groups(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Draw every grouping."""
+    made = groups.parts(document)
+    for parts in made:
+        heading = f"AUC of the records of each {parts['by']}, with intervals"
+        few = parts["drawn"]
+        drawing = dots.groups(few, len(parts["lines"]), heading, parts["key"]) if few else None
+        parts["drawing"] = drawn(drawing) if drawing else None
+    return made

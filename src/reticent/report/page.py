@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.view import confidence, measured, ordered, short, title, unmeasured
+from reticent.report.sections import control, epsilon
+from reticent.report.view import confidence, measured, ordered, short, tied, title, unmeasured
 from reticent.report.wording import Plain, count, duration, level, middle, number, percent, share, size, span, words
 from reticent.report.words import COUNTED, NAMES, ROLES
 
@@ -29,7 +30,10 @@ def parts(document: Mapping[str, Any]) -> dict[str, Any]:
         "name": short(data.get("name") or "a model's outputs"),
         "scale": _scale(data, population),
         "odds": odds(verdict),
-        "tiles": _tiles(verdict),
+        "power": control.detectable(document.get("control")) if verdict.get("leak") != "found" else None,
+        "tiles": [*_tiles(verdict), *filter(None, [epsilon.tile(document)])],
+        "ties": [rate for _, rate in tied(attacks)],
+        "tie_note": tie_note(attacks),
         "confidence": confidence(attacks),
         "attacks": attacks,
         "rates": measured(attacks),
@@ -70,6 +74,25 @@ def odds(verdict: Plain) -> dict[str, Any] | None:
         "width_accused": round(100 * fpr / full, 2),
         "whisker": whisker,
     }
+
+
+def tie_note(attacks: Sequence[Plain]) -> str:
+    """Say why an attack whose scores tie finds nothing at low rates.
+
+    Args:
+        attacks: the document's ``attacks``.
+
+    Returns:
+        A sentence; empty if no attack is concerned.
+    """
+    names = list(dict.fromkeys(short(title(attack), 40) for attack, _ in tied(attacks)))
+    if not names:
+        return ""
+    verb = "gives" if len(names) == 1 else "give"
+    return (
+        f"{', '.join(names)} {verb} so many records the same score that every threshold accuses either nobody or more "
+        f"non-members than allowed. So it finds none at this rate; that is no sign of safety."
+    )
 
 
 def roc_caption(attacks: Sequence[Plain]) -> str:

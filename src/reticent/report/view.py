@@ -85,6 +85,26 @@ def rate_at(overall: Plain, fpr: float) -> Plain | None:
     return next((rate for rate in overall.get("tpr_at_fpr", ()) if rate["fpr"] == fpr), None)
 
 
+def tied(attacks: Sequence[Plain]) -> list[tuple[Plain, Plain]]:
+    """List the rates at which an attack finds nothing because its scores tie.
+
+    Args:
+        attacks: the document's ``attacks``.
+
+    Returns:
+        Attack and entry of ``tpr_at_fpr``: false positives are allowed, and none is possible without too many.
+    """
+    return [
+        (attack, rate)
+        for attack in attacks
+        for rate in attack["overall"].get("tpr_at_fpr", ())
+        if rate.get("tpr") is not None
+        and middle(rate["tpr"]) == 0
+        and rate.get("realised_fpr") == 0
+        and (rate.get("false_positives_allowed") or 0) > 0
+    ]
+
+
 def title(attack: Plain) -> str:
     """Name an attack for people.
 

@@ -136,6 +136,34 @@ def span(interval: Sequence[float] | None, as_percent: bool = False, to: str = "
     return f"{low.removesuffix(PERCENT)}{to}{high}"
 
 
+def signed(value: Any, digits: int = 3) -> str:
+    """Write a difference: as `number` does, with a plus sign where it is above zero.
+
+    Args:
+        value: a number or None.
+        digits: decimals.
+
+    Returns:
+        For example ``+0.012``.
+    """
+    text = number(value, digits)
+    return f"+{text}" if text.strip("0.").isdigit() else text
+
+
+def chance(probability: Any) -> str:
+    """Write a p-value.
+
+    Args:
+        probability: in [0, 1], or None.
+
+    Returns:
+        Three decimals, ``< 0.001`` below that, or a dash.
+    """
+    if probability is not None and 0 <= probability < 0.001:
+        return "<\N{NO-BREAK SPACE}0.001"
+    return number(probability)
+
+
 def unmeasurable(rate: Plain) -> str:
     """Say why a rate has no number.
 

@@ -56,22 +56,17 @@ GLOSSARY = (
         "Exposure",
         "How far apart models with and without the record put its margin, in standard deviations; 0 is no trace.",
     ),
-    ("Memorisation", "How much more probable models find the record's label if they were trained on it."),
+    ("Memorisation", "How much better models know the record's label if they were trained on it."),
+    (
+        "Epsilon",
+        "The strength of a promise of differential privacy: 0 is perfect; the larger, the surer an attacker may become.",
+    ),
+    ("Accountant", "The calculation that proves, from the noise in training, an epsilon that is never exceeded."),
+    ("Control", "The same measurement where the answer is known in advance: there is nothing to find."),
+    ("Corrected p", "How often chance alone would show such a difference, allowing for all those that were looked at."),
     ("Margin", "How strongly a model prefers the record's label over all others; the higher, the surer."),
 )
 """Word -> one line."""
-
-COLUMNS = (
-    ("record", "Record"),
-    ("label", "Class"),
-    ("exposure", "Exposure"),
-    ("memorisation", "Memorisation"),
-    ("margin_in", "Margin with it"),
-    ("margin_out", "Margin without it"),
-    ("models_in", "Models with it"),
-    ("models_out", "Models without it"),
-)
-"""The columns of the page's record table."""
 
 NAMES = {
     "reticent": "reticent",

@@ -1,0 +1,143 @@
+"""One kind of figure: a row a name, a dot with its interval on one scale, in one or two series."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
+from reticent.report.view import short
+from reticent.report.wording import Plain, count, limits, middle, number, span
+
+ROW = 21
+"""Height of a row in CSS pixels."""
+
+
+class Series(NamedTuple):
+    """One set of dots.
+
+    Attributes:
+        label: for the legend.
+        estimates: one a row, None where there is none.
+        filled: whether its dots are filled or hollow.
+        colour: of `SERIES`.
+        marker: its shape.
+    """
+
+    label: str
+    estimates: Sequence[Plain | None]
+    filled: bool = True
+    colour: str = SERIES[0]
+    marker: str = "o"
+
+
+def groups(lines: Sequence[Plain], total: int, heading: str, name: str) -> str:
+    """Draw the AUC of every group, the highest on top, with the number of records on the right.
+
+    Args:
+        lines: groups with ``name``, ``auc``, ``records`` and ``stands_out``, in the order to draw.
+        total: how many groups there are in all; a gap stands where some are left out.
+        heading: what the figure is.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    gap = len(lines) * 2 // 3 if total > len(lines) else None
+    with drawing():
+        figure, axes = canvas(62 + ROW * len(lines))
+        places = [i + (0.5 if gap is not None and i >= gap else 0.0) for i in range(len(lines))]
+        axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
+        for place, line in zip(places, lines, strict=True):
+            colour, marker = OUT.get(line.get("stands_out") or "", (SERIES[5], "o"))
+            _dot(axes, line["auc"], place, Series("", (), colour=colour, marker=marker))
+        if gap is not None:
+            axes.axhline(gap - 0.25, color=RULE, linewidth=5)
+        _rows(axes, places, [short(line["name"], 18) for line in lines])
+        _counts(axes, places, [line.get("records") for line in lines])
+        axes.set_xlabel("AUC (dashed: chance, 0.5)")
+        said = [f"{short(line['name'], 40)}: {number(middle(line['auc']))}{_bracket(line['auc'])}" for line in lines]
+        left = f" {count(total - len(lines))} groups between them are left out." if gap is not None else ""
+        return render(figure, name, heading, f"{heading}. {'; '.join(said)}.{left} Chance is 0.5.")
+
+
+OUT = {"more": (SERIES[1], "^"), "less": (SERIES[2], "v")}
+"""How a group stands out -> colour and shape."""
+
+
+def beside(names: Sequence[str], series: Sequence[Series], heading: str, name: str) -> str:
+    """Draw two or more estimates a row, with a legend.
+
+    Args:
+        names: one a row, the first on top.
+        series: their estimates.
+        heading: what the figure is.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    with drawing():
+        figure, axes = canvas(84 + round(1.5 * ROW) * len(names))
+        axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
+        for k, one in enumerate(series):
+            shift = (k - (len(series) - 1) / 2) * 0.3
+            for i, estimate in enumerate(one.estimates):
+                _dot(axes, estimate, i + shift, one)
+            face = one.colour if one.filled else PAPER
+            axes.plot([], [], one.marker, color=one.colour, markerfacecolor=face, markersize=6.5, label=one.label)
+        _rows(axes, list(range(len(names))), [short(text, 22) for text in names])
+        axes.set_xlabel("AUC (dashed: chance, 0.5)")
+        figure.legend(loc="outside upper right", ncols=len(series), handletextpad=0.2, columnspacing=1.4, borderpad=0)
+        said = [
+            f"{short(text, 40)}: " + ", ".join(f"{one.label} {number(middle(one.estimates[i]))}" for one in series)
+            for i, text in enumerate(names)
+        ]
+        return render(figure, name, heading, f"{heading}. {'; '.join(said)}. Chance is 0.5.")
+
+
+def _dot(axes: Axes, estimate: Plain | None, place: float, one: Series) -> None:
+    value, ends = middle(estimate), limits(estimate)
+    if value is None:
+        return
+    if ends is not None:
+        axes.plot(ends, [place, place], color=one.colour, linewidth=2, solid_capstyle="butt", zorder=2)
+    face = one.colour if one.filled else PAPER
+    edge = PAPER if one.filled else one.colour
+    axes.plot(
+        [value], [place], one.marker, markersize=7.5, color=face, markeredgecolor=edge, markeredgewidth=1.3, zorder=3
+    )
+
+
+def _rows(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:
+    axes.set_yticks(places, names, color=INK)
+    axes.set_ylim(max(places, default=0) + 0.7, -0.7)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(_plain_number(axes)))
+
+
+def _plain_number(axes: Axes) -> Callable[[float, Any], str]:
+    def write(x: float, _: Any) -> str:
+        low, high = axes.get_xlim()
+        return number(x, 3 if high - low < 0.025 else 2 if high - low < 0.8 else 1)
+
+    return write
+
+
+def _counts(axes: Axes, places: Sequence[float], sizes: Sequence[Any]) -> None:
+    """Write the numbers of records to the right of the rows."""
+    side = axes.twinx()
+    side.set_ylim(axes.get_ylim())
+    side.set_yticks(places, [count(size) for size in sizes])
+    side.tick_params(axis="y", length=0)
+    side.spines["left"].set_visible(False)
+    side.set_ylabel("records", rotation=270, labelpad=12)
+
+
+def _bracket(estimate: Plain | None) -> str:
+    ends = limits(estimate)
+    return f" ({span(ends)})" if ends is not None else ""

@@ -1,0 +1,79 @@
+"""The null control: the same audit with the membership shuffled, where every finding would be false."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.report.view import measured, rate_at, title
+from reticent.report.wording import Plain, level, number, percent, share
+
+PASSED = {
+    True: ("not found", "Passed"),
+    False: ("found", "Not passed"),
+    None: ("cannot tell", "Not judged"),
+}
+"""Outcome -> icon and word."""
+
+
+def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, Any] | None:
+    """Put the real audit and the shuffled one side by side.
+
+    Args:
+        document: the audit.
+        attacks: its attacks, the strongest first.
+
+    Returns:
+        The values that ``control.html.j2`` names, or None if the document has no control.
+    """
+    control = document.get("control")
+    if not control:
+        return None
+    shuffled = {entry["name"]: entry for entry in control.get("attacks") or ()}
+    pairs = [(attack, shuffled[attack["name"]]) for attack in attacks if attack["name"] in shuffled]
+    known = {rate["fpr"] for _, null in pairs for rate in null.get("tpr_at_fpr") or () if rate.get("tpr") is not None}
+    fpr = _rate(document, [rate for rate in measured(attacks) if rate in known])
+    icon, word = PASSED.get(control.get("passed"), PASSED[None])
+    return {
+        "sentence": control.get("sentence"),
+        "icon": icon,
+        "word": word,
+        "fpr": fpr,
+        "detectable": detectable(control),
+        "lines": [_line(attack, null, fpr) for attack, null in pairs],
+    }
+
+
+def detectable(control: Mapping[str, Any] | None) -> str | None:
+    """Say which leak an audit of this size would have found.
+
+    Args:
+        control: the document's ``control``.
+
+    Returns:
+        A sentence, or None if it is not known.
+    """
+    least = (control or {}).get("detectable") or {}
+    said = []
+    if least.get("auc") is not None:
+        said.append(f"an AUC of {number(least['auc'])}")
+    if least.get("tpr") is not None and least.get("fpr"):
+        rate = f"{percent(least['tpr'])} of the training records found at {share(least['fpr'])} false alarms"
+        said.append(f"{rate} (chance {level(least['fpr'])})")
+    return f"The smallest leak that an audit of this size would notice: {', or '.join(said)}." if said else None
+
+
+def _rate(document: Mapping[str, Any], rates: Sequence[float]) -> float | None:
+    """Take the verdict's rate if both audits have it, or the smallest that they have."""
+    asked = (document.get("verdict") or {}).get("fpr")
+    return asked if asked in rates else min(rates, default=None)
+
+
+def _line(attack: Plain, null: Plain, fpr: float | None) -> dict[str, Any]:
+    real = rate_at(attack["overall"], fpr) if fpr is not None else None
+    fake = rate_at(null, fpr) if fpr is not None else None
+    return {
+        "name": title(attack),
+        "auc": attack["overall"]["auc"],
+        "null_auc": null.get("auc"),
+        "tpr": real.get("tpr") if real else None,
+        "null_tpr": fake.get("tpr") if fake else None,
+    }

@@ -1,0 +1,122 @@
+"""How strong a privacy promise the leak rules out: epsilon from below, beside what the accountant proves."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.report.view import short, title
+from reticent.report.wording import Plain, level, number, value
+
+METHODS = {
+    "all-thresholds": ("every threshold", "all thresholds are tried, and the bound is lowered for that"),
+    "split": ("split", "the threshold is picked on some of the records, and the bound is measured on the others"),
+    "given": ("given threshold", "the threshold was fixed before looking"),
+    "gaussian": (
+        "Gaussian",
+        "the bound for a mechanism that leaks as Gaussian noise does, at no threshold in particular",
+    ),
+    "one-run": ("one run", "all records of one model count as independent tries"),
+}
+"""Method -> its name in a table, and how it works."""
+
+MEANING = (
+    "Epsilon measures a promise of differential privacy: with epsilon 0 nobody can tell whether a record was used, and "
+    "each step up lets an attacker be surer. An attack can only rule out small values: the true epsilon is at least "
+    "this large, with the confidence that is stated, and may be larger."
+)
+
+
+def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, Any] | None:
+    """Bring the bounds into a table, an attack a line and a method a column.
+
+    Args:
+        document: the audit.
+        attacks: its attacks, the strongest first.
+
+    Returns:
+        The values that ``epsilon.html.j2`` names, or None if the document has no bounds.
+    """
+    told = document.get("epsilon") or {}
+    found = [(attack, attack["epsilon"]) for attack in attacks if attack.get("epsilon")]
+    if not told and not found:
+        return None
+    methods = list(dict.fromkeys(bound["method"] for _, entry in found for bound in entry.get("bounds") or ()))
+    first = found[0][1] if found else {}
+    return {
+        "sentence": told.get("sentence"),
+        "meaning": MEANING,
+        "lower": told.get("lower"),
+        "accountant": told.get("accountant"),
+        "consistent": told.get("consistent"),
+        "delta": number_of(told.get("delta", first.get("delta"))),
+        "confidence": level(told.get("confidence", first.get("confidence", 0.95))),
+        "combined": _combined(first.get("combined")),
+        "methods": [_method(name) for name in methods],
+        "lines": [{"name": title(attack), "cells": _cells(entry, methods)} for attack, entry in found],
+        "track": _track(told),
+    }
+
+
+def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
+    """Choose what stands beside the verdict.
+
+    Args:
+        document: the audit.
+
+    Returns:
+        Title, value and note, or None if the document has no bound.
+    """
+    told = document.get("epsilon") or {}
+    if told.get("lower") is None:
+        return None
+    note = f"delta {number_of(told.get('delta'))}, {level(told.get('confidence', 0.95))} sure"
+    accountant = told.get("accountant")
+    if accountant:
+        note += f"; the accountant proves at most {number(accountant.get('epsilon'), 2)}"
+    return {"title": "Epsilon, at least", "value": number(told["lower"], 2), "note": note}
+
+
+def number_of(delta: Any) -> str:
+    """Write a delta.
+
+    Args:
+        delta: a small fraction, or None.
+
+    Returns:
+        For example ``1e-05``.
+    """
+    return value(delta) if delta is not None else "not stated"
+
+
+def _method(name: str) -> dict[str, str]:
+    known, how = METHODS.get(name, (short(name, 40), ""))
+    return {"name": known, "how": how}
+
+
+def _cells(entry: Plain, methods: Sequence[str]) -> list[dict[str, Any] | None]:
+    """Find each method's bound, and how far it goes from one target to the next."""
+    bounds: dict[str, Plain] = {bound["method"]: bound for bound in entry.get("bounds") or ()}
+    cells: list[dict[str, Any] | None] = []
+    for name in methods:
+        bound = bounds.get(name)
+        if bound is None:
+            cells.append(None)
+            continue
+        targets = [epsilon for epsilon in bound.get("targets") or () if epsilon is not None]
+        ends = (min(targets), max(targets)) if len(targets) > 1 else None
+        cells.append({"epsilon": bound["epsilon"], "targets": ends})
+    return cells
+
+
+def _combined(combined: Any) -> str | None:
+    name = combined.get("method") if isinstance(combined, Mapping) else combined
+    return short(name, 60).replace("-", " ") if name else None
+
+
+def _track(told: Plain) -> dict[str, Any] | None:
+    """Place the audited bound and the accountant's on one line that begins at 0."""
+    accountant = (told.get("accountant") or {}).get("epsilon")
+    lower = told.get("lower")
+    if accountant is None or lower is None or accountant <= 0:
+        return None
+    full = max(accountant, lower)
+    return {"lower": round(100 * lower / full, 2), "upper": round(100 * accountant / full, 2)}

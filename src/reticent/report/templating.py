@@ -1,0 +1,90 @@
+"""Templates to pages: one file with its style and script inside, under a policy that forbids every request."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from reticent.report import view, wording
+
+FILTERS = (
+    "number",
+    "percent",
+    "level",
+    "count",
+    "share",
+    "middle",
+    "limits",
+    "span",
+    "unmeasurable",
+    "value",
+    "words",
+    "signed",
+    "chance",
+)
+"""What templates take from `reticent.report.wording`."""
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a template of this package.
+
+    Args:
+        template: its name; it extends ``base.html.j2``.
+        values: what it names; text from outside is escaped here.
+
+    Returns:
+        The text of the page, one newline at its end. The same input gives the same text.
+    """
+    css, js = _asset("report.css"), _asset("report.js")
+    shared = {
+        "missing": wording.MISSING,
+        "css": Markup(css),  # noqa: S704 - a file of this package
+        "js": Markup(js),  # noqa: S704 - a file of this package
+        "policy": _policy(js),
+    }
+    return _environment().get_template(template).render({**shared, **values}) + "\n"
+
+
+def drawn(svg: str) -> Markup:
+    """Mark a figure as ready for the page.
+
+    Args:
+        svg: from `reticent.report.svg.render`, which escapes its texts.
+
+    Returns:
+        The same text, which templates no longer escape.
+    """
+    return Markup(svg)  # noqa: S704
+
+
+def _policy(script: str) -> str:
+    """Forbid every request, and every script but the page's own."""
+    digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode("ascii")
+    return (
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("reticent.report").joinpath("templates", name).read_text(encoding="utf-8").strip()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("reticent.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update({name: getattr(wording, name) for name in FILTERS})
+    environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
+    return environment

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from reticent.auditing.bootstrap import Bootstrap, bootstrap
+from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
 from reticent.auditing.comparison.entry import Checked
 from reticent.auditing.intervals import clopper_pearson, degenerate, tail
 from reticent.auditing.results import Summary
@@ -182,7 +182,7 @@ def _accuracy(each: Floats, counted: NDArray[np.int64], confidence: float) -> Su
         low, high = clopper_pearson(right, counted, confidence)
         return _summary(each, (float(low[0]), float(high[0])), int(counted[0]), confidence)
     error = float(each.std(ddof=1)) / len(each) ** 0.5
-    if error == 0:
+    if error**2 <= NO_SPREAD:
         return _summary(each, None, int(counted.min()), confidence)
     arm = -float(stdtrit(len(each) - 1, tail(confidence))) * error
     mean = float(each.mean())

@@ -1,0 +1,281 @@
+"""A whole comparison: rows against the audit, ties, what leaks less, controls, degenerate cases, refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+from reticent.auditing.audit import audit
+from reticent.auditing.comparison.compare import compare
+from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.multiple import holm
+from reticent.errors import InputError, ShapeError, UnknownNameError
+
+T, N = 6, 400
+
+
+def membership(targets=T, records=N, seed=0):
+    half = np.tile(np.arange(records) < records // 2, (targets, 1))
+    return np.random.default_rng(seed).permuted(half, axis=1)
+
+
+def entry(name, leak, *, targets=T, records=N, accuracy=0.9, seed=1, **given):
+    """A recipe: noise that all share and some of its own; a second attack that finds half as much."""
+    members = membership(targets, records)
+    common = np.random.default_rng(99).normal(size=members.shape)
+    rng = np.random.default_rng([seed, *name.encode()])
+    scores = 0.7 * common + 0.7 * rng.normal(size=members.shape) + leak * members
+    hard = np.random.default_rng(98).random(records)
+    right = hard + 0.05 * rng.normal(size=members.shape) < accuracy + 0.05 * members
+    given.setdefault("correct", right)
+    return Entry(name, {"strong": scores, "weak": scores - leak / 2 * members}, members, **given)
+
+
+def run(*entries, fpr=0.05, **options):
+    return compare(entries, fpr=fpr, rng=np.random.default_rng(0), replicates=300, **options)
+
+
+def pick(found, first, second, statistic):
+    (one,) = [p for p in found["pairs"] if (p["first"], p["second"], p["statistic"]) == (first, second, statistic)]
+    return one
+
+
+@pytest.fixture(scope="module")
+def three():
+    return run(entry("plain", 1.0), entry("decay", 0.3, accuracy=0.8), entry("again", 1.0, seed=2))
+
+
+def test_rows_have_the_audits_numbers(three):
+    plain = entry("plain", 1.0)
+    row = three["rows"][0]
+    for attack in row["attacks"]:
+        expected = audit(
+            attack["name"], {}, plain.scores[attack["name"]], plain.members, np.arange(T), rng=np.random.default_rng(0)
+        )
+        rate = next(rate for rate in audit_rates(plain, attack["name"]) if rate.fpr == 0.05)
+        for got, summary in ((attack["auc"], expected.auc), (attack["tpr"], rate.tpr)):
+            assert (got["mean"], got["std"]) == (summary.mean, summary.std)
+            assert got["interval"] == pytest.approx(summary.interval, abs=0.02)
+    assert (row["attack"], row["auc_attack"], row["best_of"]) == ("strong", "strong", 2)
+    assert (row["auc"], row["tpr"]) == (row["attacks"][0]["auc"], row["attacks"][0]["tpr"])
+
+
+def audit_rates(plain, name):
+    rng = np.random.default_rng(0)
+    return audit(name, {}, plain.scores[name], plain.members, np.arange(T), rng=rng, fprs=(0.05,)).rates
+
+
+def test_what_differs_and_what_is_a_tie(three):
+    assert pick(three, "plain", "decay", "auc")["verdict"] == "second lower"
+    assert pick(three, "plain", "decay", "tpr")["verdict"] == "second lower"
+    assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
+    assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
+    assert three["sentence"] == "decay leaks less than plain; again and plain are a tie at this size."
+    text = " ".join(three["detail"])
+    assert "decay leaks less than plain: at 1 false alarm in 20, " in text
+    assert "decay is less accurate than plain (difference -" in text
+    assert "In accuracy, again and plain are a tie (difference " in text
+    assert any("A tie does not show that two recipes are equal" in line for line in three["cannot_say"])
+
+
+def test_all_p_values_are_corrected_together(three):
+    assert len(three["pairs"]) == 9
+    p = [pair["p"] for pair in three["pairs"]]
+    assert [pair["p_corrected"] for pair in three["pairs"]] == holm(p).tolist()
+    for pair in three["pairs"]:
+        assert (pair["verdict"] == "tie") == (pair["p_corrected"] >= 0.05)
+        low, high = pair["interval"]
+        assert (pair["p"] < 0.05) == (not low <= 0 <= high)
+        assert (pair["mcnemar"] is not None) == (pair["statistic"] == "tpr")
+
+
+def test_a_differences_value_is_that_of_the_rows(three):
+    rows = {row["name"]: row for row in three["rows"]}
+    for pair in three["pairs"]:
+        one, two = (
+            row["accuracy"]["non_members"] if pair["statistic"] == "accuracy" else row[pair["statistic"]]
+            for row in (rows[pair["first"]], rows[pair["second"]])
+        )
+        assert pair["difference"] == pytest.approx(one["mean"] - two["mean"], abs=1e-12)
+
+
+def test_front_of_the_rows(three):
+    assert [row["pareto"] for row in three["rows"]].count(True) >= 2
+    best = max(three["rows"], key=lambda row: row["accuracy"]["non_members"]["mean"])
+    least = min(three["rows"], key=lambda row: row["tpr"]["mean"])
+    assert best["pareto"]
+    assert least["pareto"]
+
+
+def test_plain_values_and_the_same_again(three):
+    text = json.dumps(three, allow_nan=False)
+    again = run(entry("plain", 1.0), entry("decay", 0.3, accuracy=0.8), entry("again", 1.0, seed=2))
+    assert json.dumps(again) == text
+
+
+def test_order_does_not_matter(three):
+    turned = run(entry("decay", 0.3, accuracy=0.8), entry("plain", 1.0), entry("again", 1.0, seed=2), baseline="plain")
+    one, two = pick(three, "plain", "decay", "auc"), pick(turned, "decay", "plain", "auc")
+    assert two["difference"] == -one["difference"]
+    assert two["interval"] == pytest.approx([-one["interval"][1], -one["interval"][0]], rel=1e-9)
+    assert two["p"] == pytest.approx(one["p"], rel=1e-9)
+    assert (one["verdict"], two["verdict"]) == ("second lower", "first lower")
+    assert turned["sentence"] == three["sentence"]
+
+
+def test_control_that_does_as_well():
+    found = run(
+        entry("plain", 1.0),
+        entry("decay", 0.3, accuracy=0.8),
+        entry("plain, 3 of 20 epochs", 0.3, accuracy=0.8, role="control", matches=("decay",)),
+    )
+    assert found["sentence"] == (
+        "decay leaks less than plain, and it is a tie with the control that was stopped early to be as accurate."
+    )
+    lead = (
+        "decay is a tie at this size with the undefended model that was stopped early (plain, 3 of 20 epochs), so it "
+        "is not shown to do better than stopping early does: at 1 false alarm in 20, "
+    )
+    assert any(line.startswith(lead) for line in found["detail"])
+
+
+@pytest.mark.parametrize(
+    ("leak", "accuracy", "words"),
+    [
+        (1.0, 0.8, "so it protects by more than by being less accurate"),
+        (0.05, 0.8, "so stopping early protects better"),
+        (1.0, 0.88, "but it is less accurate than that, too, so which of the two is better is open"),
+    ],
+)
+def test_control_that_does_worse_better_or_does_not_match(leak, accuracy, words):
+    found = run(
+        entry("plain", 1.5, accuracy=0.9),
+        entry("decay", 0.5, accuracy=0.8),
+        entry("early", leak, accuracy=accuracy, role="control", matches=["decay"]),
+    )
+    (line,) = [line for line in found["detail"] if "(early)" in line]
+    assert words in line
+    assert [row["name"] for row in found["rows"]] == ["plain", "decay", "early"]
+
+
+def test_auc_and_tpr_may_contradict_each_other():
+    members = membership()
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=members.shape)
+    few = members & (rng.random(members.shape) < 0.2)
+    found = run(
+        Entry("broad", {"a": noise + 0.65 * members}, members), Entry("peaked", {"a": noise + 6.0 * few}, members)
+    )
+    assert pick(found, "broad", "peaked", "auc")["verdict"] == "second lower"
+    assert pick(found, "broad", "peaked", "tpr")["verdict"] == "first lower"
+    assert found["sentence"] == "peaked and broad differ both ways, less by one measure and more by the other."
+
+
+def test_twins_are_a_tie_with_p_one():
+    one = entry("plain", 0.5)
+    found = run(one, Entry("copy", one.scores, one.members, correct=one.correct))
+    for pair in found["pairs"]:
+        assert (pair["difference"], pair["p"], pair["p_corrected"], pair["verdict"]) == (0, 1, 1, "tie")
+        low, high = pair["interval"]
+        assert -0.02 < low < 0 < high < 0.02
+        assert low == pytest.approx(-high)
+    assert pick(found, "plain", "copy", "tpr")["mcnemar"] == {"targets": T, "only_first": 0, "only_second": 0, "p": 1}
+
+
+def test_one_target():
+    found = run(entry("plain", 2.0, targets=1), entry("decay", 0.2, targets=1))
+    assert pick(found, "plain", "decay", "auc")["verdict"] == "second lower"
+    row = found["rows"][0]
+    assert row["auc"]["std"] is None
+    low, high = row["accuracy"]["non_members"]["interval"]
+    assert low < row["accuracy"]["non_members"]["mean"] < high
+    assert "One model of each recipe was audited" in found["cannot_say"][0]
+
+
+def test_a_rate_that_is_not_measurable():
+    found = run(entry("plain", 2.0), entry("decay", 0.2), fpr=0.001)
+    assert [pair["statistic"] for pair in found["pairs"]] == ["auc", "accuracy"]
+    assert all(row["tpr"] is None and row["attacks"][0]["tpr"] is None for row in found["rows"])
+    assert any("Nothing can be said at a false-positive rate of 0.1 %" in line for line in found["cannot_say"])
+    assert found["detail"][0].startswith("decay leaks less than plain: the area under the ROC curve is ")
+    assert json.dumps(run(entry("plain", 2.0), entry("decay", 0.2), fpr=None)["pairs"]) == json.dumps(found["pairs"])
+
+
+def test_accuracies_by_model_or_not_known():
+    members = membership()
+    inside, outside = np.full(T, 0.99), np.linspace(0.8, 0.85, T)
+    given = [
+        Entry(name, entry(name, leak).scores, members, accuracy=(inside, outside))
+        for name, leak in (("plain", 1.0), ("decay", 0.2))
+    ]
+    found = run(*given)
+    assert pick(found, "plain", "decay", "accuracy")["p"] == 1
+    assert found["rows"][0]["accuracy"]["members"]["std"] == pytest.approx(0, abs=1e-12)
+    low, high = found["rows"][0]["accuracy"]["members"]["interval"]
+    assert 0.95 < low < 0.99 < high <= 1
+    assert [row["pareto"] for row in found["rows"]] == [False, True]
+    unknown = run(given[0], Entry("margins", entry("margins", 0.2).scores, members))
+    assert [pair["statistic"] for pair in unknown["pairs"]] == ["auc", "tpr"]
+    assert unknown["rows"][1]["accuracy"] == {"members": None, "non_members": None}
+    assert [row["pareto"] for row in unknown["rows"]] == [True, False]
+    assert "What is lost in accuracy: it is not known for margins." in unknown["cannot_say"]
+
+
+def test_strongest_attack_by_each_statistic():
+    members = membership()
+    rng = np.random.default_rng(0)
+    few = members & (rng.random(members.shape) < 0.15)
+    noise = rng.normal(size=members.shape)
+    both = {"broad": noise + 0.8 * members, "peaked": noise + 6.0 * few}
+    found = run(Entry("one", both, members), Entry("two", both, members))
+    row = found["rows"][0]
+    assert (row["attack"], row["auc_attack"]) == ("peaked", "broad")
+    assert row["tpr"] == row["attacks"][1]["tpr"]
+    assert row["auc"] == row["attacks"][0]["auc"]
+
+
+def test_refusals():
+    plain = entry("plain", 1.0)
+    other = membership(seed=5)
+    with pytest.raises(InputError, match="at least two recipes to compare, got 1"):
+        run(plain)
+    with pytest.raises(InputError, match="a name of its own for each recipe, got 'plain' more than once"):
+        run(plain, plain)
+    with pytest.raises(InputError, match="other: scores: expected at least one attack, got none"):
+        run(plain, Entry("other", {}, plain.members))
+    with pytest.raises(
+        InputError, match=r"other: expected the membership of plain, got another one in [\d,]+ of 2,400"
+    ):
+        run(plain, Entry("other", {"a": np.zeros((T, N))}, other))
+    with pytest.raises(
+        ShapeError, match=r"other: expected shape \(6, 400\) .* got \(6, 300\): train both with the same"
+    ):
+        run(plain, entry("other", 1.0, records=300))
+    with pytest.raises(
+        InputError, match=r"other: expected the targets of plain, \[0, .*\], got \[1, .*\]: audit the same"
+    ):
+        run(_with(plain, targets=np.arange(T)), _with(entry("other", 1.0), targets=np.arange(T) + 1))
+    with pytest.raises(
+        InputError, match=r"other: expected the records of plain \(abc\), got others \(xyz\): audit both"
+    ):
+        run(_with(plain, data="abc"), _with(entry("other", 1.0), data="xyz"))
+    with pytest.raises(UnknownNameError, match="row that 'early' matches 'dekay': did you mean 'decay'"):
+        run(plain, entry("decay", 0.3), entry("early", 0.3, role="control", matches=("dekay",)))
+    with pytest.raises(UnknownNameError, match="unknown baseline 'plane': did you mean 'plain'"):
+        run(plain, entry("decay", 0.3), baseline="plane")
+    with pytest.raises(InputError, match="baseline: expected a recipe, got the control 'early'"):
+        run(plain, entry("early", 0.3, role="control"), baseline="early")
+    with pytest.raises(InputError, match="replicates: expected at least 100"):
+        compare([plain, entry("decay", 0.3)], fpr=0.1, rng=np.random.default_rng(0), replicates=10)
+    with pytest.raises(InputError, match="confidence"):
+        run(plain, entry("decay", 0.3), confidence=95)
+    with pytest.raises(InputError, match="fpr"):
+        run(plain, entry("decay", 0.3), fpr=0.0)
+    with pytest.raises(ShapeError, match="other: correct: expected shape"):
+        run(plain, _with(entry("other", 1.0), correct=np.ones((T, 3), dtype=bool)))
+    with pytest.raises(InputError, match="other: accuracy: expected fractions from 0 to 1, got 0 to 93"):
+        run(plain, _with(entry("other", 1.0), correct=None, accuracy=(np.zeros(T), np.linspace(0, 93, T))))
+
+
+def _with(one, **changes):
+    return Entry(**{**one.__dict__, **changes})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.auditing.labelling import MISSING, Labelling
+from reticent.auditing.labelling import CLASS, MISSING, Labelling
 from reticent.auditing.wording import percent
 
 Plain = Mapping[str, Any]
@@ -25,8 +25,8 @@ def sentence(labelling: Labelling, entries: Sequence[Plain], most: int | None, n
     """
     compared = [entry for entry in entries if entry["difference"] is not None]
     small = _small(entries, needed)
-    what, many = ("class", "classes") if labelling.by == "class" else ("group", "groups")
-    place = "" if labelling.by == "class" else f" by {short(labelling.by)}"
+    what, many = ("class", "classes") if labelling.by == CLASS else ("group", "groups")
+    place = "" if labelling.by == CLASS else f" by {short(labelling.by)}"
     if len(compared) < 2:
         known = sum(entry["auc"] is not None for entry in entries)
         few = f"only {known} of {len(entries)} has" if known == 1 else f"{known} of {len(entries)} have"
@@ -40,13 +40,15 @@ def sentence(labelling: Labelling, entries: Sequence[Plain], most: int | None, n
             f"than chance makes the highest of so many.{also}{small}"
         )
     entry = entries[most]
+    rest = f"the other {what}" if len(compared) == 2 else f"the other {many}"
+    sure = "" if len(compared) == 2 else f", corrected for all {len(compared)} {many}"
     others = sum(one["stands_out"] == "more" for one in entries) - 1
     also = f" {others} more stand{'s' * (others == 1)} out as well." if others else ""
     return (
         f"The most exposed {what}{place} is {_named(labelling, most)}: an attacker tells its members from its "
-        f"non-members in {percent(entry['auc']['mean'])} of pairs, and those of the other {many} in "
-        f"{percent(entry['auc']['mean'] - entry['difference']['mean'])}; that is more than chance, corrected for all "
-        f"{len(compared)} {many}.{also}{small}"
+        f"non-members in {percent(entry['auc']['mean'])} of pairs, and those of {rest} in "
+        f"{percent(entry['auc']['mean'] - entry['difference']['mean'])}; that is more than chance{sure}."
+        f"{also}{small}"
     )
 
 

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from reticent.errors import InputError, ShapeError
 
+CLASS = "class"
+"""What records are always grouped by."""
 MOST_NUMBERS = 20
 """A column of more different numbers is cut into ranges that hold a quarter of the records each."""
 MOST_GROUPS = 200
@@ -53,7 +55,7 @@ def by_class(labels: NDArray[np.int64], names: tuple[str, ...] = ()) -> Labellin
     """
     present, codes = np.unique(labels, return_inverse=True)
     shown = tuple(names[label] if names else str(label) for label in present)
-    return Labelling("class", tuple(str(label) for label in present), codes.astype(np.int64), shown)
+    return Labelling(CLASS, tuple(str(label) for label in present), codes.astype(np.int64), shown)
 
 
 def by_column(by: str, values: Any, records: int) -> Labelling:

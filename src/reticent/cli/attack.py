@@ -1,7 +1,7 @@
 """``reticent attack``: audit outputs that were computed elsewhere, without training."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -14,6 +14,7 @@ def attack(
     attack: Annotated[list[str] | None, Parameter(negative="")] = None,
     out: Path = Path("reticent-attack"),
     scores: Path | None = None,
+    group_by: Annotated[list[str] | None, Parameter(negative="")] = None,
     seed: int | None = None,
     config: Path | None = None,
     set: Annotated[list[str] | None, Parameter(negative="")] = None,  # noqa: A002
@@ -22,10 +23,12 @@ def attack(
 
     Args:
         signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and `logits` (M, N, C) or `margins`
-            (M, N); if wanted `targets` and `references`, rows of the models, and `classes`, how many there are.
+            (M, N); if wanted `targets` and `references`, rows of the models, `classes`, how many there are, and
+            arrays (N,) to group records by.
         attack: An attack to run; repeat it for several. By default all that the outputs allow.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
+        group_by: An array of the file, one value a record, whose groups are compared, beside the classes; repeat it.
         seed: Seed of the bootstrap. [0]
         config: TOML file with `attacks` and `[attack.NAME]` tables.
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
@@ -37,10 +40,11 @@ def attack(
     from reticent.jobs.attacks import gather_attacks
     from reticent.report.tables import terminal
 
-    chosen = gather_attacks(config, {"attacks": attack, "seed": seed} | dict(setting(text) for text in set or []))
+    given = {"attacks": attack, "group_by": group_by, "seed": seed}
+    chosen = gather_attacks(config, given | dict(setting(text) for text in set or []))
     if scores:
         check_scores(scores, len(chosen.attacks or ATTACKS))
-    arrays: dict[str, Any] = dict(read_signals(signals))
+    arrays = read_signals(signals, chosen.group_by)
     done = run(
         **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
         replicates=chosen.replicates, confidence=chosen.confidence,

@@ -57,6 +57,8 @@ class Flags:
     "Folder for report.html, audit.json and records.csv. [reticent-audit]"
     attack: Annotated[list[str] | None, Parameter(negative="")] = None
     "An attack to run; repeat it for several. [all]"
+    group_by: Annotated[list[str] | None, Parameter(negative="")] = None
+    "A column of the data whose groups are compared, beside the classes; repeat it for several."
     control: str | None = None
     "null repeats the audit with permuted membership, where there is nothing to find. [none]"
     config: Path | None = None

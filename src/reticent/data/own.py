@@ -22,7 +22,8 @@ def read(path: Path, label: str | None = None) -> Records:
     """Read a file, or a folder with ``x.npy`` and ``y.npy``.
 
     Args:
-        path: a ``.npz`` file with arrays x and y, or features and labels; an ``x.npy`` with ``y.npy`` beside it, or
+        path: a ``.npz`` file with arrays x and y, or features and labels, and if wanted further ones with one value a
+            record, to group by; an ``x.npy`` with ``y.npy`` beside it, or
             their folder; a ``.csv`` file with a header; a ``.parquet`` file.
         label: for csv and Parquet, the label's column.
 
@@ -80,9 +81,17 @@ def _npz(path: Path) -> Records:
         raise CorruptFileError(_broken(path, error)) from None
     for x, y in PAIRS:
         if x in arrays and y in arrays:
-            facts = {"class_names": _names(arrays["class_names"])} if "class_names" in arrays else {}
+            facts: dict[str, Any] = {"columns": _columns(arrays, x, y)}
+            if "class_names" in arrays:
+                facts["class_names"] = _names(arrays["class_names"])
             return given.records(arrays[x], arrays[y], name=str(path), **facts)
     raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(arrays) or 'none'}")
+
+
+def _columns(arrays: dict[str, NDArray[Any]], x: str, y: str) -> dict[str, NDArray[Any]]:
+    """Find the arrays with one value a record, which are facts about the records that a model does not see."""
+    rest = {name: values for name, values in arrays.items() if name not in {x, y, "class_names"}}
+    return {name: values for name, values in rest.items() if values.shape == arrays[y].shape[:1]}
 
 
 def _names(names: NDArray[Any]) -> tuple[str, ...]:

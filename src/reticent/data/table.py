@@ -19,6 +19,9 @@ LABELS = ("label", "labels", "y", "target", "class")
 MOST_CATEGORIES = 500
 """A column of more different texts is taken for names or prose, not for a category."""
 
+MOST_COLUMNS = 200
+"""A wider table's columns are features only; a narrower one's are kept as they are, too, to group records by."""
+
 
 def read_csv(path: Path, label: str | None = None) -> Records:
     """Read a csv file with a header.
@@ -138,7 +141,8 @@ def _records(path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]],
     label = columns[place]
     if label.dtype.kind == "U" and all(_is_number(cell) for cell in label):
         label = label.astype(np.float64)
-    return records(np.concatenate(features, axis=1), label, name=str(path))
+    kept = {header[j]: column for j, column in enumerate(columns) if j != place} if len(header) <= MOST_COLUMNS else {}
+    return records(np.concatenate(features, axis=1), label, name=str(path), columns=kept)
 
 
 def _encode(path: Path, name: str, column: NDArray[Any]) -> NDArray[np.float64]:

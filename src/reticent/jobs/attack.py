@@ -2,7 +2,7 @@
 
 import io
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from reticent.errors import (
     TooFewReferencesError,
     nearest,
 )
-from reticent.jobs import document
+from reticent.jobs import document, grouping
 from reticent.jobs.attacks import AttackConfig, build_attacks, usual
 from reticent.jobs.measure import measure
 from reticent.report.files import replace_bytes
@@ -68,6 +68,7 @@ def attack(
     classes: int | None = None,
     attacks: str | tuple[str, ...] | list[str] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    groups: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
     out: str | Path | None = None,
     replicates: int = 1000,
@@ -87,6 +88,8 @@ def attack(
         classes: number of classes, where only margins are given; by default one more than the largest label.
         attacks: names, or one name; by default all that these outputs allow.
         options: by attack.
+        groups: by name, one value a record ``(N,)``: the groups of records that share a value are compared, as the
+            classes always are.
         seed: for the bootstrap.
         out: folder for the three files; None writes nothing.
         replicates: of the bootstrap.
@@ -120,10 +123,13 @@ def attack(
         assert logits is not None
         signals = Signals.from_logits(logits, labels)
     problem = Problem.make(signals, membership, targets, references)
+    labellings = grouping.of_outputs(signals.labels, groups or {})
     asked = (attacks,) if isinstance(attacks, str) else tuple(attacks)
     tables = {name: dict(table) for name, table in (options or {}).items()}
     specs, left_out = _runnable(problem, AttackConfig(attacks=asked, attack=tables))
-    measured = measure(problem, specs, seed=seed, replicates=replicates, confidence=confidence, progress=stage)
+    measured = measure(
+        problem, specs, seed=seed, replicates=replicates, confidence=confidence, labellings=labellings, progress=stage
+    )
     seconds = round(time.perf_counter() - clock, 3)
     written = document.assemble(
         measured,
@@ -195,15 +201,16 @@ def _population(problem: Problem) -> dict[str, Any]:
     return facts
 
 
-def read_signals(path: Path) -> dict[str, NDArray[Any]]:
+def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
     """Read a file of outputs.
 
     Args:
-        path: an ``.npz`` with ``labels``, ``membership``, ``logits`` or ``margins``, and if wanted ``targets`` and
-            ``references``.
+        path: an ``.npz`` with ``labels``, ``membership``, ``logits`` or ``margins``, and if wanted ``targets``,
+            ``references``, and arrays with one value a record.
+        group_by: names of these; each must be there, and no other array may be.
 
     Returns:
-        The arrays by name, as `attack` takes them.
+        The arrays by name, as `attack` takes them; those to group by under ``groups``, if any are asked for.
 
     Raises:
         MissingFileError: there is no such file.
@@ -221,13 +228,33 @@ def read_signals(path: Path) -> dict[str, NDArray[Any]]:
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {error}") from None
     if isinstance(content, np.ndarray):
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")
+    groups = _groups(path, arrays, group_by)
     for key in arrays:
         if key not in KEYS:
-            raise SpecError(f"{path}: unknown array {key!r}: {nearest(key, KEYS)}")
+            raise SpecError(
+                f"{path}: unknown array {key!r}: {nearest(key, KEYS)}; to compare groups by it, give --group-by {key}"
+            )
     for key in ("labels", "membership"):
         if key not in arrays:
             raise SpecError(f"{path}: the array {key!r} is missing; it holds {', '.join(sorted(arrays)) or 'nothing'}")
-    return arrays
+    return arrays | ({"groups": groups} if groups else {})
+
+
+def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Take the arrays that records are grouped by out of a file's arrays.
+
+    Raises:
+        SpecError: there is no such array.
+    """
+    asked = grouping.once(group_by)
+    further = [key for key in arrays if key not in KEYS]
+    for name in asked:
+        if name not in further:
+            raise SpecError(
+                f"{path}: group_by: there is no array {name!r} to group records by; besides the outputs it holds "
+                f"{', '.join(sorted(further)) or 'nothing'}"
+            )
+    return {name: arrays.pop(name) for name in asked}
 
 
 def check_scores(path: Path, attacks: int) -> None:

@@ -27,6 +27,8 @@ class AttackConfig(Spec):
     """Bootstrap replicates behind the intervals over models."""
     confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
     """Level of every interval."""
+    group_by: tuple[str, ...] = ()
+    """Columns of the data whose groups of records are compared, beside the classes, which always are."""
 
 
 def usual() -> tuple[str, ...]:

@@ -145,7 +145,7 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
         "replicates": job.config.replicates,
         "confidence": job.config.confidence,
     }
-    measured = measure(problem, job.attacks, **options, progress=tell)
+    measured = measure(problem, job.attacks, **options, labellings=job.labellings, progress=tell)
     seconds["scoring"] = clock.lap()
     control = None
     if job.config.control == "null":

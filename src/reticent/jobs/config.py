@@ -12,12 +12,14 @@ from pydantic import Field
 
 from reticent import usercode
 from reticent.attacks import ATTACKS, check_membership
+from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
 from reticent.data.load import load
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, SpecError, UnknownNameError, nearest
+from reticent.jobs import grouping
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
@@ -97,6 +99,7 @@ class Job:
         attacks: their specs.
         workers: number of processes.
         device: of every worker.
+        labellings: how the audited records are grouped.
     """
 
     config: AuditConfig
@@ -105,6 +108,7 @@ class Job:
     attacks: tuple[Spec, ...]
     workers: int
     device: str
+    labellings: tuple[Labelling, ...] = ()
 
 
 def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> Job:
@@ -255,6 +259,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     recipe = build_recipe(suggested or BY_KIND[records.kind], config.recipe)
     sizes = {"validation": config.validation, "reference": config.reference, "population": config.population}
     roles = Roles.split(records, config.seed, audited=config.records, **sizes)
+    labellings = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
     for spec in attacks:
         check_membership(spec, membership)
@@ -267,7 +272,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
     workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
-    return Job(config, records, population, attacks, workers, device)
+    return Job(config, records, population, attacks, workers, device, labellings)
 
 
 def _cores() -> int:

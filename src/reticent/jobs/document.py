@@ -11,7 +11,8 @@ import scipy
 from numpy.typing import NDArray
 
 import reticent
-from reticent.auditing.verdict import verdict
+from reticent.auditing.exposed import exposed
+from reticent.auditing.labelling import CLASS
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.measure import Measured
@@ -56,7 +57,7 @@ def assemble(
     Returns:
         Plain values, in the order of ``docs/schema.md``.
     """
-    said = dict(verdict(measured.audits))
+    said = dict(measured.verdict)
     said["cannot_say"] = [*said["cannot_say"], *cannot_say]
     return {
         "schema": SCHEMA,
@@ -65,6 +66,8 @@ def assemble(
         "recipe": None if recipe is None else dict(recipe),
         "population": dict(population),
         "attacks": [audit.to_json() for audit in measured.audits],
+        "groups": list(measured.groups),
+        "exposure": exposed(measured.exposure, said["confidence"]),
         "environment": dict(environment),
     }
 
@@ -219,10 +222,10 @@ def peak_memory() -> int:
 def record_rows(
     measured: Measured, ids: NDArray[np.int64], labels: NDArray[np.int64], names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """List every record with its exposure, the most exposed first.
+    """List every record with its exposure and its groups, the most exposed first.
 
     Args:
-        measured: holds the exposures.
+        measured: holds the exposures and the groups.
         ids: the records' ids in the data set ``(N,)``.
         labels: their labels ``(N,)``.
         names: of the classes, or empty.
@@ -236,10 +239,26 @@ def record_rows(
             "label": int(label),
             "label_name": names[label] if len(names) else str(int(label)),
             **{COLUMNS.get(key, key): value for key, value in row.items() if key not in {"record", "label"}},
+            **further,
         }
-        for record, label, row in zip(ids, labels, measured.exposure.rows(), strict=True)
+        for record, label, row, further in zip(ids, labels, measured.exposure.rows(), _further(measured), strict=True)
     ]
     return sorted(rows, key=lambda row: (row["exposure"] is None, -(row["exposure"] or 0.0), row["record"]))
+
+
+def _further(measured: Measured) -> list[dict[str, Any]]:
+    """List each record's probability of membership and its groups."""
+    count = len(measured.exposure.label)
+    believed = measured.probability
+    columns: dict[str, list[Any]] = {
+        "probability": [None] * count if believed is None else believed.probability.tolist(),
+        "probability_low": [None] * count if believed is None else believed.low.tolist(),
+        "probability_high": [None] * count if believed is None else believed.high.tolist(),
+    }
+    for labelling in measured.labellings:
+        if labelling.by != CLASS:
+            columns[f"group_{labelling.by}"] = labelling.values()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

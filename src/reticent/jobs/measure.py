@@ -1,8 +1,9 @@
-"""From a problem to numbers: every attack scored, every score audited, every record's exposure."""
+"""From a problem to numbers: every attack scored, every score audited; records and groups of them, one by one."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,16 @@ from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.audit import Audit, audit
 from reticent.auditing.exposure import Exposure, exposure
+from reticent.auditing.groups import groups
+from reticent.auditing.labelling import Labelling
+from reticent.auditing.probability import Probability, probability
+from reticent.auditing.verdict import verdict
 from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
 log = logging.getLogger(__name__)
+_LIRA = ATTACKS["lira"].spec()
 CALIBRATION_MODELS = 4
 """How many references are scored to choose a threshold on, where targets do not serve each other."""
 
@@ -29,11 +35,19 @@ class Measured:
         audits: one an attack, in the order asked for.
         scores: by attack, ``(T, N)``, higher means member.
         exposure: of every record, over the models that its margins are known of.
+        verdict: what the audits together say, as `auditing.verdict` gives it.
+        labellings: how records were grouped.
+        groups: what the verdict's attack finds in each group, one entry a labelling.
+        probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
     """
 
     audits: tuple[Audit, ...]
     scores: dict[str, Floats]
     exposure: Exposure
+    verdict: dict[str, Any]
+    labellings: tuple[Labelling, ...] = ()
+    groups: tuple[dict[str, Any], ...] = ()
+    probability: Probability | None = None
 
 
 def measure(
@@ -43,6 +57,7 @@ def measure(
     seed: int,
     replicates: int = 1000,
     confidence: float = 0.95,
+    labellings: Sequence[Labelling] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
     """Run attacks on every target and audit their scores.
@@ -53,10 +68,11 @@ def measure(
         seed: the master seed; an attack's stream and its bootstrap's are named after it.
         replicates: of the bootstrap.
         confidence: of every interval.
+        labellings: ways to group the records.
         progress: called with an attack's name before it runs.
 
     Returns:
-        Audits, scores and exposures.
+        Audits, scores, exposures and groups.
     """
     scores: dict[str, Floats] = {}
     audits = []
@@ -79,7 +95,32 @@ def measure(
                 reference_scores=_calibration(problem, attack, seed),
             )
         )
-    return Measured(tuple(audits), scores, exposure(problem.signals, problem.membership))
+    said, found = verdict(audits), exposure(problem.signals, problem.membership)
+    compared = tuple(
+        groups(
+            labelling,
+            scores[said["attack"]],
+            members,
+            found,
+            attack=said["attack"],
+            fpr=said["fpr"],
+            confidence=confidence,
+        )
+        for labelling in labellings
+    )
+    believed = _probability(problem, scores if _LIRA in attacks else {}, seed, confidence)
+    return Measured(tuple(audits), scores, found, said, tuple(labellings), compared, believed)
+
+
+def _probability(problem: Problem, scores: Mapping[str, Floats], seed: int, confidence: float) -> Probability | None:
+    """Compute each record's probability of membership from online LiRA's log-likelihood ratios, made if need be."""
+    try:
+        ratios = scores.get(_LIRA.method)
+        ratios = score(_LIRA, problem, seed) if ratios is None else ratios
+    except TooFewReferencesError:
+        log.debug("no probability of membership", exc_info=True)
+        return None
+    return probability(ratios, problem.membership.matrix[problem.targets], confidence)
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDArray[np.bool_]] | None:

@@ -1,0 +1,74 @@
+"""Which groups of records are compared: the classes, and the columns that the user asks for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.auditing.labelling import CLASS, Labelling, by_class, by_column
+from reticent.data.records import Records
+from reticent.errors import InputError, UnknownNameError
+
+
+def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]) -> tuple[Labelling, ...]:
+    """Group the audited records by their class, and by columns of the data set.
+
+    Args:
+        records: the data set.
+        ids: of the audited records ``(N,)``.
+        group_by: names of columns.
+
+    Returns:
+        One labelling a grouping, the classes first.
+
+    Raises:
+        InputError: the data set has no columns, or a column makes too many groups.
+        UnknownNameError: it has no such column.
+    """
+    for name in group_by:
+        if name != CLASS and not records.columns:
+            raise InputError(
+                f"group_by: {records.name} has no columns besides its classes, so that there is no {name!r}: columns "
+                "come with a table (csv, Parquet), as further arrays of an .npz file, or as Records.make(columns=...)"
+            )
+        if name != CLASS and name not in records.columns:
+            raise UnknownNameError("column in group_by", name, records.columns)
+    asked = {name: np.asarray(records.columns[name])[ids] for name in once(group_by)}
+    return (by_class(records.y[ids], records.class_names), *_columns(asked, len(ids)))
+
+
+def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, Any]) -> tuple[Labelling, ...]:
+    """Group records whose outputs were brought.
+
+    Args:
+        labels: ``(N,)``.
+        groups: by name, one value a record.
+
+    Returns:
+        One labelling a grouping, the classes first.
+    """
+    asked = {name: groups[name] for name in once(list(groups))}
+    return (by_class(labels), *_columns(asked, len(labels)))
+
+
+def once(group_by: Sequence[str]) -> list[str]:
+    """Leave out the classes, which are always there, and refuse what is asked for twice.
+
+    Args:
+        group_by: names of columns.
+
+    Returns:
+        The rest.
+
+    Raises:
+        InputError: a name is given twice.
+    """
+    twice = [name for name in group_by if list(group_by).count(name) > 1]
+    if twice:
+        raise InputError(f"group_by: expected each column once, got {twice[0]!r} more than once")
+    return [name for name in group_by if name != CLASS]
+
+
+def _columns(asked: Mapping[str, Any], records: int) -> list[Labelling]:
+    return [by_column(name, values, records) for name, values in asked.items()]

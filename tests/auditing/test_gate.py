@@ -128,7 +128,7 @@ def test_the_lower_limit_of_a_rate_counts_how_its_threshold_was_chosen():
     assert one(low, max_tpr={0.01: 0.01}).message.startswith("not shown to be below")
     high = document(attack("lira", tpr=(0.03, 0.022, 0.05), others=100))
     assert one(high, max_tpr={0.01: 0.01}).message.startswith("above the limit")
-    assert "(with the uncertainty of its threshold)" in one(high, max_tpr={0.01: 0.01}).message
+    assert "widened for the choice of its threshold, is" in one(high, max_tpr={0.01: 0.01}).message
 
 
 def test_several_limits_and_the_order_of_outcomes():
@@ -202,6 +202,9 @@ def test_a_failed_control_takes_the_meaning_from_everything():
     for limit in (0.51, 0.55, 0.6):
         check = one(doc, max_auc=limit, allow=list(ALLOWED))
         assert (check.outcome, check.reason) == ("cannot judge", "failed-control")
+    assert (
+        one(doc | {"epsilon": bounded(3.5)["epsilon"]}, max_epsilon=3, allow=list(ALLOWED)).reason == "failed-control"
+    )
     for control in ({"kind": "null", "passed": True}, None):
         assert one(document(control=control), max_auc=0.6).outcome == "passed"
 

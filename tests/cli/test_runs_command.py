@@ -339,8 +339,9 @@ def test_rm_never_leaves_the_store(command, store, tmp_path):
 
 
 def test_hostile_names_are_shown_as_they_are(command, store):
-    training(store, 0x61, seed=5, data="[red]<b>\N{PILE OF POO}[/red]")
-    assert "[red]<b>\N{PILE OF POO}[/red]" in command("runs list")[1]
+    training(store, 0x61, seed=5, data="[red]<b>\N{PILE OF POO}\x1b[31m\u202e\n[/red]")
+    assert "[red]<b>\N{PILE OF POO}\ufffd[31m\ufffd\ufffd[/red]" in command("runs list")[1]
+    assert "\x1b" not in command(f"runs show {name(0x61)}")[1]
     (store.root / "runs" / "[bold]x").mkdir()
     assert "left alone: [bold]x" in words(command("runs list")[1])
 

@@ -24,7 +24,9 @@ app.command(
 app.command("reticent.cli.attack:attack", name="attack", help="Audit outputs of models that were trained elsewhere.")
 app.command("reticent.cli.data:app", name="data", help="List, show, check and fetch data sets.")
 app.command("reticent.cli.selftest:selftest", name="selftest", help="Check that this installation gives right numbers.")
-app.command("reticent.cli.gate:gate", name="gate", help="Hold an audit against limits: pass, fail, or cannot judge.")
+app.command(
+    "reticent.cli.gate:gate", name="gate", help="Hold an audit against limits: exit 0 pass, 1 fail, 2 cannot judge."
+)
 app.command("reticent.cli.runs:app", name="runs", help="List, show, check and remove what is in the store.")
 
 

@@ -50,7 +50,7 @@ def gate(
         SystemExit: with the exit code.
     """
     from reticent.auditing.gate.limits import ALLOWED_TOGETHER
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import stdout, visible
     from reticent.jobs.gate import gate as run
 
     result = run(
@@ -69,14 +69,16 @@ def gate(
     console.print(_table(result))
     for check in result.checks:
         if check.outcome != "passed":
-            console.print(f"\n{check.name}: {check.message}.", markup=False, soft_wrap=True)
-    console.print(f"\n{result.sentence}", markup=False, style=STYLES[result.outcome], soft_wrap=True)
+            console.print("\n" + visible(f"{check.name}: {check.message}."), markup=False, soft_wrap=True)
+    console.print("\n" + visible(result.sentence), markup=False, style=STYLES[result.outcome], soft_wrap=True)
     raise SystemExit(result.exit_code)
 
 
 def _table(result: "Gate") -> "Table":
     from rich.table import Table
     from rich.text import Text
+
+    from reticent.cli.screen import visible
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("check", overflow="fold")
@@ -87,7 +89,7 @@ def _table(result: "Gate") -> "Table":
     for check in result.checks:
         bound = _number(check.bound) + (" (lower)" if check.name.startswith("accuracy") and check.bound else "")
         numbers = (_number(check.estimate), bound)
-        name, attack = Text(check.name), Text(check.attack or "–")
+        name, attack = Text(visible(check.name)), Text(visible(check.attack or "–"))
         table.add_row(name, *numbers, attack, Text(check.outcome, style=STYLES[check.outcome]))
     return table
 

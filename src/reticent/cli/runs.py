@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
+from reticent.cli.screen import stdout, visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,7 +39,6 @@ def list_(
         all: One line a run.
         json: As JSON, for programs; always with every run.
     """
-    from reticent.cli.screen import stdout
     from reticent.jobs.runs.groups import group
     from reticent.jobs.runs.inventory import scan
 
@@ -66,7 +67,6 @@ def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(ne
     from rich.table import Table
     from rich.text import Text
 
-    from reticent.cli.screen import stdout
     from reticent.jobs.runs.inventory import scan
 
     found = scan(store)
@@ -87,10 +87,10 @@ def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(ne
         table.add_row(key, Text(value))
     for title, tree in (("made from", entry.spec), ("facts", entry.facts)):
         for place, (key, value) in enumerate(_leaves(tree)):
-            table.add_row("" if place else title, Text(f"{key} = {value}"))
+            table.add_row("" if place else title, Text(visible(f"{key} = {value}")))
     for place, file in enumerate(files):
         told = f"{file['name']}  {size(file['bytes'] or 0)}  sha256 {file['sha256'] or 'not noted'}"
-        table.add_row("" if place else "files", Text(told))
+        table.add_row("" if place else "files", Text(visible(told)))
     stdout().print(table)
 
 
@@ -105,7 +105,6 @@ def verify(*runs: str, store: Path = STORE) -> None:
     Raises:
         SystemExit: with the exit code.
     """
-    from reticent.cli.screen import stdout
     from reticent.jobs.runs import verify as job
     from reticent.jobs.runs.inventory import scan
 
@@ -114,7 +113,7 @@ def verify(*runs: str, store: Path = STORE) -> None:
     broken = job.verify(asked)
     console = stdout()
     for name, problems in broken.items():
-        console.print(f"{name}: {'; '.join(problems)}", markup=False, soft_wrap=True)
+        console.print(visible(f"{name}: {'; '.join(problems)}"), markup=False, soft_wrap=True)
     finished = [entry for entry in asked if entry.state in {"finished", "corrupt"}]
     files = sum(len(entry.files) for entry in finished)
     read = size(sum(entry.bytes for entry in finished))
@@ -156,7 +155,6 @@ def rm(
     Raises:
         SystemExit: with the exit code.
     """
-    from reticent.cli.screen import stdout
     from reticent.jobs.runs.inventory import scan
     from reticent.jobs.runs.remove import Choice, plan, remove
 
@@ -218,7 +216,9 @@ def _groups(found: "Inventory") -> Any:
     table.add_column("state", overflow="fold")
     for one in group(found):
         counts = ("–" if one.seed is None else str(one.seed), str(one.models), str(one.signals), size(one.bytes))
-        table.add_row(Text(one.data), Text(one.recipe), *counts, f"{one.when:%Y-%m-%d %H:%M}", one.states)
+        table.add_row(
+            Text(visible(one.data)), Text(visible(one.recipe)), *counts, f"{one.when:%Y-%m-%d %H:%M}", one.states
+        )
     return table
 
 
@@ -233,7 +233,7 @@ def _every(entries: "Sequence[Entry]") -> Any:
     for entry in entries:
         model = "–" if entry.model is None else str(entry.model)
         state = entry.state + (f" ({entry.problem})" if entry.problem else "")
-        table.add_row(entry.folder.name, entry.kind, model, size(entry.bytes), _when(entry), Text(state))
+        table.add_row(entry.folder.name, entry.kind, model, size(entry.bytes), _when(entry), Text(visible(state)))
     return table
 
 
@@ -249,7 +249,7 @@ def _total(console: "Console", found: "Inventory") -> None:
         shown = ", ".join(found.foreign[:5]) + (", ..." if len(found.foreign) > 5 else "")
         lines.append(f"not made by reticent, and left alone: {shown}")
     for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(visible(line), markup=False, soft_wrap=True)
 
 
 def _rm(flag: str, store: Path) -> str:

@@ -1,6 +1,6 @@
 """The limits that are not of an attack: epsilon, which an audit bounds from below only, and accuracy."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scipy.special import stdtrit
@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 Plain = Mapping[str, Any]
 
 
-def epsilon(document: Plain, limits: Limits) -> Check:
+def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Check:
     """Hold epsilon against its limit.
 
     An audit bounds epsilon from below, so by itself it can fail a limit and never meet it. A pass needs an accountant's
@@ -24,6 +24,7 @@ def epsilon(document: Plain, limits: Limits) -> Check:
     Args:
         document: the audit.
         limits: with `max_epsilon`.
+        doubts: on the audit; a fatal one takes the meaning from its bound.
 
     Returns:
         The check.
@@ -41,6 +42,9 @@ def epsilon(document: Plain, limits: Limits) -> Check:
     name = f"epsilon at most {limit:g}" + ("" if delta is None else f" at delta {delta:g}")
     counts = lower is not None and measured_at is not None and delta is not None and measured_at >= delta
     facts: dict[str, Any] = {"estimate": lower if counts else None, "attack": _text(found.get("attack"))}
+    for doubt in doubts:
+        if doubt.fatal:
+            return unjudged(name, limit, doubt, limits.allow, **facts)
     if counts and lower is not None and lower > limit:
         sure = number(found.get("confidence"))
         message = f"above the limit: epsilon is at least {lower:.3g}" + (f" (confidence {sure:g})" if sure else "")

@@ -193,8 +193,8 @@ def _all(count: int, each: str) -> str:
 
 
 def _above(one: Found, limit: float, count: int, each: str) -> str:
-    wide = f", widened for {count} {each}," if count > 1 else ""
-    wide += " (with the uncertainty of its threshold)" if one.scale < 1 else ""
+    reasons = ([f"{count} {each}"] if count > 1 else []) + (["the choice of its threshold"] if one.scale < 1 else [])
+    wide = f", widened for {' and '.join(reasons)}," if reasons else ""
     return (
         f"above the limit: {one.name} has {one.summary.mean:.4f}, and its lower limit{wide} is {one.lower(count):.4f}, "
         f"above {limit:g}"

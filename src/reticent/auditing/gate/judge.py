@@ -56,7 +56,7 @@ def judge(document: Mapping[str, Any], limits: Limits) -> Gate:
     _require(document)
     checks = [*leak.checks(document, limits), *groups.checks(document, limits)]
     if limits.max_epsilon is not None:
-        checks.append(bounds.epsilon(document, limits))
+        checks.append(bounds.epsilon(document, limits, leak.doubts(document)))
     if limits.min_accuracy is not None:
         checks.append(bounds.accuracy(document, limits.min_accuracy, limits.allow))
     found = {check.outcome for check in checks}

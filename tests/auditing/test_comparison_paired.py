@@ -192,3 +192,19 @@ def test_paired_interval_of_the_auc_covers(targets, shared, shifts, between):
 def test_paired_interval_of_the_tpr_covers(targets, shifts):
     inside = covers(np.random.default_rng(10), targets, 600, 0.5, shifts, 0.0, 300, 3)
     assert 0.91 <= inside / 300 <= 0.999
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("targets", "records", "fpr", "shift"), [(1, 1800, 0.01, 0.0), (1, 1800, 0.01, 1.0), (8, 200, 0.01, 1.0)]
+)
+def test_few_false_positives_make_no_difference(targets, records, fpr, shift):
+    rng, wrong = np.random.default_rng(11), 0
+    for seed in range(200):
+        one, two, members = pair(rng, targets, records, 0.5, shift, shift)
+        both = []
+        for scores in (one, two):
+            tpr = [roc.tpr_at_fpr(s, m, fpr).tpr for s, m in zip(scores, members, strict=True)]
+            both.append((replicates(scores, members, seed, (fpr,), 200)[0], np.array(tpr)))
+        wrong += bootstrapped(*both, 3, records // 2, 0.95).p < 0.05
+    assert wrong <= binom.ppf(0.999, 200, 0.05)

@@ -6,6 +6,7 @@
 * `transfer`: a threshold chosen where the attacker can choose one
 * `curves`: what the report draws
 * `results`, `audit`: one attack's audit, and its JSON form
+* `comparison`: recipes side by side, in pairs
 * `exposure`: per record, from the signals
 * `verdict`, `wording`: what all audits together say, in plain words
 """

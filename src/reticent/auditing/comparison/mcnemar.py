@@ -1,4 +1,10 @@
-"""McNemar's test: members that an attacker finds under one recipe only, and under the other only."""
+"""McNemar's test: members that an attacker finds under one recipe only, and under the other only.
+
+It takes the two thresholds as given, while each rests on the few non-members that score highest. So it tells whether
+the two sets of members differ in size, not whether the recipes do: with one target and nine false positives allowed,
+two recipes that are the same differ "significantly" in 41 % of simulations (6 % with 16 targets). Verdicts therefore
+rest on the bootstrap, which redraws the thresholds too.
+"""
 
 from dataclasses import dataclass
 from typing import Any

@@ -232,6 +232,8 @@ def test_no_interval_is_no_pass(auc):
     check = one(doc, max_auc=0.9, allow=list(ALLOWED))
     assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
     assert "no interval for loss" in check.message
+    doc["attacks"][1]["overall"]["tpr_at_fpr"][0]["tpr"] = auc
+    assert one(doc, max_tpr={0.01: 1.0}, allow=list(ALLOWED)).reason == "no-interval"
     assert one(doc, max_auc=0.51).outcome == "failed"
 
 

@@ -38,13 +38,13 @@ def _check(document: Plain, block: Plain, key: str, limit: float, allow: Sequenc
     by, rate = str(block.get("by")), number(block.get("fpr"))
     at = f" at FPR {rate:g}" if key == "tpr" and rate is not None else ""
     read = [
-        (str(group.get("name")), estimate(group.get(key)), number(group.get("non_members")))
+        (str(group.get("name")), estimate(group.get(key)))
         for group in block.get("groups") or ()
         if isinstance(group, Mapping)
     ]
     sure = number(block.get("confidence")) or 0.95
-    found = [Found(f"{by} {name}", summary, sure) for name, summary, _ in read if summary is not None]
-    small = [name for name, summary, _ in read if summary is None]
+    found = [Found(f"{by} {name}", summary, sure) for name, summary in read if summary is not None]
+    small = [name for name, summary in read if summary is None]
     told = [*_small(small), *doubts(document)]
     return compare(f"{key.upper()}{at} of each group by {by} at most {limit:g}", limit, found, told, allow, "groups")
 

@@ -1,11 +1,17 @@
-"""Exposure: against a loop over records, exact checks, and what is masked."""
+"""Exposure, memorisation and probability of records: against loops, exact checks, calibration, and what is masked."""
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import expit
 
+from reticent.attacks import score
+from reticent.attacks.base import Problem
+from reticent.auditing.exposed import exposed
 from reticent.auditing.exposure import exposure
+from reticent.auditing.probability import probability
 from reticent.data.membership import Membership
-from reticent.errors import ShapeError
+from reticent.errors import InputError, ShapeError
 from reticent.signals import matrix as signals_module
 from reticent.signals.matrix import Signals
 
@@ -38,9 +44,13 @@ def test_equals_a_loop_over_records():
         assert found.std_out[i] == pytest.approx(outside.std(ddof=1))
         assert found.exposure[i] == pytest.approx(distance)
         assert found.exposure_error[i] == pytest.approx(np.sqrt(0.5 + distance**2 / 20))
-        assert found.memorisation[i] == pytest.approx(chance[0].mean() - chance[1].mean())
+        own = np.sqrt((inside.var(ddof=1) + outside.var(ddof=1)) / 2)
+        steps = (inside.mean() - outside.mean()) / (max(own, pooled) * np.sqrt(0.5))
+        assert found.distance[i] == pytest.approx(steps)
+        assert found.distance_p[i] == pytest.approx(stats.t.sf(steps, 6))
+        assert found.memorisation_soft[i] == pytest.approx(chance[0].mean() - chance[1].mean())
         error = np.sqrt(chance[0].var(ddof=1) / 4 + chance[1].var(ddof=1) / 4)
-        assert found.memorisation_error[i] == pytest.approx(error)
+        assert found.memorisation_soft_error[i] == pytest.approx(error)
 
 
 def test_memorisation_of_tabulated_probabilities():
@@ -49,14 +59,73 @@ def test_memorisation_of_tabulated_probabilities():
     membership[:, 1] = ~membership[:, 1]
     signals = Signals.from_margins(np.repeat(logit(chance), 2, axis=1), [0, 1])
     found = exposure(signals, membership)
-    assert found.memorisation.tolist() == pytest.approx([0.4, -0.4])
+    assert found.memorisation_soft.tolist() == pytest.approx([0.4, -0.4])
+
+
+# IN models label the first record correctly 3 times in 4, OUT models once; all label the second one so, none the third.
+# The last one is the first with IN and OUT exchanged.
+RIGHT = np.array([[1, 1, 1, 0, 0, 1, 0, 0], [1] * 8, [0] * 8, [1, 1, 1, 0, 0, 1, 0, 0]], dtype=bool).T
+HALF = np.array([[True] * 3 + [False]] * 4 + [[False] * 3 + [True]] * 4)
+
+
+def answers(right, classes):
+    """Logits whose label is the largest where an answer is right, with labels 0, 1, ..."""
+    labels = np.arange(right.shape[1]) % classes
+    logits = np.random.default_rng(0).uniform(-0.4, 0.4, (*right.shape, classes))
+    at = (slice(None), np.arange(right.shape[1]), labels)
+    logits[at] = np.where(right, 0.5, -0.5)
+    return logits, labels
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10])
+def test_memorisation_is_feldmans(classes):
+    found = exposure(Signals.from_logits(*answers(RIGHT, classes)), HALF)
+    assert found.memorisation.tolist() == [0.5, 0, 0, -0.5]
+    # Agresti and Caffo: one success and one failure more on each side.
+    shares = [(4 / 6, 2 / 6), (5 / 6, 5 / 6), (1 / 6, 1 / 6), (2 / 6, 4 / 6)]
+    errors = [np.sqrt(sum(p * (1 - p) / 6 for p in pair)) for pair in shares]
+    assert found.memorisation_error.tolist() == pytest.approx(errors)
+    assert min(errors) > 0.2
+
+
+def test_memorisation_of_two_classes_is_known_from_margins():
+    logits, labels = answers(RIGHT, 2)
+    margins = Signals.from_logits(logits, labels).margins[:, 0:4][:, :, 0]
+    found = exposure(Signals.from_margins(margins, labels, 2), HALF)
+    assert found.memorisation.tolist() == [0.5, 0, 0, -0.5]
+
+
+def test_memorisation_is_unknown_from_margins_of_more_classes():
+    signals, membership = case()
+    found = exposure(signals, membership)
+    assert found.memorisation.tolist() == found.memorisation_error.tolist() == [None] * 40
+    assert found.memorisation_soft.count() == 40
+
+
+def test_a_tie_is_no_right_answer():
+    logits = np.zeros((4, 2, 3))
+    logits[2:, :, 2] = -1
+    membership = np.array([[True, False], [True, False], [False, True], [False, True]])
+    assert exposure(Signals.from_logits(logits, [2, 0]), membership).memorisation.tolist() == [0, 0]
+
+
+def test_memorisation_of_a_record_that_is_never_out_is_none():
+    membership = HALF.copy()
+    membership[:, 1] = True
+    membership[:, 2] = False
+    found = exposure(Signals.from_logits(*answers(RIGHT, 3)), membership)
+    assert found.memorisation.tolist() == [0.5, None, None, -0.5]
+    assert found.distance.tolist()[1:3] == [None, None]
+    assert found.distance_p_corrected.tolist()[1:3] == [None, None]
 
 
 def test_a_constant_record_has_no_memorisation_and_no_exposure():
     signals = Signals.from_margins(np.full((4, 2), 3.0), [0, 1])
     found = exposure(signals, np.array([[True, False], [True, False], [False, True], [False, True]]))
-    assert found.memorisation.tolist() == [0, 0]
-    assert found.exposure.tolist() == [None, None]
+    assert found.memorisation.tolist() == found.memorisation_soft.tolist() == [0, 0]
+    assert found.exposure.tolist() == found.distance.tolist() == [None, None]
+    assert exposed(found)["records"] == 0
+    assert "three in all" in exposed(found)["sentence"]
 
 
 def test_what_too_few_models_say_is_none():
@@ -66,14 +135,19 @@ def test_what_too_few_models_say_is_none():
     rows = exposure(signals, membership).rows()
     assert [(row["record"], row["k_in"], row["k_out"]) for row in rows] == [(0, 2, 2), (1, 1, 3), (2, 4, 0), (3, 0, 4)]
     assert all(value is not None for value in rows[0].values())
-    assert [name for name, value in rows[1].items() if value is None] == ["std_in", "memorisation_error"]
+    assert [name for name, value in rows[1].items() if value is None] == ["std_in", "memorisation_soft_error"]
     assert [name for name, value in rows[2].items() if value is None] == [
         "mean_out",
         "std_out",
         "exposure",
         "exposure_error",
+        "distance",
+        "distance_p",
+        "distance_p_corrected",
         "memorisation",
         "memorisation_error",
+        "memorisation_soft",
+        "memorisation_soft_error",
     ]
     assert [rows[3][name] for name in ("mean_in", "std_in", "exposure", "memorisation")] == [None] * 4
     found = exposure(signals, membership)
@@ -117,3 +191,99 @@ def test_shapes_must_agree():
     signals, _ = case()
     with pytest.raises(ShapeError, match=r"membership: expected shape \(8, 40\) \(models, records\), got \(8, 41\)"):
         exposure(signals, Membership.draw(8, 41, 0))
+
+
+def test_distances_are_corrected_by_holm_over_the_records_that_have_one():
+    signals, membership = case(models=32, records=50, seed=5)
+    table = np.asarray(signals.margins[:, 0:50])[:, :, 0] + 3 * membership.matrix * (np.arange(50) < 3)
+    found = exposure(Signals.from_margins(table, signals.labels, 3), membership)
+    p, expected = found.distance_p.data, np.zeros(50)
+    for rank, record in enumerate(np.argsort(p)):
+        expected[record] = min(1, max(p[record] * (50 - rank), expected.max(initial=0)))
+    assert found.distance_p_corrected.tolist() == pytest.approx(expected.tolist())
+    told = exposed(found)
+    assert told["records"] == 50
+    assert told["exposed"] == np.count_nonzero(expected <= 0.05) >= 3
+    assert told["distance_needed"] == pytest.approx(stats.t.isf(0.05 / 50, 30))
+    assert told["sentence"].startswith(f"{told['exposed']} of 50 records give themselves away beyond doubt (95 % sure")
+
+
+@pytest.mark.parametrize("kind", ["normal", "unequal", "heavy", "skewed"])
+@pytest.mark.parametrize("models", [4, 12])
+def test_records_without_a_trace_are_rarely_called_exposed(kind, models):
+    alarms = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        shape = (models, 200)
+        noise = {
+            "normal": lambda rng=rng, shape=shape: rng.normal(size=shape),
+            "unequal": lambda rng=rng, shape=shape: rng.normal(size=shape) * np.exp(rng.normal(size=200)),
+            "heavy": lambda rng=rng, shape=shape: rng.standard_t(3, size=shape),
+            "skewed": lambda rng=rng, shape=shape: rng.exponential(size=shape),
+        }[kind]()
+        signals = Signals.from_margins(noise + rng.normal(size=200), np.zeros(200, dtype=int), 2)
+        alarms += exposed(exposure(signals, Membership.draw(models, 200, seed)))["exposed"] > 0
+    assert alarms <= stats.binom.ppf(0.99, 200, 0.05)
+
+
+def test_few_models_say_that_more_would_help():
+    signals, membership = case(models=4, records=300, seed=4)
+    told = exposed(exposure(signals, membership))
+    assert told["exposed"] == 0
+    assert told["distance_needed"] > 50
+    assert "with more models, less would do" in told["sentence"]
+
+
+def beliefs(models=8, shift=2.0, records=60, seed=0):
+    rng = np.random.default_rng(seed)
+    membership = Membership.draw(models, records, seed)
+    margins = rng.normal(size=(models, records)) + shift * membership.matrix
+    problem = Problem.make(Signals.from_margins(margins, np.zeros(records, dtype=int), 2), membership)
+    return score("lira", problem), membership.matrix
+
+
+def test_probability_equals_a_loop():
+    ratios, members = beliefs()
+    found = probability(ratios, members, 0.9)
+    for i in range(60):
+        chances = 1 / (1 + np.exp(-ratios[members[:, i], i]))
+        padded = np.append(chances, [0, 1])
+        arm = stats.t.isf(0.05, 5) * padded.std(ddof=1) / np.sqrt(6)
+        assert found.probability[i] == pytest.approx(chances.mean())
+        assert found.low[i] == pytest.approx(max(0, min(padded.mean() - arm, chances.mean())))
+        assert found.high[i] == pytest.approx(min(1, max(padded.mean() + arm, chances.mean())))
+
+
+def test_probability_of_ratios_beyond_all_bounds_stays_finite():
+    ratios = np.array([[1e308, -1e308, 0.0], [1e308, -1e308, 0.0]])
+    found = probability(ratios, np.ones((2, 3), dtype=bool))
+    assert found.probability.tolist() == [1, 0, 0.5]
+    assert found.low.tolist() == [0, 0, 0]
+    assert found.high.tolist() == [1, 1, 1]
+
+
+def test_probability_needs_two_targets_with_the_record():
+    members = np.array([[True, True, False], [True, False, False]])
+    found = probability(np.zeros((2, 3)), members)
+    assert found.probability.tolist() == [0.5, None, None]
+    assert found.low.tolist()[1:] == found.high.tolist()[1:] == [None, None]
+    assert np.isfinite(found.high.data).all()
+
+
+def test_probability_takes_no_nan():
+    with pytest.raises(InputError, match="ratios: expected finite numbers"):
+        probability(np.full((2, 2), np.nan), np.ones((2, 2), dtype=bool))
+
+
+@pytest.mark.parametrize(("models", "shift"), [(4, 0.0), (8, 1.0), (8, 5.0), (32, 1.0)])
+def test_intervals_of_probabilities_cover(models, shift):
+    found = [probability(*beliefs(models, shift, 400, seed)) for seed in range(20)]
+    truth = np.mean([f.probability.mean() for f in found])
+    # Records of one seed share their models, so a few points less than 95 % are left to chance.
+    assert np.mean([(f.low <= truth) & (truth <= f.high) for f in found]) >= 0.91
+
+
+def test_without_a_trace_the_probability_is_one_half():
+    ratios, members = beliefs(16, 0.0, 2000, 1)
+    assert probability(ratios, members).probability.mean() == pytest.approx(0.5, abs=0.01)
+    assert expit(ratios)[~members].mean() == pytest.approx(0.5, abs=0.01)

@@ -77,11 +77,11 @@ def freedom(parts: list[tuple[Floats, Floats | NDArray[np.int64] | int]]) -> Flo
         parts: the parts ``(G,)`` and the degrees of freedom of each.
 
     Returns:
-        ``(G,)``, at least 1.
+        ``(G,)``, at least 1; as many as can be where the variance is 0.
     """
     total = np.sum([part for part, _ in parts], axis=0)
     below = np.sum([part**2 / np.maximum(own, 1) for part, own in parts], axis=0)
-    return np.maximum(1.0, np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1.0))
+    return np.maximum(1.0, np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1e9))
 
 
 def area_interval(value: float, variance: float, freedom: float, pairs: int, confidence: float) -> Interval:

@@ -101,16 +101,15 @@ def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Write every value as a text, and say which are missing."""
     if column.dtype.kind == "S":
         column = np.char.decode(column, "utf-8", "replace")
-    texts = np.array([_text(value) for value in column.tolist()], dtype=object)
+    texts = np.array([_text(value) for value in column], dtype=object)
     return texts, np.array([text == "" for text in texts], dtype=np.bool_)
 
 
 def _text(value: Any) -> str:
     if value is None or value != value or str(value) == "NaT":  # noqa: PLR0124 (NaN is not itself)
         return ""
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    return str(value).strip()
+    text = str(value).strip()
+    return text.removesuffix(".0") if isinstance(value, (float, np.floating)) else text
 
 
 def _numbers(column: NDArray[Any], texts: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:

@@ -1,14 +1,30 @@
 """A section for a model card: the verdict, the table, what the audit cannot say, in Markdown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.view import confidence, measured, ordered, rate_at, short, title, unmeasured
-from reticent.report.wording import MISSING, Plain, count, level, limits, middle, number, percent, span, unmeasurable
+from reticent.report.sections import control, epsilon, groups
+from reticent.report.view import confidence, measured, ordered, rate_at, short, tie_note, title, unmeasured
+from reticent.report.wording import (
+    MISSING,
+    Plain,
+    chance,
+    count,
+    level,
+    limits,
+    middle,
+    number,
+    percent,
+    span,
+    unmeasurable,
+)
 from reticent.report.words import LEAKS
 
 SPECIAL = "\\`*_{}[]<>#|~&$"
 """Characters that Markdown, or the HTML inside it, gives a meaning."""
+
+GROUPS = 25
+"""Most groups in a table, those of the highest AUC."""
 
 
 def markdown(document: Mapping[str, Any]) -> str:
@@ -22,17 +38,83 @@ def markdown(document: Mapping[str, Any]) -> str:
     """
     verdict, attacks = document.get("verdict") or {}, ordered(document)
     leak = LEAKS.get(verdict.get("leak", ""), LEAKS["cannot tell"])
-    parts = ["## Membership privacy", f"**{leak.word}.** {_plain(verdict.get('sentence', ''), 400)}"]
+    parts = ["## Membership privacy", f"**{leak.word}.** {escape(verdict.get('sentence', ''), 400)}"]
     if verdict.get("detail"):
-        parts.append(_plain(verdict["detail"], 600))
+        parts.append(escape(verdict["detail"], 600))
     if attacks:
+        note = tie_note(attacks)
         missing = [f"- TPR at FPR {level(fpr)}: {unmeasurable(entry)}" for fpr, entry in unmeasured(attacks)]
+        missing += [f"- {escape(note, 600)}"] if note else []
         parts += [_table(attacks), *(["\n".join(missing)] if missing else []), _legend(attacks)]
+    parts += _epsilon(document, attacks) + _groups(document) + _control(document, attacks)
     parts += ["### What was audited", "\n".join(_facts(document))]
     said = verdict.get("cannot_say")
     if said:
-        parts += ["### What this audit cannot say", "\n".join(f"- {_plain(item, 600)}" for item in said)]
+        parts += ["### What this audit cannot say", "\n".join(f"- {escape(item, 600)}" for item in said)]
     return "\n\n".join(parts) + "\n"
+
+
+def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]:
+    found = epsilon.parts(document, attacks)
+    if found is None:
+        return []
+    parts = ["### Epsilon from below"]
+    if found["sentence"]:
+        parts.append(escape(found["sentence"], 600))
+    if found["accountant"]:
+        parts.append(f"The accountant proves at most {number(found['accountant'].get('epsilon'), 2)}.")
+    if found["consistent"] is False:
+        parts.append("**The measured bound lies above what the accountant proves: one of the two is wrong.**")
+    if found["lines"]:
+        heads = ["Attack", *(escape(method["name"]) for method in found["methods"])]
+        lines = [
+            [escape(line["name"]), *(number(cell["epsilon"], 2) if cell else MISSING for cell in line["cells"])]
+            for line in found["lines"]
+        ]
+        parts.append(table(heads, lines))
+    return parts
+
+
+def _groups(document: Mapping[str, Any]) -> list[str]:
+    parts = []
+    for grouping in groups.parts(document):
+        parts.append(f"### Exposure {escape(grouping['heading'][:1].lower() + grouping['heading'][1:])}")
+        if grouping["sentence"]:
+            parts.append(escape(grouping["sentence"], 600))
+        heads = [escape(grouping["title"]), "Records", "AUC", "p, corrected", "Stands out"]
+        lines = [
+            [
+                escape(line["name"], 60),
+                count(line["records"]),
+                with_interval(number(middle(line["auc"])), span(limits(line["auc"]))),
+                escape(chance((line["difference"] or {}).get("p_corrected"))),
+                line["out"],
+            ]
+            for line in grouping["lines"][:GROUPS]
+        ]
+        parts.append(table(heads, lines))
+        if len(grouping["lines"]) > GROUPS:
+            parts.append(f"{len(grouping['lines']) - GROUPS} groups with a lower AUC are left out here.")
+    return parts
+
+
+def _control(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]:
+    found = control.parts(document, attacks)
+    if found is None:
+        return []
+    parts = ["### Control with the membership shuffled", f"**{found['word']}.** {escape(found['sentence'] or '', 600)}"]
+    if found["detectable"]:
+        parts.append(escape(found["detectable"], 600))
+    if found["lines"]:
+        lines = [
+            [
+                escape(line["name"]),
+                *(with_interval(number(middle(line[key])), span(limits(line[key]))) for key in ("auc", "null_auc")),
+            ]
+            for line in found["lines"]
+        ]
+        parts.append(table(["Attack", "AUC", "AUC, shuffled"], lines))
+    return parts
 
 
 def _legend(attacks: list[Plain]) -> str:
@@ -42,14 +124,14 @@ def _legend(attacks: list[Plain]) -> str:
 def _table(attacks: list[Plain]) -> str:
     listed = measured(attacks)
     heads = ["Attack", "AUC", *(f"TPR at FPR {level(fpr)}" for fpr in listed), "Balanced accuracy"]
-    lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
+    lines = []
     for attack in attacks:
         overall = attack["overall"]
         cells = [_rate(rate_at(overall, fpr)) for fpr in listed]
         balanced = number(middle((overall.get("balanced_accuracy") or {}).get("transferred")))
-        auc = _with(number(middle(overall["auc"])), span(limits(overall["auc"])))
-        lines.append(_line([_plain(title(attack)), auc, *cells, balanced]))
-    return "\n".join(lines)
+        auc = with_interval(number(middle(overall["auc"])), span(limits(overall["auc"])))
+        lines.append([escape(title(attack)), auc, *cells, balanced])
+    return table(heads, lines)
 
 
 def _facts(document: Mapping[str, Any]) -> list[str]:
@@ -69,7 +151,7 @@ def _facts(document: Mapping[str, Any]) -> list[str]:
         ("Audited with", f"reticent {environment['reticent']}" if environment.get("reticent") else None),
         ("Started", environment.get("started")),
     ]
-    return [f"- {name}: {_plain(fact, 120)}" for name, fact in facts if fact is not None]
+    return [f"- {name}: {escape(fact, 120)}" for name, fact in facts if fact is not None]
 
 
 def _method(part: Any) -> Any:
@@ -81,17 +163,45 @@ def _rate(rate: Plain | None) -> str:
         return MISSING
     if rate.get("tpr") is None:
         return unmeasurable(rate)
-    return _with(percent(middle(rate["tpr"])), span(limits(rate["tpr"]), as_percent=True))
+    return with_interval(percent(middle(rate["tpr"])), span(limits(rate["tpr"]), as_percent=True))
 
 
-def _with(value: str, interval: str) -> str:
+def table(heads: Sequence[str], lines: Sequence[Sequence[str]], texts: int = 1) -> str:
+    """Lay out a table.
+
+    Args:
+        heads: titles of the columns.
+        lines: cells, escaped already.
+        texts: how many columns from the left hold text; the others are set to the right.
+
+    Returns:
+        GitHub-flavoured Markdown.
+    """
+    rule = ["---"] * texts + ["---:"] * (len(heads) - texts)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, rule, *lines))
+
+
+def with_interval(value: str, interval: str) -> str:
+    """Write a number with its interval.
+
+    Args:
+        value: the number.
+        interval: its interval, or nothing.
+
+    Returns:
+        For example ``0.567 (0.553 to 0.580)``.
+    """
     return f"{value} ({interval})" if interval else value
 
 
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+def escape(text: Any, most: int = 80) -> str:
+    """Keep Markdown and HTML in text from outside from meaning anything.
 
+    Args:
+        text: text from outside.
+        most: characters to keep.
 
-def _plain(text: Any, most: int = 80) -> str:
-    """Keep Markdown and HTML in text from outside from meaning anything."""
+    Returns:
+        One line, at most that many characters before escaping.
+    """
     return "".join("\\" + c if c in SPECIAL else c for c in short(text, most))

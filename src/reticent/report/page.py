@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.sections import control, epsilon
-from reticent.report.view import confidence, measured, ordered, short, tied, title, unmeasured
+from reticent.report.view import confidence, measured, ordered, short, tie_note, tied, title, unmeasured
 from reticent.report.wording import Plain, count, duration, level, middle, number, percent, share, size, span, words
 from reticent.report.words import COUNTED, NAMES, ROLES
 
@@ -28,7 +28,7 @@ def parts(document: Mapping[str, Any]) -> dict[str, Any]:
     environment = document.get("environment") or {}
     return {
         "name": short(data.get("name") or "a model's outputs"),
-        "scale": _scale(data, population),
+        "scale": scale(data, population),
         "odds": odds(verdict),
         "power": control.detectable(document.get("control")) if verdict.get("leak") != "found" else None,
         "tiles": [*_tiles(verdict), *filter(None, [epsilon.tile(document)])],
@@ -44,7 +44,7 @@ def parts(document: Mapping[str, Any]) -> dict[str, Any]:
         "recipe": document.get("recipe") or {},
         "environment": environment,
         "limits_said": verdict.get("cannot_say") or ["What attacks other than those listed would find."],
-        **_facts(data, population, attacks, environment),
+        **facts(data, population, attacks, environment),
     }
 
 
@@ -74,25 +74,6 @@ def odds(verdict: Plain) -> dict[str, Any] | None:
         "width_accused": round(100 * fpr / full, 2),
         "whisker": whisker,
     }
-
-
-def tie_note(attacks: Sequence[Plain]) -> str:
-    """Say why an attack whose scores tie finds nothing at low rates.
-
-    Args:
-        attacks: the document's ``attacks``.
-
-    Returns:
-        A sentence; empty if no attack is concerned.
-    """
-    names = list(dict.fromkeys(short(title(attack), 40) for attack, _ in tied(attacks)))
-    if not names:
-        return ""
-    verb = "gives" if len(names) == 1 else "give"
-    return (
-        f"{', '.join(names)} {verb} so many records the same score that every threshold accuses either nobody or more "
-        f"non-members than allowed. So it finds none at this rate; that is no sign of safety."
-    )
 
 
 def roc_caption(attacks: Sequence[Plain]) -> str:
@@ -126,7 +107,16 @@ def histogram_caption(attack: Plain) -> str:
     return f"{short(title(attack))}: AUC {number(middle(attack['overall']['auc']))}"
 
 
-def _scale(data: Plain, population: Plain) -> str:
+def scale(data: Plain, population: Plain) -> str:
+    """Say how large an audit is.
+
+    Args:
+        data: the document's ``data``.
+        population: its ``population``.
+
+    Returns:
+        For example ``8 models, 1,797 records, 10 classes``.
+    """
     parts = [(population.get("models"), "model"), (data.get("records"), "record"), (data.get("classes"), "class")]
     plural = {"model": "models", "record": "records", "class": "classes"}
     said = [f"{count(n)} {what if n == 1 else plural[what]}" for n, what in parts if n is not None]
@@ -177,8 +167,18 @@ def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, An
     ]
 
 
-def _facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
-    """Group what the method section lists."""
+def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
+    """Group what the method section lists.
+
+    Args:
+        data: the document's ``data``.
+        population: its ``population``.
+        attacks: its ``attacks``.
+        environment: its ``environment``.
+
+    Returns:
+        Names and values, ready to be read, under the names of the templates.
+    """
     about = {_fact_name(key): _fact(key, item) for key, item in data.items() if key not in {"class_names", "roles"}}
     names = list(data.get("class_names") or ())
     if names:

@@ -8,7 +8,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reticent.report.view import confidence, measured, ordered, rate_at, short, title, unmeasured
+from reticent.report.prose import Prose
+from reticent.report.sections.control import detectable
+from reticent.report.view import confidence, measured, ordered, rate_at, short, tie_note, tied, title, unmeasured
 from reticent.report.wording import MISSING, PERCENT, Plain, level, limits, middle, number, percent, span, unmeasurable
 from reticent.report.words import LEAKS
 
@@ -26,14 +28,30 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
         Something that ``rich`` prints: the verdict, the table, what it means, the models with a problem.
     """
     verdict, attacks = document.get("verdict") or {}, ordered(document)
-    parts: list[RenderableType] = [_verdict(verdict)]
+    parts: list[RenderableType] = [Prose(_verdict(verdict))]
     if attacks:
-        parts += [Padding(_table(attacks), (1, 0)), _notes(attacks)]
+        parts += [Padding(_table(attacks), (1, 0)), Prose(_notes(attacks))]
     health = (document.get("population") or {}).get("health") or ()
+    said = _said(document)
+    if said:
+        parts.append(Prose(Text("\n".join(["", *said]))))
     parts.extend(
         Text(f"Model {item.get('model')}: {short(item.get('problem', ''), 200)}", style="yellow") for item in health
     )
     return Group(*parts)
+
+
+def _said(document: Mapping[str, Any]) -> list[str]:
+    """Repeat the sentences on epsilon, on records, on groups and on the control."""
+    parts = [
+        document.get("epsilon"),
+        document.get("exposure"),
+        *(document.get("groups") or ()),
+        document.get("control"),
+    ]
+    sentences = [short(part["sentence"], 600) for part in parts if part and part.get("sentence")]
+    power = detectable(document.get("control"))
+    return [*sentences, *([short(power, 600)] if power else [])]
 
 
 def _verdict(verdict: Plain) -> Text:
@@ -54,12 +72,14 @@ def _table(attacks: list[Plain]) -> Table:
         table.add_column(f"TPR at\n{level(fpr)} FPR", justify="right", overflow="fold")
     table.add_column("balanced\naccuracy", justify="right", no_wrap=True)
     table.add_column("oracle", justify="right", no_wrap=True)
+    ties = [rate for _, rate in tied(attacks)]
     for attack in attacks:
         overall = attack["overall"]
         auc = _cell(number(middle(overall["auc"])), span(limits(overall["auc"]), to="–"))
         balanced = overall.get("balanced_accuracy") or {}
         both = [number(middle(balanced.get(key))) for key in ("transferred", "oracle")]
-        table.add_row(Text(short(title(attack), 40)), auc, *(_rate(rate_at(overall, fpr)) for fpr in shown), *both)
+        rates = [rate_at(overall, fpr) for fpr in shown]
+        table.add_row(Text(short(title(attack), 40)), auc, *(_rate(rate, rate in ties) for rate in rates), *both)
     return table
 
 
@@ -68,17 +88,20 @@ def _notes(attacks: list[Plain]) -> Text:
     lines = [f"TPR at {level(fpr)} FPR: {unmeasurable(entry)}" for fpr, entry in unmeasured(attacks)]
     sure = confidence(attacks)
     lines.append(f"Below each number: its {sure} interval. Chance: AUC 0.5, TPR equal to FPR, balanced accuracy 0.5.")
+    note = tie_note(attacks)
+    if note:
+        lines.append(f"† {note}")
     lines.append("Balanced accuracy: at a threshold from other models; oracle: at the best one, an upper bound.")
     return Text("\n".join(lines), style="dim")
 
 
-def _rate(rate: Plain | None) -> Text:
+def _rate(rate: Plain | None, ties: bool = False) -> Text:
     if rate is None:
         return Text(MISSING, style="dim")
     if rate.get("tpr") is None:
         return Text(unmeasurable(rate), style="dim")
     ends = span(limits(rate["tpr"]), as_percent=True, to="–").removesuffix(PERCENT)
-    return _cell(percent(middle(rate["tpr"])), ends)
+    return _cell(percent(middle(rate["tpr"])) + (" †" if ties else ""), ends)
 
 
 def _cell(value: str, below: str) -> Text:

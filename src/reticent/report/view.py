@@ -105,6 +105,25 @@ def tied(attacks: Sequence[Plain]) -> list[tuple[Plain, Plain]]:
     ]
 
 
+def tie_note(attacks: Sequence[Plain]) -> str:
+    """Say why an attack whose scores tie finds nothing at low rates.
+
+    Args:
+        attacks: the document's ``attacks``.
+
+    Returns:
+        A sentence; empty if no attack is concerned.
+    """
+    names = list(dict.fromkeys(short(title(attack), 40) for attack, _ in tied(attacks)))
+    if not names:
+        return ""
+    verb = "gives" if len(names) == 1 else "give"
+    return (
+        f"{', '.join(names)} {verb} so many records the same score that every threshold accuses either nobody or more "
+        f"non-members than allowed. So it finds none at this rate; that is no sign of safety."
+    )
+
+
 def title(attack: Plain) -> str:
     """Name an attack for people.
 

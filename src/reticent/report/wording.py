@@ -118,21 +118,21 @@ def limits(estimate: Plain | float | None) -> tuple[float, float] | None:
     return float(interval[0]), float(interval[1])
 
 
-def span(interval: Sequence[float] | None, as_percent: bool = False, to: str = " to ") -> str:
+def span(interval: Sequence[float] | None, as_percent: bool = False, to: str = " to ", digits: int = 3) -> str:
     """Write an interval.
 
     Args:
         interval: the lower and the upper limit, or None.
         as_percent: write the limits as percentages.
         to: what stands between the limits.
+        digits: decimals, where they are not percentages.
 
     Returns:
         For example ``0.598 to 0.626``; empty without an interval.
     """
     if interval is None:
         return ""
-    write = percent if as_percent else number
-    low, high = write(interval[0]), write(interval[1])
+    low, high = (percent(end) if as_percent else number(end, digits) for end in interval)
     return f"{low.removesuffix(PERCENT)}{to}{high}"
 
 
@@ -147,7 +147,7 @@ def signed(value: Any, digits: int = 3) -> str:
         For example ``+0.012``.
     """
     text = number(value, digits)
-    return f"+{text}" if text.strip("0.").isdigit() else text
+    return f"+{text}" if value is not None and value > 0 and float(text) > 0 else text
 
 
 def chance(probability: Any) -> str:

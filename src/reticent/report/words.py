@@ -59,7 +59,7 @@ GLOSSARY = (
     ("Memorisation", "How much better models know the record's label if they were trained on it."),
     (
         "Epsilon",
-        "The strength of a promise of differential privacy: 0 is perfect; the larger, the surer an attacker may become.",
+        "The strength of a promise of differential privacy: 0 is perfect; the larger, the surer an attacker can be.",
     ),
     ("Accountant", "The calculation that proves, from the noise in training, an epsilon that is never exceeded."),
     ("Control", "The same measurement where the answer is known in advance: there is nothing to find."),

@@ -1,1 +1,1 @@
-"""The parts of the audit's page that an audit may lack: one file a part, from the document's key to what a template names."""
+"""The parts of the page that an audit may lack: one file a part, from the document's key to what a template names."""

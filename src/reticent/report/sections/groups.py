@@ -9,7 +9,7 @@ from reticent.report.wording import Plain, level, middle, share
 DRAWN = 30
 """Most groups in a figure; the table has all of them."""
 
-OUT = {"more": ("▲", "more than the rest"), "less": ("▼", "less than the rest")}
+OUT = {"more": ("▲", "more"), "less": ("▼", "less")}
 """How a group stands out -> sign and words."""
 
 
@@ -39,7 +39,7 @@ def columns(document: Mapping[str, Any], row: Plain | None) -> list[tuple[str, s
     found = []
     for entry in document.get("groups") or ():
         by = str(entry["by"])
-        key = next((key for key in (by, f"group_{by}", f"group:{by}") if row is not None and key in row), None)
+        key = next((key for key in (f"group_{by}", by) if row is not None and key in row), None)
         if by != "class" and key is not None:
             found.append((key, short(by, 40)))
     return found
@@ -58,12 +58,13 @@ def _grouping(index: int, entry: Plain, names: Sequence[Any]) -> dict[str, Any]:
         "attack": entry.get("attack"),
         "confidence": level(entry.get("confidence", 0.95)),
         "fpr": fpr,
-        "found": f"Found at {level(fpr)} false alarms" if fpr else "Found",
+        "found": f"Found at {level(fpr)}" if fpr else "Found",
         "odds": share(fpr) if fpr else None,
         "sentence": entry.get("sentence"),
         "most_exposed": named.get(str(most), most) if most is not None else None,
         "lines": lines,
         "drawn": _drawn(lines),
+        "known": sum(line["auc"] is not None for line in lines),
         "has": {
             key: any(line[key] is not None for line in lines)
             for key in ("tpr", "exposure", "memorisation", "difference")

@@ -54,7 +54,8 @@ MEANINGS = (
     (
         "exposure",
         "Exposure",
-        "How far apart models with the record and models without it put its margin, in standard deviations. 0 is no trace.",
+        "How far apart models with the record and models without it put its margin, in standard deviations. "
+        "0 is no trace.",
     ),
     (
         "distance",
@@ -64,7 +65,8 @@ MEANINGS = (
     (
         "probability",
         "Chance of “member”",
-        "How sure an attacker, who thinks both equally likely, becomes that the record was used; 0.5 is guessing. Below it, its interval.",
+        "How sure an attacker, who thinks both equally likely, becomes that the record was used; 0.5 is guessing. "
+        "Below it, its interval.",
     ),
     (
         "memorisation",

@@ -1,0 +1,199 @@
+"""Questions to the document of a comparison that every form of it asks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.report.view import short
+from reticent.report.wording import Plain, level, limits, share, signed, value, words
+
+VERDICTS = {"first lower": -1, "second lower": 1, "tie": 0}
+"""Verdict of a pair -> the sign of its difference."""
+
+STATISTICS = {
+    "auc": "AUC",
+    "tpr": "Members found",
+    "accuracy": "Accuracy",
+}
+"""Statistic of a pair -> its name."""
+
+
+def rows(document: Mapping[str, Any]) -> list[Plain]:
+    """List the rows in the document's order, each control after the first row that it matches.
+
+    Args:
+        document: the comparison.
+
+    Returns:
+        Its rows.
+    """
+    listed: list[Plain] = list(document.get("rows") or ())
+    controls = [row for row in listed if is_control(row)]
+    ordered: list[Plain] = []
+    for row in listed:
+        if is_control(row):
+            continue
+        ordered.append(row)
+        near = [one for one in controls if row["name"] in matched(one)]
+        ordered += near
+        controls = [one for one in controls if one not in near]
+    return [*ordered, *controls]
+
+
+def matched(row: Plain) -> list[str]:
+    """Name the rows whose accuracy a control has.
+
+    Args:
+        row: one row.
+
+    Returns:
+        Their names; empty for what is no control.
+    """
+    matches = row.get("matches")
+    if matches is None:
+        return []
+    return [matches] if isinstance(matches, str) else [str(name) for name in matches]
+
+
+def is_control(row: Plain) -> bool:
+    """Tell controls from recipes.
+
+    Args:
+        row: one row.
+
+    Returns:
+        Whether it is an early-stopped control.
+    """
+    return row.get("role") == "control"
+
+
+def kind(row: Plain, baseline: Any) -> str:
+    """Say what a row is.
+
+    Args:
+        row: one row.
+        baseline: name of the baseline.
+
+    Returns:
+        ``baseline``, ``recipe`` or ``control``.
+    """
+    if is_control(row):
+        return "control"
+    return "baseline" if row["name"] == baseline else "recipe"
+
+
+def remark(row: Plain, baseline: Any) -> str:
+    """Say in a few words what a row is, where its name does not.
+
+    Args:
+        row: one row.
+        baseline: name of the baseline.
+
+    Returns:
+        Empty for a plain recipe.
+    """
+    if is_control(row):
+        kept = row.get("epochs_kept")
+        when = f" after {value(kept)} epochs" if kept is not None else ""
+        names = ", ".join(short(name, 40) for name in matched(row))
+        return f"control: stopped{when}" + (f", as accurate as {names}" if names else "")
+    return "baseline" if row["name"] == baseline else ""
+
+
+def difference(pair: Plain, positive: bool = False) -> tuple[str, str]:
+    """Write a pair's difference and its interval, in the statistic's unit.
+
+    Args:
+        pair: an entry of ``pairs``.
+        positive: write the larger minus the smaller, instead of the first minus the second.
+
+    Returns:
+        For example ``+0.012`` and ``+0.003 to +0.021``; shares are in percentage points.
+    """
+    value, ends = pair.get("difference"), limits(pair)
+    if positive and value is not None and value < 0:
+        value, ends = -value, None if ends is None else (-ends[1], -ends[0])
+    if pair["statistic"] == "auc":
+        return signed(value), "" if ends is None else f"{signed(ends[0])} to {signed(ends[1])}"
+    written = _points(value)
+    return f"{written} points", "" if ends is None else f"{_points(ends[0])} to {_points(ends[1])}"
+
+
+def verdict(pair: Plain) -> str:
+    """Say how a pair ended.
+
+    Args:
+        pair: an entry of ``pairs``.
+
+    Returns:
+        A tie, or the name of the row that is lower: short, not escaped.
+    """
+    sign = VERDICTS.get(pair.get("verdict", ""), 0)
+    if sign == 0:
+        return "tie: no difference shown"
+    return f"{short(pair['first'] if sign < 0 else pair['second'], 40)} is lower"
+
+
+def statistic(name: str, fpr: float | None) -> str:
+    """Name a statistic.
+
+    Args:
+        name: of a pair.
+        fpr: the false-positive rate of the comparison.
+
+    Returns:
+        For example ``Members found at 1 %``.
+    """
+    known = STATISTICS.get(name, words(name))
+    return f"{known} at {level(fpr)}" if name == "tpr" and fpr else known
+
+
+def found_at(fpr: float | None) -> str:
+    """Name the rate of members found.
+
+    Args:
+        fpr: the false-positive rate of the comparison, or None.
+
+    Returns:
+        A title.
+    """
+    return f"Found at {level(fpr)} ({share(fpr)} false alarms)" if fpr else "Members found"
+
+
+def changes(row: Plain) -> list[dict[str, str]]:
+    """List what a recipe changes against the baseline.
+
+    Args:
+        row: one row.
+
+    Returns:
+        Key, baseline's value and the row's, as text; not escaped.
+    """
+    return [
+        {
+            "key": short(words(str(change["key"]).replace(".", ", ")), 80),
+            "baseline": _setting(change.get("baseline")),
+            "value": _setting(change.get("value")),
+        }
+        for change in row.get("changes") or ()
+    ]
+
+
+def attacks(listed: Sequence[Plain]) -> list[str]:
+    """Name all attacks of all rows.
+
+    Args:
+        listed: rows.
+
+    Returns:
+        Each name once, in order of appearance.
+    """
+    return list(dict.fromkeys(attack["name"] for row in listed for attack in row.get("attacks") or ()))
+
+
+def _setting(item: Any) -> str:
+    return "not set" if item is None else short(value(item), 120)
+
+
+def _points(fraction: Any) -> str:
+    """Write a difference of shares in percentage points, which are no percentages."""
+    return signed(None if fraction is None else 100 * fraction, 2)

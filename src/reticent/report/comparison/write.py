@@ -1,0 +1,87 @@
+"""The three files of a comparison: the page, a table of its rows, the numbers."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reticent.report.comparison.view import matched
+from reticent.report.files import make_folder, replacing
+from reticent.report.wording import Plain, limits, middle
+from reticent.report.write import as_json
+
+COLUMNS = (
+    "name",
+    "role",
+    "matches",
+    "epochs_kept",
+    "models",
+    "accuracy_members",
+    "accuracy_non_members",
+    "accuracy_non_members_low",
+    "accuracy_non_members_high",
+    "attack",
+    "best_of",
+    "auc",
+    "auc_low",
+    "auc_high",
+    "fpr",
+    "tpr",
+    "tpr_low",
+    "tpr_high",
+    "epsilon",
+    "accountant_epsilon",
+    "pareto",
+    "seconds_per_model",
+)
+"""The columns of ``compare.csv``."""
+
+
+def write_comparison(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path, Path]:
+    """Write ``compare.html``, ``compare.csv`` and, last, ``compare.json``, each complete or not at all.
+
+    Args:
+        folder: where to; made if it is not there.
+        document: the comparison, in the form of ``docs/schema.md``.
+
+    Returns:
+        The paths of the page, the table and the numbers.
+    """
+    from reticent.report.comparison.page import html  # draws with matplotlib, which takes half a second to import
+
+    page, numbers = html(document), as_json(document)
+    make_folder(folder)
+    paths = folder / "compare.html", folder / "compare.csv", folder / "compare.json"
+    with replacing(paths[0]) as stream:
+        stream.write(page)
+    with replacing(paths[1]) as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(_line(row, document.get("fpr")) for row in document.get("rows") or ())
+    with replacing(paths[2]) as stream:
+        stream.write(numbers)
+    return paths
+
+
+def _line(row: Plain, fpr: float | None) -> dict[str, Any]:
+    """Flatten a row; numbers keep all their digits, an unknown value is empty."""
+    accuracy = row.get("accuracy") or {}
+    line: dict[str, Any] = {
+        key: row.get(key)
+        for key in ("name", "role", "epochs_kept", "models", "attack", "best_of", "epsilon", "seconds_per_model")
+    }
+    line |= {
+        "matches": "; ".join(matched(row)),
+        "accuracy_members": middle(accuracy.get("members")),
+        "fpr": fpr,
+        "accountant_epsilon": (row.get("accountant") or {}).get("epsilon"),
+        "pareto": {True: "yes", False: "no"}.get(row.get("pareto")),  # type: ignore[arg-type]
+    }
+    for key, estimate in (
+        ("accuracy_non_members", accuracy.get("non_members")),
+        ("auc", row.get("auc")),
+        ("tpr", row.get("tpr")),
+    ):
+        low, high = limits(estimate) or (None, None)
+        line |= {key: middle(estimate), f"{key}_low": low, f"{key}_high": high}
+    return line

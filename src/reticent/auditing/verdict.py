@@ -4,7 +4,8 @@ Intervals are widened for the choice among K attacks (Bonferroni: each at confid
 stretched by the ratio of the normal quantiles). With them, the leak is
 
 * "found" if, for some attack, the lower limit of the AUC is above 0.5, or that of the TPR above the false-positive
-  rate; both statistics of all attacks together call a leak that is not there at most at rate ``1 - c``;
+  rate that its threshold has on average (see `expected_fpr`); both statistics of all attacks together call a leak that
+  is not there at most at rate ``1 - c``;
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
 * "cannot tell" otherwise.
@@ -39,7 +40,9 @@ class _Judged:
 
     @property
     def found(self) -> bool:
-        return self.auc[0] > 0.5 or (self.rate is not None and self.tpr is not None and self.tpr[0] > self.rate.fpr)
+        if self.auc[0] > 0.5:
+            return True
+        return self.rate is not None and self.tpr is not None and self.tpr[0] > expected_fpr(self.audit, self.rate.fpr)
 
     @property
     def excluded(self) -> bool:
@@ -120,6 +123,29 @@ def reported_fpr(audits: Sequence[Audit]) -> float | None:
     enough = [fpr for fpr, count in common.items() if count >= ENOUGH_FALSE_POSITIVES]
     some = [fpr for fpr, count in common.items() if count >= 1]
     return min(enough) if enough else max(some, default=None)
+
+
+def expected_fpr(audit: Audit, fpr: float) -> float:
+    """Compute the false-positive rate that the thresholds of a rate truly have, on average; guessing finds as many.
+
+    A threshold that lets a of n non-members pass lies just above the (a + 1)-th of them, beyond which a share of
+    ``(a + 1) / (n + 1)`` is expected: more than the rate asked for where a is small. With many targets the interval of
+    the TPR is narrow enough to show the difference, which is no leak.
+
+    Args:
+        audit: of one attack.
+        fpr: the rate asked for.
+
+    Returns:
+        The mean over targets, or `fpr` if that is larger.
+    """
+    rates = [
+        (rate.false_positives_allowed + 1) / (target.non_members + 1)
+        for target in audit.targets
+        for rate in target.rates
+        if rate.fpr == fpr
+    ]
+    return max(fpr, sum(rates) / len(rates)) if rates else fpr
 
 
 def widened(summary: Summary, confidence: float, choices: int) -> Interval:

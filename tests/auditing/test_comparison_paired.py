@@ -91,6 +91,14 @@ def test_zero_is_outside_the_interval_where_p_is_small(observed, by_records, by_
         assert (found.p < 1 - confidence) == (not low <= 0 <= high)
 
 
+def test_degrees_of_freedom():
+    assert Variance(0.0, 0.3, 5).freedom == 4
+    assert Variance(0.1, 0.1, 5).freedom == pytest.approx(16)
+    assert Variance(0.1, 0.0, 5).freedom == Variance(0.1, 1e-300, 5).freedom == Variance(0.1, 0.0, 1).freedom == 1e9
+    assert Variance(0.1, 1e-300, 5).student(0.95) == 1
+    assert Variance(0.0, 0.3, 5).student(0.95) == pytest.approx(2.776445 / 1.959964, rel=1e-6)
+
+
 def test_no_difference_at_all():
     one, _, members = pair(np.random.default_rng(4), 3, 80, 0.5)
     a = replicates(one, members, 5)

@@ -32,6 +32,8 @@ CELLS = 4 * 10**9
 """Replicates times targets times records that are evaluated at most (some ten seconds)."""
 NO_SPREAD = 1e-18
 """A variance that is rounding and no more."""
+MANY = 1e9
+"""Degrees of freedom from which Student's law is the normal one."""
 FEWEST = 200
 """Replicates that are drawn whatever their cost."""
 BLOCK_CELLS = 2**20
@@ -120,8 +122,9 @@ class Variance:
 
     @property
     def freedom(self) -> float:
-        """Satterthwaite's degrees of freedom; infinite where the spread between models does not matter."""
-        return float("inf") if self.by_models <= 0 else (self.targets - 1) * (self.total / self.by_models) ** 2
+        """Satterthwaite's degrees of freedom; `MANY` where the spread between models does not matter."""
+        share = self.by_models / self.total if self.by_models > 0 else 0.0
+        return (self.targets - 1) / share**2 if share**2 * MANY > self.targets - 1 else MANY
 
     def student(self, confidence: float) -> float:
         """Divide Student's quantile by the normal one.
@@ -133,7 +136,7 @@ class Variance:
             1 or more.
         """
         alpha = tail(confidence)
-        return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.by_models > 0 else 1.0
+        return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.freedom < MANY else 1.0
 
 
 def crossed(values: Floats, observed: Floats) -> Variance:

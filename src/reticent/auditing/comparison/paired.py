@@ -17,8 +17,6 @@ from reticent.auditing.intervals import Interval, degenerate, tail
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-MANY = 1e9
-"""Degrees of freedom from which Student's law is the normal one."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def difference(observed: Floats, variance: Variance, pairs: int, confidence: flo
         # Differences lie in [-1, 1]; 0 is at the edge where the probability of a tail is (1 + |d|)**-pairs.
         low, high = degenerate((1 + value) / 2, pairs, confidence)
         return Difference(value, (2 * low - 1, 2 * high - 1), float(min(1.0, 2 * (1 + abs(value)) ** -pairs)))
-    error, freedom = variance.total**0.5, min(variance.freedom, MANY)
+    error, freedom = variance.total**0.5, variance.freedom
     arm = -float(stdtrit(freedom, alpha)) * error
     return Difference(value, (value - arm, value + arm), float(2 * stdtr(freedom, -abs(value) / error)))
 

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reticent.report.comparison.labels import Box, place
-from reticent.report.comparison.view import kind, matched
+from reticent.report.comparison.naming import SMALL, Mark, write_names
+from reticent.report.comparison.view import is_control, kind, matched
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
 from reticent.report.wording import Plain, level, limits, middle, number, percent
@@ -17,9 +17,10 @@ from reticent.report.wording import Plain, level, limits, middle, number, percen
 MARKERS = {"recipe": ("o", SERIES[0], True), "baseline": ("s", INK, True), "control": ("o", SERIES[1], False)}
 """Kind of row -> shape, colour and whether it is filled."""
 
+NAMED = 14
+"""Most points that are labelled by name; more are numbered."""
+
 HEIGHT = 340
-SMALL = 10
-"""Size of a label, in pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +75,21 @@ def pictures(rows: Sequence[Plain], baseline: Any, fpr: float | None) -> Picture
     missing = [str(row["name"]) for i, row in enumerate(rows) if i not in known]
     if not known:
         return Pictures([], False, missing)
-    names = [short(row["name"], 18) for row in rows]
-    made = [_draw(panel, rows, known, names, baseline, strict=True) for panel in panels]
-    drawn = [one for one in made if one is not None]
-    if len(drawn) == len(panels):
-        return Pictures(drawn, False, missing)
+    if len(known) <= NAMED:
+        names = [_short_name(row) for row in rows]
+        made = [_draw(panel, rows, known, names, baseline, strict=True) for panel in panels]
+        drawn = [one for one in made if one is not None]
+        if len(drawn) == len(panels):
+            return Pictures(drawn, False, missing)
     numbers = [str(i + 1) for i in range(len(rows))]
     made = [_draw(panel, rows, known, numbers, baseline, strict=False) for panel in panels]
     return Pictures([one for one in made if one is not None], True, missing)
+
+
+def _short_name(row: Plain) -> str:
+    """Name a control by what sets it apart from the baseline: when it was stopped."""
+    kept = row.get("epochs_kept")
+    return f"{kept:.4g} epochs" if is_control(row) and kept is not None else short(row["name"], 18)
 
 
 def _draw(
@@ -101,9 +109,10 @@ def _draw(
         for i in shown:
             _point(axes, rows[i], panel.statistic, points[i], kind(rows[i], baseline))
         _axes(axes, panel)
-        front(axes, list(points.values()))
+        steps = _steps(axes, list(points.values()))
         _legend(figure, {kind(rows[i], baseline) for i in shown})
-        if not _label(figure, axes, panel, [names[i] for i in shown], [rows[i] for i in shown], strict):
+        marks = [Mark(names[i], points[i], _across(rows[i]), limits(rows[i].get(panel.statistic))) for i in shown]
+        if not write_names(figure, axes, marks, steps, panel.chance, strict):
             return None
         heading = f"Accuracy of non-members against {panel.axis}"
         said = "; ".join(
@@ -114,21 +123,28 @@ def _draw(
         return render(figure, f"trade-{panel.statistic}", heading, f"{heading}. {said}.{chance}")
 
 
-def front(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
-    """Draw the best trade-offs as a step line: the least leak at each accuracy that is reached.
+def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Find the best trade-offs: points that no other one beats, by what is drawn alone.
 
     Args:
-        axes: whose limits are set.
         points: accuracy and leak of all rows.
+
+    Returns:
+        Those points, by rising accuracy; each once.
     """
-    best = [p for p in points if not any(_beats(other, p) for other in points)]
-    best = sorted(set(best))
-    if not best:
-        return
+    return sorted({p for p in points if not any(_beats(other, p) for other in points)})
+
+
+def _steps(axes: Axes, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Draw the least leak at each accuracy that is reached, as a step line; return its corners."""
+    best = front(points)
     (left, _), (_, top) = axes.get_xlim(), axes.get_ylim()
-    x = [left, *(p[0] for p in best), best[-1][0]]
-    y = [best[0][1], *(p[1] for p in best), top]
-    axes.step(x, y, where="pre", color=SERIES[2], linewidth=1.4, dashes=(6, 2), zorder=1.5)
+    corners = [(left, best[0][1])]
+    for (x, y), (_, following) in zip(best, [*best[1:], (0.0, top)], strict=True):
+        corners += [(x, y), (x, following)]
+    xs, ys = zip(*corners, strict=True)
+    axes.plot(xs, ys, color=SERIES[2], linewidth=1.4, dashes=(6, 2), zorder=1.5, scalex=False, scaley=False)
+    return corners
 
 
 def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -137,6 +153,10 @@ def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 def _accuracy(row: Plain) -> float | None:
     return middle((row.get("accuracy") or {}).get("non_members"))
+
+
+def _across(row: Plain) -> tuple[float, float] | None:
+    return limits((row.get("accuracy") or {}).get("non_members"))
 
 
 def _ties(axes: Axes, rows: Sequence[Plain], points: dict[int, tuple[float, float]]) -> None:
@@ -151,7 +171,7 @@ def _ties(axes: Axes, rows: Sequence[Plain], points: dict[int, tuple[float, floa
 
 def _point(axes: Axes, row: Plain, statistic: str, at: tuple[float, float], what: str) -> None:
     marker, colour, filled = MARKERS[what]
-    across, up = limits((row.get("accuracy") or {}).get("non_members")), limits(row.get(statistic))
+    across, up = _across(row), limits(row.get(statistic))
     for x, y in ((across, (at[1], at[1])), ((at[0], at[0]), up)):
         if x is not None and y is not None:
             axes.plot(x, y, color=colour, linewidth=1.1, alpha=0.55, solid_capstyle="butt", zorder=2)
@@ -163,25 +183,18 @@ def _point(axes: Axes, row: Plain, statistic: str, at: tuple[float, float], what
 
 
 def _axes(axes: Axes, panel: Panel) -> None:
+    axes.margins(0.09)
+    axes.autoscale_view()
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    axes.set_xlim(max(left, 0.0), min(right, 1.02))
     if panel.chance is not None:
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, panel.chance - 0.06 * (high - panel.chance)), high)
+        below = panel.chance - 0.06 * (high - panel.chance)
+        axes.set_ylim(min(low, below), max(high, panel.chance + 0.005))
         axes.axhline(panel.chance, color=MUTED, linewidth=1, dashes=(4, 3), zorder=1)
-        axes.annotate(
-            "chance",
-            (1, panel.chance),
-            (-2, 2),
-            xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            color=MUTED,
-            fontsize=SMALL,
-        )
-    axes.margins(0.08)
+        word: dict[str, Any] = {"ha": "right", "va": "bottom", "color": MUTED, "fontsize": SMALL}
+        at = axes.get_yaxis_transform()
+        axes.annotate("chance", (1, panel.chance), (-2, 2), xycoords=at, textcoords="offset points", **word)
     axes.set(xlabel="accuracy on non-members", ylabel=panel.axis)
-    low, high = axes.get_xlim()
-    axes.set_xlim(max(low, 0.0), min(high, 1.02))
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9)) if x <= 1 else ""))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
@@ -209,60 +222,3 @@ def _legend(figure: Figure, kinds: set[str]) -> None:
         columnspacing=0.9,
         borderpad=0,
     )
-
-
-def _label(figure: Figure, axes: Axes, panel: Panel, names: Sequence[str], rows: Sequence[Plain], strict: bool) -> bool:
-    """Write the labels where they cover nothing; say whether that was possible."""
-    figure.draw_without_rendering()
-    to_pixels = axes.transData.transform
-    centres = [(_accuracy(row) or 0.0, middle(row[panel.statistic]) or 0.0) for row in rows]
-    points = [(float(x), float(y)) for x, y in to_pixels(centres)]
-    sizes = [_size(figure, name) for name in names]
-    area = axes.bbox.padded(-2)
-    boxes = place(points, sizes, (area.x0, area.y0, area.x1, area.y1), _obstacles(axes, panel, rows, points))
-    if boxes is None:
-        if strict:
-            return False
-        boxes = [(x + 7, y - h / 2, x + 7 + w, y + h / 2) for (x, y), (w, h) in zip(points, sizes, strict=True)]
-    for name, (x, y), box in zip(names, points, boxes, strict=True):
-        middle_x, middle_y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-        near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
-        if (near[0] - x) ** 2 + (near[1] - y) ** 2 > 13**2:
-            _draw_line(axes, (x, y), near)
-        written = axes.annotate(
-            name, (middle_x, middle_y), xycoords="figure pixels", ha="center", va="center", fontsize=SMALL, color=INK
-        )
-        written.set_in_layout(False)
-    return True
-
-
-def _draw_line(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Draw a hairline from a point to its label."""
-    ends = axes.transData.inverted().transform([start, end])
-    axes.plot(ends[:, 0], ends[:, 1], color=MUTED, linewidth=0.6, zorder=1.2, scalex=False, scaley=False)
-
-
-def _size(figure: Figure, text: str) -> tuple[float, float]:
-    """Measure a label in DejaVu Sans, which is wider than the fonts of most pages."""
-    written = figure.text(0, 0, text, fontsize=SMALL)
-    extent = written.get_window_extent()
-    written.remove()
-    return float(extent.width) + 3, SMALL + 3.0
-
-
-def _obstacles(axes: Axes, panel: Panel, rows: Sequence[Plain], points: Sequence[tuple[float, float]]) -> list[Box]:
-    """Bound the error bars and the word at the chance line."""
-    found: list[Box] = []
-    to_pixels = axes.transData.transform
-    for row, (x, y) in zip(rows, points, strict=True):
-        across, up = limits((row.get("accuracy") or {}).get("non_members")), limits(row.get(panel.statistic))
-        if across is not None:
-            left, right = to_pixels([(across[0], 0.5), (across[1], 0.5)])[:, 0]
-            found.append((float(left), y - 1, float(right), y + 1))
-        if up is not None:
-            bottom, top = to_pixels([(0.5, up[0]), (0.5, up[1])])[:, 1]
-            found.append((x - 1, float(bottom), x + 1, float(top)))
-    if panel.chance is not None:
-        line = float(to_pixels([(0.5, panel.chance)])[0, 1])
-        found += [(axes.bbox.x1 - 50, line - 1, axes.bbox.x1, line + 14)] * 4
-    return found

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, share, signed, value, words
+from reticent.report.wording import Plain, level, limits, signed, value, words
 
 VERDICTS = {"first lower": -1, "second lower": 1, "tie": 0}
 """Verdict of a pair -> the sign of its difference."""
@@ -156,7 +156,7 @@ def found_at(fpr: float | None) -> str:
     Returns:
         A title.
     """
-    return f"Found at {level(fpr)} ({share(fpr)} false alarms)" if fpr else "Members found"
+    return f"Found at {level(fpr)}" if fpr else "Members found"
 
 
 def changes(row: Plain) -> list[dict[str, str]]:

@@ -12,6 +12,7 @@ _HOME = {
     "Audit": "reticent.auditing.audit",
     "Audited": "reticent.jobs.audit",
     "AuditConfig": "reticent.jobs.config",
+    "Compared": "reticent.jobs.compare",
     "Membership": "reticent.data.membership",
     "Recipe": "reticent.training.recipe",
     "Records": "reticent.data.records",
@@ -19,6 +20,7 @@ _HOME = {
     "Signals": "reticent.signals.matrix",
     "attack": "reticent.jobs.attack",
     "audit": "reticent.jobs.audit",
+    "compare": "reticent.jobs.compare",
     "gate": "reticent.jobs.gate",
     "load": "reticent.data.load",
     "plan": "reticent.jobs.plan",
@@ -30,6 +32,7 @@ __all__ = [
     "Audit",
     "AuditConfig",
     "Audited",
+    "Compared",
     "Membership",
     "Recipe",
     "Records",
@@ -37,6 +40,7 @@ __all__ = [
     "Signals",
     "attack",
     "audit",
+    "compare",
     "gate",
     "load",
     "plan",
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from reticent.errors import ReticentError
     from reticent.jobs.attack import Attacked, attack
     from reticent.jobs.audit import Audited, audit
+    from reticent.jobs.compare import Compared, compare
     from reticent.jobs.config import AuditConfig
     from reticent.jobs.gate import gate
     from reticent.jobs.plan import plan

@@ -16,7 +16,19 @@ from reticent.errors import ModelError
 from reticent.report.tables import terminal
 from reticent.store import Store
 
-KEYS = ["schema", "verdict", "data", "recipe", "population", "attacks", "environment"]
+KEYS = [
+    "schema",
+    "verdict",
+    "data",
+    "recipe",
+    "population",
+    "attacks",
+    "epsilon",
+    "groups",
+    "exposure",
+    "control",
+    "environment",
+]
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schema.md"
 
 

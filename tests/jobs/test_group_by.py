@@ -111,8 +111,8 @@ def test_two_models_have_no_probability(brought):
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are(people):
-    with pytest.raises(UnknownNameError, match="unknown column in group_by 'regoin': did you mean 'region'"):
-        prepare(chosen(None, {"dataset": people, "label": "income", "group_by": ["regoin"]}))
+    with pytest.raises(UnknownNameError, match="unknown column in group_by 'regions': did you mean 'region'"):
+        prepare(chosen(None, {"dataset": people, "label": "income", "group_by": ["regions"]}))
     with pytest.raises(UnknownNameError, match="'gender': expected one of age, region, x0, x1"):
         prepare(chosen(None, {"dataset": people, "label": "income", "group_by": ["gender"]}))
 

@@ -5,7 +5,7 @@ from reticent.attacks import ATTACKS
 from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
 from reticent.jobs import control
-from reticent.jobs.measure import measure
+from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
 ATTACK_NAMES = ("loss", "lira", "rmia")
@@ -25,14 +25,14 @@ def leaky(seed=0, models=8, records=300, gap=2.0):
 
 
 def audited(problem, seed=0):
-    return measure(problem, specs(), seed=seed, replicates=200).audits
+    return attacked(problem, specs(), Settings(seed, replicates=200))[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_leaky_population_passes_its_null_control(seed):
     problem = leaky(seed)
     audits = audited(problem)
-    found = control.null(problem, specs(), audits, seed=seed, replicates=200)
+    found = control.null(problem, specs(), audits, Settings(seed, replicates=200))
     assert found["passed"]
     assert min(audit.auc.mean for audit in audits) > 0.6
     assert [attack["name"] for attack in found["attacks"]] == list(ATTACK_NAMES)
@@ -46,7 +46,7 @@ def test_a_leaky_population_passes_its_null_control(seed):
 def test_the_same_seed_gives_the_same_control_and_another_seed_another_one():
     problem = leaky()
     audits = audited(problem)
-    first, again, other = (control.null(problem, specs(), audits, seed=s, replicates=200) for s in (1, 1, 2))
+    first, again, other = (control.null(problem, specs(), audits, Settings(s, replicates=200)) for s in (1, 1, 2))
     assert first == again
     assert first["attacks"] != other["attacks"]
 
@@ -54,7 +54,7 @@ def test_the_same_seed_gives_the_same_control_and_another_seed_another_one():
 def test_a_control_that_finds_something_fails_and_says_so(monkeypatch):
     problem = leaky()
     monkeypatch.setattr(Membership, "draw", lambda *_: problem.membership)
-    found = control.null(problem, specs(), audited(problem), seed=0, replicates=200)
+    found = control.null(problem, specs(), audited(problem), Settings(0, replicates=200))
     assert not found["passed"]
     assert "cannot be trusted" in found["sentence"]
     assert "reticent selftest" in found["sentence"]
@@ -63,13 +63,13 @@ def test_a_control_that_finds_something_fails_and_says_so(monkeypatch):
 def test_an_inverted_attack_fails_the_control_too(monkeypatch):
     problem = leaky()
     monkeypatch.setattr(Membership, "draw", lambda *_: Membership(~problem.membership.matrix))
-    assert not control.null(problem, specs(), audited(problem), seed=0, replicates=200)["passed"]
+    assert not control.null(problem, specs(), audited(problem), Settings(0, replicates=200))["passed"]
 
 
 def test_more_records_detect_less():
     sizes = []
     for records in (100, 1600):
         problem = leaky(records=records)
-        found = control.null(problem, specs(), audited(problem), seed=0, replicates=200)
+        found = control.null(problem, specs(), audited(problem), Settings(0, replicates=200))
         sizes.append(found["detectable"]["auc"] - 0.5)
     assert sizes[0] > 2.5 * sizes[1]

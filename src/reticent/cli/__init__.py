@@ -22,6 +22,9 @@ app.command(
     help="Estimate time, memory, disk and the smallest false-positive rate of an audit.",
 )
 app.command("reticent.cli.attack:attack", name="attack", help="Audit outputs of models that were trained elsewhere.")
+app.command(
+    "reticent.cli.compare:compare", name="compare", help="Compare recipes: accuracy against leak, with paired tests."
+)
 app.command("reticent.cli.data:app", name="data", help="List, show, check and fetch data sets.")
 app.command("reticent.cli.selftest:selftest", name="selftest", help="Check that this installation gives right numbers.")
 app.command(

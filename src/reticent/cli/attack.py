@@ -16,6 +16,10 @@ def attack(
     scores: Path | None = None,
     group_by: Annotated[list[str] | None, Parameter(negative="")] = None,
     seed: int | None = None,
+    control: str | None = None,
+    format: str | None = None,  # noqa: A002
+    delta: float | None = None,
+    promised_epsilon: float | None = None,
     config: Path | None = None,
     set: Annotated[list[str] | None, Parameter(negative="")] = None,  # noqa: A002
 ) -> None:
@@ -30,6 +34,10 @@ def attack(
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
         group_by: An array of the file, one value a record, whose groups are compared, beside the classes; repeat it.
         seed: Seed of the bootstrap. [0]
+        control: null repeats the audit with permuted membership, where there is nothing to find. [none]
+        format: md writes report.md too, a section of a model card. [html]
+        delta: Delta of the lower bounds on epsilon. [0.00001]
+        promised_epsilon: The epsilon, at delta, that your accountant states; shown beside the bound from below.
         config: TOML file with `attacks` and `[attack.NAME]` tables.
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
     """
@@ -40,14 +48,16 @@ def attack(
     from reticent.jobs.attacks import gather_attacks
     from reticent.report.tables import terminal
 
-    given = {"attacks": attack, "group_by": group_by, "seed": seed}
+    given = {"attacks": attack, "group_by": group_by, "seed": seed, "control": control, "delta": delta}
+    given |= {"promised_epsilon": promised_epsilon, "format": format}
     chosen = gather_attacks(config, given | dict(setting(text) for text in set or []))
     if scores:
         check_scores(scores, len(chosen.attacks or ATTACKS))
     arrays = read_signals(signals, chosen.group_by)
     done = run(
         **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
-        replicates=chosen.replicates, confidence=chosen.confidence,
+        replicates=chosen.replicates, confidence=chosen.confidence, delta=chosen.delta,
+        promised_epsilon=chosen.promised_epsilon, control=chosen.control, format=chosen.format,
     )  # fmt: skip
     console = stdout()
     console.print(terminal(done.document))

@@ -61,6 +61,12 @@ class Flags:
     "A column of the data whose groups are compared, beside the classes; repeat it for several."
     control: str | None = None
     "null repeats the audit with permuted membership, where there is nothing to find. [none]"
+    delta: float | None = None
+    "Delta of the lower bounds on epsilon. [0.00001]"
+    promised_epsilon: float | None = None
+    "The epsilon, at delta, that your accountant states; shown beside the bound from below."
+    format: str | None = None
+    "md writes report.md too, a section of a model card. [html]"
     config: Path | None = None
     "TOML file with any of these and every other option; flags win."
     set: Annotated[list[str] | None, Parameter(negative="")] = None

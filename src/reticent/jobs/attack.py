@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,8 @@ from reticent.errors import (
 )
 from reticent.jobs import document, grouping
 from reticent.jobs.attacks import AttackConfig, build_attacks, usual
-from reticent.jobs.measure import measure
+from reticent.jobs.control import null
+from reticent.jobs.measure import Settings, measure
 from reticent.report.files import replace_bytes
 from reticent.report.write import write_report
 from reticent.signals.matrix import Signals
@@ -73,6 +74,10 @@ def attack(
     out: str | Path | None = None,
     replicates: int = 1000,
     confidence: float = 0.95,
+    delta: float = 1e-5,
+    promised_epsilon: float | None = None,
+    control: Literal["none", "null"] = "none",
+    format: Literal["html", "md"] = "html",  # noqa: A002
     name: str = "outputs",
     stage: Callable[[str], None] | None = None,
 ) -> Attacked:
@@ -94,6 +99,10 @@ def attack(
         out: folder for the three files; None writes nothing.
         replicates: of the bootstrap.
         confidence: of every interval.
+        delta: of the lower bounds on epsilon.
+        promised_epsilon: the epsilon, at `delta`, that the training is said to keep; shown beside the bound.
+        control: "null" repeats the audit with permuted membership, where there is nothing to find.
+        format: "md" writes report.md too, a section of a model card.
         name: what the report calls the data.
         stage: called with an attack's name before it runs.
 
@@ -116,20 +125,26 @@ def attack(
     if (logits is None) == (margins is None):
         raise InputError("expected either logits or margins, got " + ("neither" if logits is None else "both"))
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    known = None if classes is None else int(classes)
-    if margins is not None:
-        signals = Signals.from_margins(margins, labels, known)
-    else:
-        assert logits is not None
-        signals = Signals.from_logits(logits, labels)
+    signals = _signals(labels, logits, margins, classes)
     problem = Problem.make(signals, membership, targets, references)
     labellings = grouping.of_outputs(signals.labels, groups or {})
     asked = (attacks,) if isinstance(attacks, str) else tuple(attacks)
     tables = {name: dict(table) for name, table in (options or {}).items()}
-    specs, left_out = _runnable(problem, AttackConfig(attacks=asked, attack=tables))
-    measured = measure(
-        problem, specs, seed=seed, replicates=replicates, confidence=confidence, labellings=labellings, progress=stage
+    config = AttackConfig(
+        attacks=asked,
+        attack=tables,
+        seed=seed,
+        replicates=replicates,
+        confidence=confidence,
+        delta=delta,
+        promised_epsilon=promised_epsilon,
+        control=control,
+        format=format,
     )
+    specs, left_out = _runnable(problem, config)
+    settings = Settings.of(config)
+    measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
+    checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
     written = document.assemble(
         measured,
@@ -137,11 +152,19 @@ def attack(
         recipe=None,
         population=_population(problem),
         environment=document.versions() | {"started": started, "seconds_scoring": seconds},
+        control=checked,
         cannot_say=left_out,
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
-    files = write_report(Path(out), written, rows) if out is not None else ()
+    files = write_report(Path(out), written, rows, form=config.format) if out is not None else ()
     return Attacked(written, rows, measured.scores, problem.targets, files)
+
+
+def _signals(labels: ArrayLike, logits: ArrayLike | None, margins: ArrayLike | None, classes: int | None) -> Signals:
+    if margins is not None:
+        return Signals.from_margins(margins, labels, None if classes is None else int(classes))
+    assert logits is not None
+    return Signals.from_logits(logits, labels)
 
 
 def _runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], list[str]]:

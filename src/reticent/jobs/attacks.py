@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Lt
 from pydantic import Field
@@ -27,6 +27,14 @@ class AttackConfig(Spec):
     """Bootstrap replicates behind the intervals over models."""
     confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
     """Level of every interval."""
+    delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
+    """Delta of the lower bounds on epsilon."""
+    promised_epsilon: Annotated[float, Ge(0)] | None = None
+    """The epsilon, at `delta`, that your accountant says the training keeps; shown beside the bound from below."""
+    control: Literal["none", "null"] = "none"
+    """null repeats the audit with permuted membership, where there is nothing to find."""
+    format: Literal["html", "md"] = "html"
+    """md writes report.md too, a section of a model card."""
     group_by: tuple[str, ...] = ()
     """Columns of the data whose groups of records are compared, beside the classes, which always are."""
 

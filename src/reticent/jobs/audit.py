@@ -14,7 +14,7 @@ from reticent.attacks.base import Problem
 from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.control import null
-from reticent.jobs.measure import Measured, measure
+from reticent.jobs.measure import Measured, Settings, measure
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made
@@ -140,17 +140,13 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
     seconds = {"training": clock.lap()}
     signals, others = population_signals.signals(job.population, store, made)
     problem = Problem.make(signals, job.population.membership, population=others)
-    options: dict[str, Any] = {
-        "seed": job.config.seed,
-        "replicates": job.config.replicates,
-        "confidence": job.config.confidence,
-    }
-    measured = measure(problem, job.attacks, **options, labellings=job.labellings, progress=tell)
+    settings = Settings.of(job.config)
+    measured = measure(problem, job.attacks, settings, labellings=job.labellings, progress=tell)
     seconds["scoring"] = clock.lap()
     control = None
     if job.config.control == "null":
         tell("null control")
-        control = null(problem, job.attacks, measured.audits, **options)
+        control = null(problem, job.attacks, measured.audits, settings)
         seconds["control"] = clock.lap()
     return Evaluated(job, made, problem, measured, control, seconds)
 
@@ -176,17 +172,16 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         population=facts,
         environment=document.environment_facts(job, evaluated.seconds, found, started)
         | {"config": canonical(job.config)},
+        control=evaluated.control,
         cannot_say=_limits(job, facts),
     )
-    if evaluated.control is not None:
-        written["control"] = evaluated.control
     return _write(job, evaluated.measured, written, out)
 
 
 def _write(job: Job, measured: Measured, written: dict[str, Any], out: Path) -> Audited:
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
-    files = write_report(out, written, rows, thumbnails(job, rows))
+    files = write_report(out, written, rows, thumbnails(job, rows), job.config.format)
     return Audited(written, rows, measured.scores, job.population.membership.matrix, ids, files)
 
 

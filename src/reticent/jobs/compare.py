@@ -102,7 +102,7 @@ def compare(
     written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
     written["cannot_say"] += notes
     written["environment"] = document.versions() | {"started": started, "peak_memory_bytes": document.peak_memory()}
-    files = write_comparison(Path(out), written)
+    files = write_comparison(Path(out), written, str(values.get("format") or "html"))
     return Compared(written, {one.name: one.document for one in contenders}, files)
 
 
@@ -124,7 +124,7 @@ class _Maker:
             return self.train(entrant.name, entrant.job)
         assert entrant.brought is not None
         self._prefix = f"{entrant.name}: "
-        known = ("attacks", "seed", "replicates", "confidence")
+        known = ("attacks", "seed", "replicates", "confidence", "delta", "promised_epsilon", "control", "format")
         given = {key: values[key] for key in known if values.get(key) is not None}
         arrays: dict[str, Any] = dict(entrant.brought)
         done = attack(**arrays, **given, out=self._folder(entrant.name), name=entrant.name, stage=self.stage)

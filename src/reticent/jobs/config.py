@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from annotated_types import Ge
 from pydantic import Field
@@ -79,8 +79,6 @@ class AuditConfig(AttackConfig):
     """Folder of finished runs; several audits may share it."""
     out: str = "reticent-audit"
     """Folder for report.html, audit.json and records.csv."""
-    control: Literal["none", "null"] = "none"
-    """null repeats the audit with permuted membership, where there is nothing to find."""
     recipe: Options = Field(default_factory=dict)
     """How each model is made: the fields of `Recipe`; ``architecture``, ``objective`` and ``procedure`` are a name or a
     table with ``name`` and options."""

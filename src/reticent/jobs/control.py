@@ -17,7 +17,7 @@ from reticent.auditing.intervals import tail
 from reticent.auditing.results import Audit, Summary
 from reticent.auditing.verdict import verdict, widened
 from reticent.data.membership import Membership
-from reticent.jobs.measure import measure
+from reticent.jobs.measure import Settings, attacked
 from reticent.spec import Spec
 
 STRICT = 50
@@ -31,10 +31,7 @@ def null(
     problem: Problem,
     attacks: Sequence[Spec],
     audits: Sequence[Audit],
-    *,
-    seed: int,
-    replicates: int = 1000,
-    confidence: float = 0.95,
+    settings: Settings,
 ) -> dict[str, Any]:
     """Repeat an audit with permuted membership.
 
@@ -42,17 +39,14 @@ def null(
         problem: of the real audit.
         attacks: its attacks.
         audits: what they found.
-        seed: the master seed; the permutation's stream is named after the control.
-        replicates: of the bootstrap.
-        confidence: of every interval.
+        settings: of the real audit; the permutation's stream is named after the control.
 
     Returns:
         The ``control`` object of ``audit.json``.
     """
-    drawn = seeds.integer(seed, "control", "null")
+    drawn = seeds.integer(settings.seed, "control", "null")
     membership = Membership.draw(problem.membership.models, problem.membership.records, drawn)
-    pretended = replace(problem, membership=membership)
-    nulls = measure(pretended, attacks, seed=drawn, replicates=replicates, confidence=confidence).audits
+    nulls, _ = attacked(replace(problem, membership=membership), attacks, replace(settings, seed=drawn))
     odd = [audit.name for audit in nulls if _odd(audit, len(nulls))]
     detectable = _detectable(nulls, verdict(audits))
     return {

@@ -42,6 +42,7 @@ def assemble(
     recipe: Mapping[str, Any] | None,
     population: Mapping[str, Any],
     environment: Mapping[str, Any],
+    control: Mapping[str, Any] | None = None,
     cannot_say: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Put the parts of a document together.
@@ -52,12 +53,13 @@ def assemble(
         recipe: how the models were made, or None where they came from elsewhere.
         population: the facts of the models.
         environment: versions, machine, times.
+        control: what the null control found, or None.
         cannot_say: further sentences on what this audit cannot say.
 
     Returns:
         Plain values, in the order of ``docs/schema.md``.
     """
-    said = dict(measured.verdict)
+    said, epsilons = dict(measured.verdict), measured.epsilons
     said["cannot_say"] = [*said["cannot_say"], *cannot_say]
     return {
         "schema": SCHEMA,
@@ -65,9 +67,11 @@ def assemble(
         "data": dict(data),
         "recipe": None if recipe is None else dict(recipe),
         "population": dict(population),
-        "attacks": [audit.to_json() for audit in measured.audits],
+        "attacks": [audit.to_json() | {"epsilon": epsilons.attacks[audit.name]} for audit in measured.audits],
+        "epsilon": epsilons.overall,
         "groups": list(measured.groups),
         "exposure": exposed(measured.exposure, said["confidence"]),
+        "control": None if control is None else dict(control),
         "environment": dict(environment),
     }
 

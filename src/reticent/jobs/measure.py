@@ -12,12 +12,14 @@ from reticent import seeds, spec
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.audit import Audit, audit
+from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon
 from reticent.auditing.exposure import Exposure, exposure
 from reticent.auditing.groups import groups
 from reticent.auditing.labelling import Labelling
 from reticent.auditing.probability import Probability, probability
 from reticent.auditing.verdict import verdict
 from reticent.errors import TooFewReferencesError
+from reticent.jobs.attacks import AttackConfig
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -25,6 +27,44 @@ log = logging.getLogger(__name__)
 _LIRA = ATTACKS["lira"].spec()
 CALIBRATION_MODELS = 4
 """How many references are scored to choose a threshold on, where targets do not serve each other."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How scores are turned into numbers.
+
+    Attributes:
+        seed: the master seed; an attack's stream and its bootstrap's are named after it.
+        replicates: of the bootstrap.
+        confidence: of every interval.
+        delta: of the bounds on epsilon.
+        promised: the epsilon, at `delta`, that the training is said to keep, or None.
+    """
+
+    seed: int
+    replicates: int = 1000
+    confidence: float = 0.95
+    delta: float = 1e-5
+    promised: float | None = None
+
+    @classmethod
+    def of(cls, config: AttackConfig) -> "Settings":
+        """Take the settings out of a configuration.
+
+        Args:
+            config: what the user said.
+
+        Returns:
+            The settings.
+        """
+        return cls(config.seed, config.replicates, config.confidence, config.delta, config.promised_epsilon)
+
+    @property
+    def accountant(self) -> dict[str, Any] | None:
+        """The promise in the form of ``audit.json``."""
+        if self.promised is None:
+            return None
+        return {"epsilon": self.promised, "delta": self.delta, "source": "as stated by the user"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +76,7 @@ class Measured:
         scores: by attack, ``(T, N)``, higher means member.
         exposure: of every record, over the models that its margins are known of.
         verdict: what the audits together say, as `auditing.verdict` gives it.
+        epsilons: what the attacks rule out.
         labellings: how records were grouped.
         groups: what the verdict's attack finds in each group, one entry a labelling.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
@@ -45,6 +86,7 @@ class Measured:
     scores: dict[str, Floats]
     exposure: Exposure
     verdict: dict[str, Any]
+    epsilons: Epsilons
     labellings: tuple[Labelling, ...] = ()
     groups: tuple[dict[str, Any], ...] = ()
     probability: Probability | None = None
@@ -53,48 +95,25 @@ class Measured:
 def measure(
     problem: Problem,
     attacks: Sequence[Spec],
+    settings: Settings,
     *,
-    seed: int,
-    replicates: int = 1000,
-    confidence: float = 0.95,
     labellings: Sequence[Labelling] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
-    """Run attacks on every target and audit their scores.
+    """Run attacks on every target, audit their scores, and look at records and groups of them.
 
     Args:
         problem: signals, membership, targets and references.
         attacks: their specs.
-        seed: the master seed; an attack's stream and its bootstrap's are named after it.
-        replicates: of the bootstrap.
-        confidence: of every interval.
+        settings: how.
         labellings: ways to group the records.
         progress: called with an attack's name before it runs.
 
     Returns:
-        Audits, scores, exposures and groups.
+        Audits, scores, bounds on epsilon, exposures and groups.
     """
-    scores: dict[str, Floats] = {}
-    audits = []
+    audits, scores = attacked(problem, attacks, settings, progress=progress)
     members = problem.membership.matrix[problem.targets]
-    for attack in attacks:
-        if progress is not None:
-            progress(attack.method)
-        scores[attack.method] = score(attack, problem, seed)
-        audits.append(
-            audit(
-                attack.method,
-                spec.full(attack),
-                scores[attack.method],
-                members,
-                problem.targets,
-                rng=seeds.rng(seed, "bootstrap", attack.method),
-                access=ATTACKS[attack.method].access,
-                confidence=confidence,
-                replicates=replicates,
-                reference_scores=_calibration(problem, attack, seed),
-            )
-        )
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     compared = tuple(
         groups(
@@ -104,23 +123,72 @@ def measure(
             found,
             attack=said["attack"],
             fpr=said["fpr"],
-            confidence=confidence,
+            confidence=settings.confidence,
         )
         for labelling in labellings
     )
-    believed = _probability(problem, scores if _LIRA in attacks else {}, seed, confidence)
-    return Measured(tuple(audits), scores, found, said, tuple(labellings), compared, believed)
+    epsilons = audit_epsilon(
+        scores,
+        members,
+        delta=settings.delta,
+        rng=seeds.rng(settings.seed, "epsilon"),
+        confidence=settings.confidence,
+        accountant=settings.accountant,
+    )
+    believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
+    return Measured(audits, scores, found, said, epsilons, tuple(labellings), compared, believed)
 
 
-def _probability(problem: Problem, scores: Mapping[str, Floats], seed: int, confidence: float) -> Probability | None:
+def attacked(
+    problem: Problem,
+    attacks: Sequence[Spec],
+    settings: Settings,
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[tuple[Audit, ...], dict[str, Floats]]:
+    """Run attacks on every target and audit their scores.
+
+    Args:
+        problem: signals, membership, targets and references.
+        attacks: their specs.
+        settings: how.
+        progress: called with an attack's name before it runs.
+
+    Returns:
+        One audit an attack, and its scores ``(T, N)``.
+    """
+    scores: dict[str, Floats] = {}
+    audits = []
+    for attack in attacks:
+        if progress is not None:
+            progress(attack.method)
+        scores[attack.method] = score(attack, problem, settings.seed)
+        audits.append(
+            audit(
+                attack.method,
+                spec.full(attack),
+                scores[attack.method],
+                problem.membership.matrix[problem.targets],
+                problem.targets,
+                rng=seeds.rng(settings.seed, "bootstrap", attack.method),
+                access=ATTACKS[attack.method].access,
+                confidence=settings.confidence,
+                replicates=settings.replicates,
+                reference_scores=_calibration(problem, attack, settings.seed),
+            )
+        )
+    return tuple(audits), scores
+
+
+def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> Probability | None:
     """Compute each record's probability of membership from online LiRA's log-likelihood ratios, made if need be."""
     try:
         ratios = scores.get(_LIRA.method)
-        ratios = score(_LIRA, problem, seed) if ratios is None else ratios
+        ratios = score(_LIRA, problem, settings.seed) if ratios is None else ratios
     except TooFewReferencesError:
         log.debug("no probability of membership", exc_info=True)
         return None
-    return probability(ratios, problem.membership.matrix[problem.targets], confidence)
+    return probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDArray[np.bool_]] | None:

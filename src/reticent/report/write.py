@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reticent.errors import InputError
 from reticent.report.csv import write_records
 from reticent.report.files import make_folder, replacing
+from reticent.report.markdown import markdown
 
 
 def write_report(
@@ -18,7 +19,8 @@ def write_report(
     document: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     thumbnails: Mapping[int, NDArray[Any]] | None = None,
-) -> tuple[Path, Path, Path]:
+    form: str = "html",
+) -> tuple[Path, ...]:
     """Write ``report.html``, ``records.csv`` and, last, ``audit.json``, each complete or not at all.
 
     Args:
@@ -26,9 +28,10 @@ def write_report(
         document: the audit, in the form of ``docs/schema.md``.
         rows: one mapping a record, the most exposed first.
         thumbnails: record id -> ``uint8 (height, width)`` or ``(height, width, 3)``.
+        form: "md" writes ``report.md`` too, a section of a model card.
 
     Returns:
-        The paths of the page, the records and the numbers.
+        The paths of the page, the records and the numbers, and of the section.
     """
     from reticent.report.html import html  # draws with matplotlib, which takes half a second to import
 
@@ -38,9 +41,25 @@ def write_report(
     with replacing(paths[0]) as stream:
         stream.write(page)
     write_records(paths[1], rows)
+    section = write_section(folder / "report.md", markdown(document)) if form == "md" else ()
     with replacing(paths[2]) as stream:
         stream.write(numbers)
-    return paths
+    return (*paths, *section)
+
+
+def write_section(path: Path, text: str) -> tuple[Path]:
+    """Write a section of a model card.
+
+    Args:
+        path: where to.
+        text: Markdown.
+
+    Returns:
+        The path.
+    """
+    with replacing(path) as stream:
+        stream.write(text.rstrip() + "\n")
+    return (path,)
 
 
 def as_json(document: Mapping[str, Any]) -> str:

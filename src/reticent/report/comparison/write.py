@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reticent.report.comparison.text import markdown
 from reticent.report.comparison.view import matched
 from reticent.report.files import make_folder, replacing
 from reticent.report.wording import Plain, limits, middle
-from reticent.report.write import as_json
+from reticent.report.write import as_json, write_section
 
 COLUMNS = (
     "name",
@@ -37,15 +38,16 @@ COLUMNS = (
 """The columns of ``compare.csv``."""
 
 
-def write_comparison(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path, Path]:
+def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "html") -> tuple[Path, ...]:
     """Write ``compare.html``, ``compare.csv`` and, last, ``compare.json``, each complete or not at all.
 
     Args:
         folder: where to; made if it is not there.
         document: the comparison, in the form of ``docs/schema.md``.
+        form: "md" writes ``compare.md`` too, a section of a model card.
 
     Returns:
-        The paths of the page, the table and the numbers.
+        The paths of the page, the table and the numbers, and of the section.
     """
     from reticent.report.comparison.page import html  # draws with matplotlib, which takes half a second to import
 
@@ -58,9 +60,10 @@ def write_comparison(folder: Path, document: Mapping[str, Any]) -> tuple[Path, P
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(_line(row, document.get("fpr")) for row in document.get("rows") or ())
+    section = write_section(folder / "compare.md", markdown(document)) if form == "md" else ()
     with replacing(paths[2]) as stream:
         stream.write(numbers)
-    return paths
+    return (*paths, *section)
 
 
 def _line(row: Plain, fpr: float | None) -> dict[str, Any]:

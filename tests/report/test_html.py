@@ -11,7 +11,7 @@ from reading import read
 
 from reticent.report.html import GALLERY, ROWS, html
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\n\u202eevil\u0000 😀 {{ 7 * 7 }}"
+HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
 
 
 def test_page_is_well_formed_and_has_one_of_each_identifier(page):
@@ -32,7 +32,26 @@ def test_headings_go_down_one_level_at_a_time_from_one_h1(page):
 
 def test_order_is_verdict_evidence_method_limits(page):
     sections = [e.attributes["id"] for e in read(page).all("section")]
+    assert sections == ["verdict", "evidence", "groups", "records", "method", "limits", "words"]
+
+
+def test_an_older_document_has_none_of_the_later_parts(older, rows):
+    root = read(html(older, example.rows(20)))
+    sections = [e.attributes["id"] for e in root.all("section")]
     assert sections == ["verdict", "evidence", "records", "method", "limits", "words"]
+    later = {"epsilon-title", "control-title", "groups-title"}
+    assert later.isdisjoint(e.attributes.get("id") for e in root.walk())
+    heads = [head.text for head in root.one("table", id="record-table").all("th", scope="col")]
+    assert heads == [
+        "Record",
+        "Class",
+        "Exposure",
+        "Memorisation",
+        "Margin with it",
+        "Margin without it",
+        "Models with it",
+        "Models without it",
+    ]
 
 
 def test_verdict_says_sentence_state_and_interval(document, page):
@@ -91,7 +110,7 @@ def test_attacks_come_strongest_first(document, rows):
 
 def test_figures_have_text_alternatives_and_are_xml(page):
     drawings = re.findall(r'<svg class="chart".*?</svg>', page, re.DOTALL)
-    assert len(drawings) == 10
+    assert len(drawings) == 13
     for drawing in drawings:
         root = ET.fromstring(drawing)
         assert root.attrib["role"] == "img"
@@ -99,7 +118,7 @@ def test_figures_have_text_alternatives_and_are_xml(page):
         assert root.attrib["aria-labelledby"] == f"{title.attrib['id']} {description.attrib['id']}"
         assert len(title.text) > 15
         assert re.search(r"\d", description.text)
-    assert len(read(page).all("figure")) == 10
+    assert len(read(page).all("figure")) == 13
     assert all(e.attributes["alt"] for e in read(page).all("img"))
 
 
@@ -159,11 +178,27 @@ def _hostile(document, rows):
     changed["population"]["health"] = [{"model": HOSTILE, "problem": HOSTILE}]
     changed["environment"].update({HOSTILE: HOSTILE})
     changed["attacks"][0].update(name=HOSTILE, access=HOSTILE, spec={HOSTILE: HOSTILE})
-    return changed, [row | {"label_name": HOSTILE} for row in rows]
+    for part in ("epsilon", "control"):
+        if part in changed:
+            changed[part]["sentence"] = HOSTILE
+    if "epsilon" in changed:
+        changed["epsilon"]["accountant"]["source"] = HOSTILE
+        changed["attacks"][0]["epsilon"]["combined"]["method"] = HOSTILE
+        changed["attacks"][0]["epsilon"]["bounds"][0]["method"] = HOSTILE
+        changed["control"]["attacks"][0]["name"] = HOSTILE
+    for grouping in changed.get("groups", []):
+        grouping.update(sentence=HOSTILE, attack=HOSTILE, most_exposed=HOSTILE)
+        for group in grouping["groups"]:
+            group["name"] = HOSTILE
+    if "groups" in changed:
+        changed["groups"][1]["by"] = HOSTILE
+    return changed, [row | {"label_name": HOSTILE, f"group_{HOSTILE}": HOSTILE} for row in rows]
 
 
-def test_user_text_is_escaped(small, rows):
-    page = html(*_hostile(small, rows[:20]), example.thumbnails([rows[0]["record"]]))
+def test_user_text_is_escaped(document, rows):
+    changed, listed = _hostile(document, rows[:20])
+    page = html(changed, listed, example.thumbnails([rows[0]["record"]]))
+    assert page.count("evil") > 60
     root = read(page)
     assert "<script>alert" not in page
     assert "<img src=x" not in page
@@ -212,10 +247,11 @@ def test_a_users_outputs_have_no_recipe(rows):
 
 
 def test_unknown_values_are_dashes(small, rows):
-    blank = [row | dict.fromkeys(("exposure", "memorisation", "margin_in", "margin_out")) for row in rows[:4]]
+    known = ("record", "label", "label_name", "models_in", "models_out")
+    blank = [{key: row[key] if key in known else None for key in row} for row in rows[:4]]
     table = read(html(small, blank)).one("table", id="record-table")
     cells = [cell.text for cell in table.one("tbody").all("tr")[0].all("td")]
-    assert cells[1:5] == ["–"] * 4
+    assert cells[1:] == [*["–"] * 4, "8", "8"]
 
 
 def test_no_rows_and_no_attacks(small):

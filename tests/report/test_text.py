@@ -46,8 +46,9 @@ def test_terminal_shows_markup_as_text(document):
     assert "\x1b" not in text
 
 
-def test_markdown_has_the_table_and_the_limits(document):
-    text = markdown(document)
+def test_markdown_has_the_table_and_the_limits(older):
+    document = older
+    text = markdown(older)
     assert text.startswith("## Membership privacy\n\n**Leak found.** An attacker")
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 2 + 7

@@ -135,7 +135,9 @@ def _counts(axes: Axes, places: Sequence[float], sizes: Sequence[Any]) -> None:
     side.set_yticks(places, [count(size) for size in sizes])
     side.tick_params(axis="y", length=0)
     side.spines["left"].set_visible(False)
-    side.set_title("records", loc="right", fontsize=10, color=MUTED, pad=3)
+    side.annotate(
+        "records", (1, 1), (4, 4), xycoords="axes fraction", textcoords="offset points", fontsize=10, color=MUTED
+    )
 
 
 def _bracket(estimate: Plain | None) -> str:

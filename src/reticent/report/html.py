@@ -94,6 +94,6 @@ def _groups(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     for parts in made:
         heading = f"AUC of the records of each {parts['by']}, with intervals"
         few = parts["drawn"]
-        drawing = dots.groups(few, parts["known"], heading, parts["key"]) if few else None
+        drawing = dots.groups(few, parts["known"], heading, f"{parts['key']}-figure") if few else None
         parts["drawing"] = drawn(drawing) if drawing else None
     return made

@@ -63,7 +63,7 @@ def html(document: Mapping[str, Any]) -> str:
         "missing_rows": shown.missing,
         "pairs": [_pair(pair, fpr) for pair in pairs],
         "pair_filters": _filters(pairs, fpr),
-        "changed": [(row, view.changes(row)) for row in rows if row.get("changes")],
+        "changed": [(row, view.changes(row)) for row in rows if row.get("changes") and not view.is_control(row)],
         "attacks": names,
         "attack_lines": [_attacks(row, names) for row in rows if row.get("attacks")],
         "limits_said": document.get("cannot_say") or ["What attacks that were not tried would find."],

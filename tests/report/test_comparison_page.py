@@ -1,0 +1,280 @@
+"""A comparison as page, picture, terminal table, Markdown and files."""
+
+import copy
+import csv
+import io
+import itertools
+import json
+import re
+import time
+import xml.etree.ElementTree as ET
+
+import example_compare
+import pytest
+from reading import read
+from rich.console import Console
+
+from reticent.report.comparison import markdown, terminal, view, write_comparison
+from reticent.report.comparison.page import html
+from reticent.report.comparison.picture import NAMED, front, pictures
+
+HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
+
+
+@pytest.fixture(scope="module")
+def shown(compared):
+    return html(compared)
+
+
+def _terminal(document, width=80):
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    console.print(terminal(document))
+    return console.file.getvalue()
+
+
+def _texts(drawing):
+    return ["".join(e.itertext()) for e in ET.fromstring(drawing).iter("text")]
+
+
+def test_page_is_well_formed(shown):
+    root = read(shown)
+    identifiers = [e.attributes["id"] for e in root.walk() if "id" in e.attributes]
+    assert len(identifiers) == len(set(identifiers))
+    pointed = re.findall(r'(?:href="#|aria-labelledby="|url\(#)([^"\)]+)', shown)
+    assert {name for names in pointed for name in names.split()} <= set(identifiers)
+    levels = [int(e.tag[1]) for e in root.walk() if re.fullmatch("h[1-6]", e.tag)]
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+    assert all(table.one("caption").text.strip() for table in root.all("table"))
+    assert {head.attributes.get("scope") for head in root.all("th")} == {"col", "row"}
+
+
+def test_the_finding_comes_first(compared, shown):
+    root = read(shown)
+    assert root.all("section")[0].one("h1").text == compared["sentence"]
+    sections = [e.attributes["id"] for e in root.all("section")]
+    assert sections == ["finding", "recipes", "pairs", "details", "limits", "words"]
+
+
+def test_rows_have_the_documents_numbers(compared, shown):
+    table = read(shown).one("table", id="rows-table").one("tbody")
+    lines = {line.one("bdi").text: [c.attributes.get("data-key") for c in line.all("td")] for line in table.all("tr")}
+    assert len(lines) == 6
+    for row in compared["rows"]:
+        keys = lines[row["name"]]
+        assert float(keys[0]) == row["accuracy"]["non_members"]["mean"]
+        assert float(keys[2]) == row["auc"]["mean"]
+        assert float(keys[3]) == row["tpr"]["mean"]
+
+
+def test_controls_stand_below_what_they_match(compared):
+    names = [row["name"] for row in view.rows(compared)]
+    assert names == [
+        "plain",
+        "weight-decay",
+        "plain, 12 of 40 epochs",
+        "dropout",
+        "plain, 16.5 of 40 epochs",
+        "dp-sgd",
+    ]
+
+
+@pytest.mark.parametrize("matches", ["weight-decay", ["weight-decay"], ["weight-decay", "dropout"]])
+def test_what_a_control_matches_may_be_one_name_or_a_list(compared, matches):
+    changed = copy.deepcopy(compared)
+    changed["rows"][4]["matches"] = matches
+    listed = view.rows(changed)
+    assert len(listed) == 6
+    assert listed[2]["name"] == "plain, 12 of 40 epochs"
+    assert "as accurate as weight-decay" in view.remark(listed[2], "plain")
+
+
+def test_ties_are_spelt_out_and_differences_name_the_lower(compared, shown):
+    table = read(shown).one("table", id="pairs-table").one("tbody")
+    said = {
+        (line.all("th")[0].text, *(cell.text for cell in line.all("td")[:2])): line.all("td")[2].text
+        for line in table.all("tr")
+    }
+    assert len(said) == len(compared["pairs"]) == 45
+    for pair in compared["pairs"]:
+        text = said[pair["first"], pair["second"], view.statistic(pair["statistic"], 0.01)]
+        lower = {"first lower": pair["first"], "second lower": pair["second"]}.get(pair["verdict"])
+        assert text == (f"{lower} is lower" if lower else "tie: no difference shown")
+
+
+@pytest.mark.parametrize(
+    ("pair", "positive", "expected"),
+    [
+        (("auc", 0.0123, [0.003, 0.021]), False, ("+0.012", "+0.003 to +0.021")),
+        (("auc", -0.0123, [-0.021, 0.003]), False, ("−0.012", "−0.021 to +0.003")),
+        (("auc", -0.0123, [-0.021, 0.003]), True, ("+0.012", "−0.003 to +0.021")),
+        (("tpr", 0.016, [0.011, 0.02]), False, ("+1.60 points", "+1.10 to +2.00")),
+        (("accuracy", 0.0, None), False, ("0.00 points", "")),
+    ],
+)
+def test_differences(pair, positive, expected):
+    statistic, difference, interval = pair
+    entry = {"statistic": statistic, "difference": difference, "interval": interval}
+    assert view.difference(entry, positive) == expected
+
+
+def test_pictures_name_every_row_and_say_every_number(compared):
+    drawn = pictures(view.rows(compared), "plain", 0.01)
+    assert not drawn.numbered
+    assert len(drawn.drawings) == 2
+    for drawing, key in zip(drawn.drawings, ("auc", "tpr"), strict=True):
+        assert {"plain", "weight-decay", "dropout", "dp-sgd", "12 epochs", "16.5 epochs", "chance"} <= set(
+            _texts(drawing)
+        )
+        description = ET.fromstring(drawing).find("desc").text
+        for row in compared["rows"]:
+            value = row[key]["mean"]
+            written = f"{value:.3f}" if key == "auc" else f"{100 * value:.1f}\u00a0%"
+            assert re.search(rf"{re.escape(row['name'])}: accuracy [\d.]+\u00a0%, {re.escape(written)}", description)
+
+
+def test_labels_do_not_overlap_in_the_drawing(compared):
+    for drawing in pictures(view.rows(compared), "plain", 0.01).drawings:
+        boxes = []
+        for e in ET.fromstring(drawing).iter("text"):
+            text = "".join(e.itertext())
+            found = re.search(r"translate\(([\d.]+) ([\d.]+)\)", e.attrib.get("transform", ""))
+            x, y = (float(v) for v in found.groups()) if found else (float(e.attrib["x"]), float(e.attrib["y"]))
+            if text in {"plain", "weight-decay", "dropout", "dp-sgd", "12 epochs", "16.5 epochs"}:
+                middle = "middle" in e.attrib["style"]
+                width = 5.4 * len(text)
+                boxes.append((x - width / 2 if middle else x, y - 8, x + (width / 2 if middle else width), y + 2))
+        assert len(boxes) == 6
+        for one, other in itertools.combinations(boxes, 2):
+            assert not (one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3])
+
+
+def test_many_rows_are_numbered_as_in_the_table():
+    document = example_compare.comparison(12, 11)
+    rows = view.rows(document)
+    assert len(rows) == 23 > NAMED
+    drawn = pictures(rows, "plain", 0.01)
+    assert drawn.numbered
+    for drawing in drawn.drawings:
+        assert {str(i) for i in range(1, 24)} <= set(_texts(drawing))
+    lines = read(html(document)).one("table", id="rows-table").one("tbody").all("th")
+    assert [line.one("span", class_="number").text for line in lines] == [str(i) for i in range(1, 24)]
+
+
+def test_front_is_that_of_the_document(compared):
+    points = {(r["accuracy"]["non_members"]["mean"], r["tpr"]["mean"]): r["pareto"] for r in compared["rows"]}
+    assert front(list(points)) == sorted(point for point, on in points.items() if on)
+
+
+def test_an_unmeasurable_rate_leaves_one_panel():
+    document = example_compare.comparison(3, 1, measurable=False)
+    root = read(html(document))
+    assert len(root.all("figure")) == 1
+    assert "Found at" not in root.one("table", id="rows-table").text
+
+
+def test_rows_without_accuracy_are_named_below_the_picture(compared):
+    changed = copy.deepcopy(compared)
+    changed["rows"][3]["accuracy"] = {"members": None, "non_members": None}
+    root = read(html(changed))
+    assert "Not drawn, as the accuracy is not known: dp-sgd." in re.sub(
+        r"\s+", " ", root.one("section", id="recipes").text
+    )
+    for row in changed["rows"]:
+        row["accuracy"] = {"members": None, "non_members": None}
+    assert read(html(changed)).all("figure") == []
+    assert "–" in _terminal(changed)
+
+
+def test_little_is_enough():
+    bare = {"schema": "reticent.comparison/1", "sentence": "Nothing.", "rows": [], "pairs": []}
+    assert read(html(bare)).one("h1").text == "Nothing."
+    assert _terminal(bare).strip() == "Nothing."
+    assert markdown(bare).startswith("## Comparison of recipes\n\n**Nothing.**")
+    assert read(html({})).one("h1").text == ""
+
+
+def _hostile(document):
+    changed = copy.deepcopy(document)
+    names = {row["name"]: f"{HOSTILE}{i}" for i, row in enumerate(changed["rows"])}
+    changed.update(sentence=HOSTILE, detail=[HOSTILE] * 6, cannot_say=[HOSTILE], baseline=names[changed["baseline"]])
+    changed["data"]["name"] = HOSTILE
+    for row in changed["rows"]:
+        row.update(name=names[row["name"]], attack=HOSTILE, matches=[names[m] for m in row["matches"]])
+        row["changes"] = [{"key": HOSTILE, "baseline": HOSTILE, "value": HOSTILE}]
+        for attack in row["attacks"]:
+            attack["name"] = HOSTILE + attack["name"]
+    for pair in changed["pairs"]:
+        pair.update(first=names[pair["first"]], second=names[pair["second"]])
+    return changed
+
+
+def test_user_text_is_escaped(compared):
+    page = html(_hostile(compared))
+    root = read(page)
+    assert page.count("evil") > 60
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert len(root.all("script")) == 1
+    assert not [e for e in root.walk() for name in e.attributes if name.startswith("on")]
+    assert "\u202e" not in page
+    assert "\u0000" not in page
+    assert "49" not in root.one("h1").text
+    for drawing in re.findall(r'<svg class="chart".*?</svg>', page, re.DOTALL):
+        ET.fromstring(drawing)
+
+
+def test_hostile_names_keep_markdown_tables_regular(compared):
+    text = markdown(_hostile(compared))
+    assert not re.search(r"(?<!\\)<", text.replace("<br>", ""))
+    for block in (b for b in text.split("\n\n") if b.startswith("|")):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+    shown = _terminal(_hostile(compared))
+    assert "\u202e" not in shown
+    assert "\u0000" not in shown
+
+
+def test_terminal_fits_80_columns_and_counts_the_ties(compared):
+    text = _terminal(compared)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    ties = sum(pair["verdict"] == "tie" for pair in compared["pairs"])
+    assert f"{ties} of 45 pairs are ties: no difference shown" in " ".join(text.split())
+    assert "AUC: weight-decay is below plain by 0.039 (+0.030 to +0.048; corrected p 0.010)" in " ".join(text.split())
+
+
+def test_markdown_has_rows_changes_and_pairs(compared):
+    text = markdown(compared)
+    assert "| dp-sgd | 90.5\u00a0% (90.0 to 91.0\u00a0%) | 0.512 (0.504 to 0.520) |" in text
+    assert "- weight-decay: optimizer, weight decay 0.01 (was 0.0005)" in text
+    pairs = next(b for b in text.split("\n\n") if b.startswith("| First")).splitlines()
+    assert len(pairs) == 2 + 45
+    assert "tie: no difference shown" in pairs[-1]
+
+
+def test_three_files(tmp_path, compared):
+    paths = write_comparison(tmp_path / "new", compared)
+    assert [path.name for path in paths] == ["compare.html", "compare.csv", "compare.json"]
+    assert json.loads(paths[2].read_text(encoding="utf-8")) == compared
+    with paths[1].open(encoding="utf-8", newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    assert [line["name"] for line in lines] == [row["name"] for row in compared["rows"]]
+    assert [float(line["auc_low"]) for line in lines] == [row["auc"]["interval"][0] for row in compared["rows"]]
+    assert lines[4]["matches"] == "weight-decay"
+    assert lines[0]["accountant_epsilon"] == ""
+    assert {line["pareto"] for line in lines} == {"yes", "no"}
+    assert len(list((tmp_path / "new").iterdir())) == 3
+
+
+def test_same_document_same_page(compared, shown):
+    before = copy.deepcopy(compared)
+    assert html(compared) == shown
+    assert compared == before
+
+
+def test_twelve_recipes_with_controls_are_fast():
+    document = example_compare.comparison(12, 11)
+    start = time.perf_counter()
+    page = html(document)
+    assert time.perf_counter() - start < 10
+    assert len(document["pairs"]) == 759
+    assert len(page) < 1_000_000

@@ -1,0 +1,268 @@
+"""Epsilon, control, groups and the later columns of the records, on the page and in text."""
+
+import copy
+import io
+import re
+
+import example
+import example_trust
+import pytest
+from reading import read
+from rich.console import Console
+
+from reticent.report import dots, view
+from reticent.report.html import html
+from reticent.report.markdown import markdown
+from reticent.report.sections import control, epsilon, groups, records
+from reticent.report.tables import terminal
+
+
+def _light(document):
+    """Leave out the figures that take long to draw."""
+    for attack in document["attacks"]:
+        del attack["roc"], attack["histogram"]
+    del document["population"]["accuracy"]
+    return document
+
+
+@pytest.fixture(scope="module")
+def older():
+    return _light(example.document(models=2, records=300, attacks=3))
+
+
+@pytest.fixture(scope="module")
+def document(older):
+    return example_trust.add(older)
+
+
+@pytest.fixture(scope="module")
+def page(document, rows):
+    return html(document, rows)
+
+
+def _changed(document, **changes):
+    return copy.deepcopy(document) | changes
+
+
+def _squeezed(element):
+    return re.sub(r"\s+", " ", element.text).strip()
+
+
+def _shown(document, width=80):
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    console.print(terminal(document))
+    return console.file.getvalue()
+
+
+def test_epsilon_stands_beside_the_accountants(document, page):
+    tile = next(e for e in read(page).all("div", class_="tile") if "Epsilon" in e.text)
+    assert f"{document['epsilon']['lower']:.2f}" in tile.text
+    assert "the accountant proves at most 3.00" in tile.text
+    bar = read(page).one("div", class_="range")
+    assert bar.attributes["role"] == "img"
+    assert "accountant" in bar.attributes["aria-label"]
+
+
+def test_epsilon_has_a_line_an_attack_and_a_column_a_method(document):
+    parts = epsilon.parts(document, view.ordered(document))
+    assert [method["name"] for method in parts["methods"]] == [
+        "every threshold",
+        "split",
+        "given threshold",
+        "Gaussian",
+    ]
+    bounds = {b["method"]: b for b in document["attacks"][0]["epsilon"]["bounds"]}
+    first = parts["lines"][0]
+    assert first["name"] == document["attacks"][0]["name"]
+    assert first["cells"][3]["epsilon"] == bounds["gaussian"]["epsilon"]
+    assert first["cells"][3]["targets"] == (min(bounds["gaussian"]["targets"]), max(bounds["gaussian"]["targets"]))
+
+
+def test_a_method_that_one_attack_lacks_is_a_dash(document):
+    changed = _changed(document)
+    del changed["attacks"][0]["epsilon"]["bounds"][1]
+    parts = epsilon.parts(changed, view.ordered(changed))
+    # The missing one goes to the end, as the first attack fixes the order.
+    assert [cell is None for cell in parts["lines"][0]["cells"]] == [False, False, False, True]
+
+
+def test_a_bound_above_the_accountants_is_an_alarm(document, rows):
+    changed = _changed(document)
+    changed["epsilon"].update(lower=5.0, consistent=False)
+    text = read(html(changed, rows[:3])).one("main").text
+    assert "The measured bound lies above what the accountant proves." in text
+    assert "one of the two is wrong" in markdown(changed)
+    assert epsilon.parts(changed, [])["track"] == {"lower": 100.0, "upper": 60.0}
+
+
+def test_epsilon_without_an_accountant_has_no_bar(document, rows):
+    changed = _changed(document)
+    changed["epsilon"].update(accountant=None, consistent=None)
+    root = read(html(changed, rows[:3]))
+    assert root.all("div", class_="range") == []
+    assert "accountant proves" not in root.one("section", id="verdict").text
+
+
+@pytest.mark.parametrize("key", ["epsilon", "control", "groups"])
+def test_null_is_as_good_as_missing(older, key):
+    rows = example.rows(5)
+    assert html(older | {key: None}, rows) == html(older, rows)
+    assert markdown(older | {key: None}) == markdown(older)
+    assert _shown(older | {key: None}) == _shown(older)
+
+
+def test_control_shows_real_beside_shuffled(document, page):
+    parts = control.parts(document, view.ordered(document))
+    null = {entry["name"]: entry for entry in document["control"]["attacks"]}
+    assert [line["name"] for line in parts["lines"]] == [a["name"] for a in view.ordered(document)]
+    for line in parts["lines"]:
+        assert line["null_auc"] == null[line["name"]]["auc"]
+    assert parts["fpr"] == 0.01
+    table = next(t for t in read(page).all("table") if "shuffled" in t.one("caption").text)
+    assert len(table.one("tbody").all("tr")) == 3
+    assert "AUC of 0.517, or 1.7\u00a0% of the training records" in page
+
+
+@pytest.mark.parametrize(("passed", "word"), [(True, "Passed."), (False, "Not passed."), (None, "Not judged.")])
+def test_control_says_how_it_ended(document, rows, passed, word):
+    changed = _changed(document)
+    changed["control"]["passed"] = passed
+    outcomes = [e for e in read(html(changed, rows[:3])).all("p") if "outcome" in e.attributes.get("class", "")]
+    assert word in outcomes[0].text
+    assert f"**{word}**" in markdown(changed)
+
+
+def test_a_verdict_without_a_leak_says_what_would_have_been_noticed(document, rows):
+    changed = _changed(document)
+    changed["verdict"]["leak"] = "not found"
+    verdict = read(html(changed, rows[:3])).one("section", id="verdict")
+    assert "The smallest leak that an audit of this size would notice: an AUC of 0.517" in verdict.text
+    assert "smallest leak" not in read(html(document, rows[:3])).one("section", id="verdict").text
+
+
+def test_groups_come_by_falling_auc_and_unmeasured_ones_last(document):
+    by_class = groups.parts(document)[0]
+    means = [line["auc"]["mean"] if line["auc"] else None for line in by_class["lines"]]
+    assert means[-1] is None
+    assert means[:-1] == sorted(means[:-1], reverse=True)
+    assert {line["name"] for line in by_class["lines"]} == {f"digit {i}" for i in range(10)}
+
+
+def test_groups_that_stand_out_have_a_sign_and_a_word(document):
+    changed = _changed(document)
+    for group, state in zip(changed["groups"][1]["groups"], ("more", "less", None), strict=True):
+        group["stands_out"] = state
+    root = read(html(changed, []))
+    cells = [_squeezed(row.all("td")[-1]) for row in root.one("table", id="group-1-table").one("tbody").all("tr")]
+    assert sorted(cells) == ["no", "▲ more", "▼ less"]
+
+
+def test_the_most_exposed_group_is_named_only_if_the_document_names_it(document):
+    changed = _changed(document)
+    changed["groups"] = changed["groups"][:1]
+    changed["groups"][0].update(most_exposed=None, sentence=None)
+    assert "Most exposed: " not in read(html(changed, [])).text
+    changed["groups"][0].update(most_exposed="5", sentence=None)
+    assert "Most exposed: digit 5." in read(html(changed, [])).text
+
+
+def test_many_groups_are_drawn_at_both_ends_and_listed_in_full(document):
+    changed = example_trust.add(document, classes=100)
+    changed["groups"] = changed["groups"][:1]
+    parts = groups.parts(changed)[0]
+    assert len(parts["drawn"]) == groups.DRAWN
+    assert parts["drawn"][0] is parts["lines"][0]
+    assert parts["known"] == 99
+    drawing = dots.groups(parts["drawn"], parts["known"], "heading", "g")
+    assert "69 groups between them are left out" in drawing
+    root = read(html(changed, []))
+    assert len(root.one("table", id="group-0-table").one("tbody").all("tr")) == 100
+    assert "data-quiet" not in root.one("form", data_table="group-0-table").attributes
+
+
+def test_record_table_has_the_later_columns_with_their_errors(document, rows):
+    table = read(html(document, rows)).one("table", id="record-table")
+    heads = [head.text for head in table.all("th", scope="col")]
+    assert heads[:8] == [
+        "Record",
+        "Class",
+        "sex",
+        "Exposure",
+        "Distance",
+        "Chance of “member”",
+        "Memorisation",
+        "Memorisation, soft",
+    ]
+    cells = [cell.text for cell in table.one("tbody").all("tr")[0].all("td")]
+    row = rows[0]
+    assert cells[1] == row["sex"]
+    assert cells[2] == f"{row['exposure']:.2f}±\u00a00.62"
+    assert cells[4] == f"{row['probability']:.3f}{row['probability_low']:.2f} to {row['probability_high']:.2f}"
+    assert table.attributes["data-texts"] == "3"
+
+
+def test_groups_of_records_are_found_under_their_prefixed_key(document):
+    row = {"record": 1, "group_sex": "female", "sex": "wrong"}
+    assert groups.columns(document, row) == [("group_sex", "sex")]
+    assert groups.columns(document, {"record": 1}) == []
+    assert groups.columns(document, None) == []
+
+
+def test_filters_offer_each_value_once_in_natural_order():
+    rows = [{"record": i, "label": i % 12} for i in range(40)]
+    offered = records.parts({}, rows, {})["filters"]
+    assert offered == [{"column": 1, "title": "Class", "options": [f"class {i}" for i in range(12)]}]
+
+
+def test_an_empty_group_can_be_chosen(document):
+    rows = [
+        {"record": i, "label": 0, "group_sex": value, "exposure": 1.0} for i, value in enumerate(["", " ", "a", None])
+    ]
+    parts = records.parts(document, rows, {})
+    assert parts["filters"] == [{"column": 2, "title": "sex", "options": ["(empty)", "a", "–"]}]
+    assert [line["texts"][1] for line in parts["lines"]] == ["(empty)", "(empty)", "a", "–"]
+
+
+def _tied(document):
+    changed = copy.deepcopy(document)
+    rate = changed["attacks"][-1]["overall"]["tpr_at_fpr"][1]
+    rate.update(tpr={"mean": 0.0, "std": 0.0, "interval": [0.0, 0.004]}, realised_fpr=0.0, false_positives_allowed=3)
+    return changed
+
+
+def test_ties_have_a_footnote_everywhere(document, rows):
+    changed = _tied(document)
+    root = read(html(changed, rows[:3]))
+    assert len(root.all("a", class_="mark")) == 1
+    assert root.one("li", id="ties").text.startswith("† modified-entropy gives so many records the same score")
+    assert "0.0\u00a0% †" in _shown(changed)
+    assert "that is no sign of safety" in " ".join(_shown(changed).split())
+    assert "- modified-entropy gives so many records the same score" in markdown(changed)
+    assert "mark" not in {e.attributes.get("class") for e in read(html(document, rows[:3])).walk()}
+
+
+def test_text_forms_repeat_the_sentences(document):
+    text = " ".join(_shown(document).split())
+    for part in (document["epsilon"], document["control"], document["groups"][1]):
+        assert part["sentence"] in text
+    written = markdown(document)
+    assert "### Epsilon from below" in written
+    assert "### Exposure by class" in written
+    assert "### Control with the membership shuffled" in written
+
+
+def test_markdown_tables_are_regular(document):
+    changed = copy.deepcopy(document)
+    changed["groups"][1]["groups"][0]["name"] = "a|b\n|`c`<br>"
+    blocks = [b for b in markdown(changed).split("\n\n") if b.startswith("|")]
+    assert len(blocks) == 5
+    for block in blocks:
+        lines = block.splitlines()
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
+        assert len(widths) == 1
+        assert re.fullmatch(r"\|( -{3}:? \|)+", lines[1])
+    assert r"a\|b \|\`c\`\<br\>" in markdown(changed)
+
+
+def test_terminal_fits_80_columns(document):
+    assert max(len(line) for line in _shown(document).splitlines()) <= 80

@@ -2,14 +2,19 @@
 
 import browser
 import example
+import example_compare
+import example_trust
 import pytest
 
+from reticent.report.comparison.page import html as compare_html
 from reticent.report.html import html
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed"),
 ]
+
+STATUS = "document.querySelector('form[data-table={}] output').textContent"
 
 CELLS = "[...document.querySelectorAll('#record-table tbody tr:not([hidden])')].map(r => r.cells[{}].textContent)"
 
@@ -42,10 +47,51 @@ def path(tmp_path_factory, page):
     return path
 
 
+@pytest.fixture(scope="module")
+def compare_path(tmp_path_factory, compared):
+    path = tmp_path_factory.mktemp("compare") / "compare.html"
+    path.write_text(compare_html(compared), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(params=["audit", "comparison"])
+def either(request, path, compare_path):
+    return path if request.param == "audit" else compare_path
+
+
+def _press(tab, key, code=0):
+    text = {"text": "\r"} if key == "Enter" else {}
+    tab.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
+    tab.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def _click(tab, selector):
+    """Click with the mouse in the middle of an element."""
+    spot = tab.ask(
+        f"(e => {{ e.scrollIntoView({{block: 'center', behavior: 'instant'}}); const r = e.getBoundingClientRect(); "
+        f"return [r.x + r.width / 2, r.y + r.height / 2] }})(document.querySelector({selector!r}))"
+    )
+    for kind in ("mousePressed", "mouseReleased"):
+        tab.call("Input.dispatchMouseEvent", type=kind, x=spot[0], y=spot[1], button="left", clickCount=1)
+
+
+def _write(tab, selector, text):
+    """Type into a field, as a person does."""
+    tab.ask(f"(e => {{ e.focus(); e.select && e.select() }})(document.querySelector({selector!r}))")
+    tab.call("Input.insertText", text=text)
+
+
+def _choose(tab, selector, value):
+    tab.ask(
+        f"(e => {{ e.value = {value!r}; e.dispatchEvent(new Event('input', {{bubbles: true}})) }})"
+        f"(document.querySelector({selector!r}))"
+    )
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_opens_without_complaint_request_or_overflow(tab, path, width, dark):
-    tab.open(path, width, dark=dark)
+def test_opens_without_complaint_request_or_overflow(tab, either, width, dark):
+    tab.open(either, width, dark=dark)
     assert tab.complaints() == []
     assert tab.requests() == []
     assert tab.ask("document.documentElement.scrollWidth") <= width == tab.ask("innerWidth")
@@ -62,67 +108,152 @@ def test_the_harness_sees_what_it_looks_for(tab, tmp_path):
     assert tab.ask("document.documentElement.scrollWidth") > 360
 
 
-def test_hostile_text_is_not_executed_nor_wide(tab, tmp_path, document, rows):
-    hostile = "<img src=x onerror=\"document.body.dataset.hit='1'\">" + "w" * 10_000
-    changed = document | {
-        "data": document["data"] | {"name": hostile, "class_names": [hostile]},
-        "recipe": {hostile: hostile},
-    }
-    path = tmp_path / "hostile.html"
-    path.write_text(html(changed, [row | {"label_name": hostile} for row in rows]), encoding="utf-8")
+HOSTILE = "<img src=x onerror=\"document.body.dataset.hit='1'\">" + "w" * 10_000
+
+
+def _harmless(tab, path):
     tab.open(path, 360)
     assert tab.complaints() == []
+    assert tab.requests() == []
     assert tab.ask("document.body.dataset.hit ?? null") is None
     assert tab.ask("document.documentElement.scrollWidth") <= 360
 
 
-def test_sorting(tab, path, rows):
+def test_hostile_text_is_not_executed_nor_wide(tab, tmp_path, document, rows):
+    changed = document | {
+        "data": document["data"] | {"name": HOSTILE, "class_names": [HOSTILE]},
+        "recipe": {HOSTILE: HOSTILE},
+        "groups": [
+            grouping
+            | {"by": HOSTILE, "sentence": HOSTILE, "groups": [g | {"name": HOSTILE} for g in grouping["groups"]]}
+            for grouping in document["groups"]
+        ],
+        "epsilon": document["epsilon"] | {"sentence": HOSTILE},
+        "control": document["control"] | {"sentence": HOSTILE},
+    }
+    path = tmp_path / "hostile.html"
+    listed = [row | {"label_name": HOSTILE, f"group_{HOSTILE}": HOSTILE} for row in rows]
+    path.write_text(html(changed, listed), encoding="utf-8")
+    _harmless(tab, path)
+
+
+def test_hostile_recipes_are_not_executed_nor_wide(tab, tmp_path, compared):
+    changed = compared | {
+        "sentence": HOSTILE,
+        "detail": [HOSTILE],
+        "rows": [row | {"name": HOSTILE + str(i), "matches": [HOSTILE]} for i, row in enumerate(compared["rows"])],
+        "pairs": [pair | {"first": HOSTILE, "second": HOSTILE} for pair in compared["pairs"]],
+    }
+    path = tmp_path / "hostile.html"
+    path.write_text(compare_html(changed), encoding="utf-8")
+    _harmless(tab, path)
+
+
+def _numbers(texts):
+    return [float(text.split("±")[0].split(" ")[0].replace("−", "-")) for text in texts]
+
+
+def test_sorting_by_mouse(tab, path, rows):
     tab.open(path)
-    tab.ask("document.querySelectorAll('#record-table th button')[4].click()")
-    shown = [float(text.replace("−", "-")) for text in tab.ask(CELLS.format(4))]
+    head = "#record-table th:nth-child(5) button"
+    _click(tab, head)
+    shown = _numbers(tab.ask(CELLS.format(4)))
     assert shown == sorted(shown, reverse=True)
     assert len(shown) == len(rows)
-    tab.ask("document.querySelectorAll('#record-table th button')[4].click()")
-    shown = [float(text.replace("−", "-")) for text in tab.ask(CELLS.format(4))]
+    _click(tab, head)
+    shown = _numbers(tab.ask(CELLS.format(4)))
     assert shown == sorted(shown)
     heads = tab.ask(
         "[...document.querySelectorAll('#record-table th[aria-sort]')].map(h => h.textContent + h.ariaSort)"
     )
-    assert heads == ["Margin with itascending"]
-    assert tab.ask("document.getElementById('status').textContent").startswith(
-        "Sorted by Margin with it, smallest first"
+    assert heads == ["Distanceascending"]
+    assert (
+        tab.ask(STATUS.format("record-table"))
+        == f"Sorted by Distance, smallest first; showing {len(rows)} of {len(rows)}"
     )
 
 
-def test_filtering(tab, path, rows):
+def test_sorting_by_keyboard_ignores_errors_below_numbers(tab, path):
     tab.open(path)
-    tab.ask("(e => { e.value = 'digit 3'; e.dispatchEvent(new Event('change')) })(document.getElementById('class'))")
-    expected = [str(row["record"]) for row in rows if row["label"] == 3]
-    assert tab.ask(CELLS.format(0)) == expected
-    assert tab.ask("document.getElementById('status').textContent") == f"{len(expected)} of {len(rows)} shown"
-    tab.ask(
-        f"(e => {{ e.value = '{expected[0]}'; e.dispatchEvent(new Event('input')) }})(document.getElementById('find'))"
+    tab.ask("document.querySelector('#record-table th:nth-child(4) button').focus()")
+    _press(tab, "Enter", 13)
+    shown = _numbers(tab.ask(CELLS.format(3)))
+    assert shown == sorted(shown)
+    assert min(shown) < 0 < max(shown)
+
+
+def test_filtering_by_class_group_text_and_exposure(tab, path, rows):
+    tab.open(path)
+    form = 'form[data-table="record-table"]'
+    _choose(tab, f"{form} select[data-column='1']", "digit 3")
+    _choose(tab, f"{form} select[data-column='2']", "female")
+    _write(tab, f"{form} [data-least]", "1.5")
+    wanted = [r for r in rows if r["label"] == 3 and r["sex"] == "female" and round(r["exposure"], 2) >= 1.5]
+    assert 0 < len(wanted) < len(rows)
+    assert tab.ask(CELLS.format(0)) == [str(r["record"]) for r in wanted]
+    assert tab.ask(STATUS.format("record-table")) == f"showing {len(wanted)} of {len(rows)}"
+    assert tab.ask(f"document.querySelector('{form} output').getAttribute('aria-live')") == "polite"
+    _write(tab, f"{form} [data-find]", str(wanted[0]["record"]))
+    assert tab.ask(CELLS.format(0))[0] == str(wanted[0]["record"])
+    _write(tab, f"{form} [data-find]", "no such record")
+    assert tab.ask(CELLS.format(0)) == []
+    assert tab.ask(STATUS.format("record-table")) == f"showing 0 of {len(rows)}"
+
+
+def test_groups_sort_with_unknown_ones_last(tab, path):
+    tab.open(path)
+    column = "[...document.querySelectorAll('#group-0-table tbody tr')].map(r => r.cells[2].dataset.key)"
+    for _ in range(2):
+        _click(tab, "#group-0-table th:nth-child(3) button")
+        keys = tab.ask(column)
+        assert keys[-1] == ""
+    values = [float(key) for key in keys[:-1]]
+    assert values == sorted(values, reverse=True)
+
+
+def test_pairs_filter_and_sort(tab, compare_path, compared):
+    tab.open(compare_path)
+    form = 'form[data-table="pairs-table"]'
+    _choose(tab, f"{form} select[data-column='2']", "Accuracy")
+    _write(tab, f"{form} [data-find]", "tie")
+    ties = [p for p in compared["pairs"] if p["statistic"] == "accuracy" and p["verdict"] == "tie"]
+    assert tab.ask(STATUS.format("pairs-table")) == f"showing {len(ties)} of 45"
+    tab.ask("document.querySelector('#pairs-table th:nth-child(5) button').focus()")
+    _press(tab, "Enter", 13)
+    keys = tab.ask(
+        "[...document.querySelectorAll('#pairs-table tbody tr:not([hidden])')].map(r => +r.cells[4].dataset.key)"
     )
-    assert tab.ask(CELLS.format(0))[0] == expected[0]
+    assert keys == sorted((p["difference"] for p in ties), reverse=True)
 
 
-def test_keyboard_reaches_everything(tab, path):
+WHO = "(e => e.className || e.placeholder || e.dataset.column || e.textContent)(document.activeElement)"
+
+OUTLINE = "getComputedStyle(document.activeElement).outlineStyle"
+
+
+def test_keyboard_reaches_everything_and_shows_where_it_is(tab, path):
     tab.open(path)
-    seen = []
-    for _ in range(40):
-        for kind in ("keyDown", "keyUp"):
-            tab.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
-        seen.append(
-            tab.ask(
-                "document.activeElement.id || document.activeElement.className || document.activeElement.textContent"
-            )
-        )
-    assert {"skip", "scroll", "scroll tall", "find", "class", "Exposure"} <= set(seen)
+    seen, outlines = [], set()
+    for _ in range(70):
+        _press(tab, "Tab", 9)
+        seen.append(tab.ask(WHO))
+        if tab.ask("document.activeElement !== document.body"):
+            outlines.add(tab.ask(OUTLINE))
+    assert {"skip", "scroll", "scroll tall", "record or text", "1", "2", "Exposure", "Distance"} <= set(seen)
+    assert outlines == {"solid"}
 
 
-def test_text_stands_out_from_its_background(tab, path):
+def test_skip_link_leads_past_the_head(tab, either):
+    tab.open(either)
+    _press(tab, "Tab", 9)
+    assert tab.ask("getComputedStyle(document.activeElement).left") == "16px"
+    _press(tab, "Enter", 13)
+    assert tab.ask("location.hash") in {"#evidence", "#finding"}
+
+
+def test_text_stands_out_from_its_background(tab, either):
     for dark in (False, True):
-        tab.open(path, dark=dark)
+        tab.open(either, dark=dark)
         assert tab.ask(CONTRAST) >= 4.5
 
 
@@ -135,6 +266,29 @@ def test_prints(tab, path):
     assert tab.ask("document.documentElement.scrollWidth") <= 688
     assert tab.ask("getComputedStyle(document.querySelector('nav')).display") == "none"
     tab.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_comparison_prints(tab, tmp_path):
+    path = tmp_path / "compare.html"
+    path.write_text(compare_html(example_compare.comparison(12, 11)), encoding="utf-8")
+    tab.open(path, 688)
+    assert tab.paper().startswith(b"%PDF")
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    assert tab.ask("[...document.querySelectorAll('#pairs-table tbody tr')].filter(r => r.offsetParent).length") == 120
+    assert tab.ask("document.documentElement.scrollWidth") <= 688
+    assert tab.ask("[...document.querySelectorAll('form')].every(f => getComputedStyle(f).display === 'none')")
+    tab.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_big_documents_open_at_any_width(tab, tmp_path):
+    document = example_trust.add(example.document(models=128, records=400, attacks=2), classes=100)
+    path = tmp_path / "big.html"
+    path.write_text(html(document, example_trust.extend(example.rows(2000, classes=100))), encoding="utf-8")
+    for width in (360, 1280):
+        tab.open(path, width)
+        assert tab.complaints() == []
+        assert tab.ask("document.documentElement.scrollWidth") <= width
+    assert len(tab.ask(CELLS.format(0))) == 2000
 
 
 def test_without_script_the_table_is_still_there(tab, path, rows):

@@ -23,6 +23,7 @@ def test_texts_are_groups_in_sorted_order():
 def test_what_is_missing_is_a_group_of_its_own():
     for column in (["a", "", "b"], ["a", None, "b"], np.array(["a", np.nan, "b"], dtype=object)):
         assert grouped(column) == (("a", "b", MISSING), ["a", MISSING, "b"])
+    assert grouped(np.array(["nan", "b"]))[0] == ("b", "nan")
     assert grouped([1.0, np.nan, 10.0, 2.0]) == (("1", "2", "10", MISSING), ["1", MISSING, "10", "2"])
     assert grouped(np.array(["2001-01-01", "NaT"], dtype="datetime64[D]"))[0] == ("2001-01-01", MISSING)
 

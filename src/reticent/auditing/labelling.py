@@ -16,6 +16,8 @@ MOST_GROUPS = 200
 """Groups that a column may make."""
 MISSING = "(missing)"
 """The group of the records that have no value."""
+UNKNOWN = frozenset({"nan", "NaT", "<NA>"})
+"""How missing numbers, times and pandas' values print; texts may say so and mean it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +108,11 @@ def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def _text(value: Any) -> str:
-    if value is None or value != value or str(value) == "NaT":  # noqa: PLR0124 (NaN is not itself)
-        return ""
     text = str(value).strip()
+    if isinstance(value, str):
+        return text
+    if value is None or text in UNKNOWN:
+        return ""
     return text.removesuffix(".0") if isinstance(value, (float, np.floating)) else text
 
 

@@ -49,9 +49,10 @@ def groups(lines: Sequence[Plain], total: int, heading: str, name: str) -> str:
         figure, axes = canvas(62 + ROW * len(lines))
         places = [i + (0.5 if gap is not None and i >= gap else 0.0) for i in range(len(lines))]
         axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
-        for place, line in zip(places, lines, strict=True):
-            colour, marker = OUT.get(line.get("stands_out") or "", (SERIES[5], "o"))
-            _dot(axes, line["auc"], place, Series("", (), colour=colour, marker=marker))
+        for state in dict.fromkeys(line.get("stands_out") for line in lines):
+            colour, marker = OUT.get(state or "", (SERIES[5], "o"))
+            shown = [line["auc"] if line.get("stands_out") == state else None for line in lines]
+            _dots(axes, shown, places, Series("", shown, colour=colour, marker=marker))
         if gap is not None:
             axes.axhline(gap - 0.25, color=RULE, linewidth=5)
         _rows(axes, places, [short(line["name"], 18) for line in lines])
@@ -83,8 +84,7 @@ def beside(names: Sequence[str], series: Sequence[Series], heading: str, name: s
         axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
         for k, one in enumerate(series):
             shift = (k - (len(series) - 1) / 2) * 0.3
-            for i, estimate in enumerate(one.estimates):
-                _dot(axes, estimate, i + shift, one)
+            _dots(axes, one.estimates, [i + shift for i in range(len(names))], one)
             face = one.colour if one.filled else PAPER
             axes.plot([], [], one.marker, color=one.colour, markerfacecolor=face, markersize=6.5, label=one.label)
         _rows(axes, list(range(len(names))), [short(text, 22) for text in names])
@@ -97,17 +97,20 @@ def beside(names: Sequence[str], series: Sequence[Series], heading: str, name: s
         return render(figure, name, heading, f"{heading}. {'; '.join(said)}. Chance is 0.5.")
 
 
-def _dot(axes: Axes, estimate: Plain | None, place: float, one: Series) -> None:
-    value, ends = middle(estimate), limits(estimate)
-    if value is None:
-        return
-    if ends is not None:
-        axes.plot(ends, [place, place], color=one.colour, linewidth=2, solid_capstyle="butt", zorder=2)
-    face = one.colour if one.filled else PAPER
-    edge = PAPER if one.filled else one.colour
-    axes.plot(
-        [value], [place], one.marker, markersize=7.5, color=face, markeredgecolor=edge, markeredgewidth=1.3, zorder=3
-    )
+def _dots(axes: Axes, estimates: Sequence[Plain | None], places: Sequence[float], one: Series) -> None:
+    """Draw estimates of one style: all bars at once, then all dots, since each artist costs time."""
+    known = [
+        (value, limits(estimate), place)
+        for estimate, place in zip(estimates, places, strict=True)
+        if (value := middle(estimate)) is not None
+    ]
+    bars = [(place, *ends) for _, ends, place in known if ends is not None]
+    if bars:
+        heights, lows, highs = zip(*bars, strict=True)
+        axes.hlines(heights, lows, highs, colors=one.colour, linewidth=2, zorder=2)
+    face, edge = (one.colour, PAPER) if one.filled else (PAPER, one.colour)
+    style: dict[str, Any] = {"color": face, "markeredgecolor": edge, "markersize": 7.5, "markeredgewidth": 1.3}
+    axes.plot([v for v, *_ in known], [p for *_, p in known], one.marker, linestyle="none", zorder=3, **style)
 
 
 def _rows(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:

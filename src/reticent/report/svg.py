@@ -105,6 +105,7 @@ def render(figure: Figure, name: str, title: str, description: str) -> str:
         An ``<svg>`` element.
     """
     stream = io.StringIO()
+    settle(figure)
     with warnings.catch_warnings():
         # The browser's fonts draw the text; that Matplotlib's lack a letter only blurs its measure.
         warnings.filterwarnings("ignore", "Glyph", UserWarning)
@@ -114,6 +115,20 @@ def render(figure: Figure, name: str, title: str, description: str) -> str:
     label = f'role="img" aria-labelledby="{name}-title {name}-desc"'
     texts = f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-desc">{escape(description)}</desc>'
     return f'<svg class="chart" viewBox="0 0 {width} {height}" {label}>\n{texts}\n{body}</svg>'
+
+
+def settle(figure: Figure) -> None:
+    """Lay a figure out once, so that places in pixels hold from now on and drawing does not do it again.
+
+    Args:
+        figure: from `canvas`.
+    """
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)
+            engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def _tidy(text: str, name: str) -> str:

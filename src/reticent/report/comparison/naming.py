@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reticent.report.comparison.labels import Box, place
-from reticent.report.svg import INK, MUTED
+from reticent.report.svg import INK, MUTED, settle
 
 SMALL = 10
 """Size of a name, in pixels."""
@@ -51,7 +51,7 @@ def write_names(
     Returns:
         Whether they were written.
     """
-    figure.draw_without_rendering()
+    settle(figure)
     points = [_pixels(axes, mark.at) for mark in marks]
     sizes = [_size(figure, mark.name) for mark in marks]
     area = axes.bbox.padded(-2)

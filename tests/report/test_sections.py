@@ -78,6 +78,21 @@ def test_epsilon_has_a_line_an_attack_and_a_column_a_method(document):
     assert first["cells"][3]["targets"] == (min(bounds["gaussian"]["targets"]), max(bounds["gaussian"]["targets"]))
 
 
+@pytest.mark.parametrize(
+    ("delta", "text"), [(1e-5, "0.00001"), (0.0, "0"), (0.001, "0.001"), (1e-12, "1e-12"), (None, "not stated")]
+)
+def test_deltas(delta, text):
+    assert epsilon.number_of(delta) == text
+
+
+def test_assumptions_are_listed_once(document):
+    parts = epsilon.parts(document, view.ordered(document))
+    assert parts["assumptions"] == [
+        "every threshold, split, given threshold, Gaussian assume: the scores of different records do not depend on "
+        "each other"
+    ]
+
+
 def test_a_method_that_one_attack_lacks_is_a_dash(document):
     changed = _changed(document)
     del changed["attacks"][0]["epsilon"]["bounds"][1]
@@ -120,7 +135,11 @@ def test_control_shows_real_beside_shuffled(document, page):
     assert parts["fpr"] == 0.01
     table = next(t for t in read(page).all("table") if "shuffled" in t.one("caption").text)
     assert len(table.one("tbody").all("tr")) == 3
-    assert "AUC of 0.517, or 1.7\u00a0% of the training records" in page
+    assert "AUC of 0.517, or 1.7\u00a0%" not in page
+    changed = copy.deepcopy(document)
+    changed["control"]["sentence"] = None
+    said = "with a probability of 80\u00a0%: an AUC of 0.517, or 1.7\u00a0% of the training records found at 1 in 100"
+    assert said in html(changed, [])
 
 
 @pytest.mark.parametrize(("passed", "word"), [(True, "Passed."), (False, "Not passed."), (None, "Not judged.")])
@@ -136,7 +155,10 @@ def test_a_verdict_without_a_leak_says_what_would_have_been_noticed(document, ro
     changed = _changed(document)
     changed["verdict"]["leak"] = "not found"
     verdict = read(html(changed, rows[:3])).one("section", id="verdict")
-    assert "The smallest leak that an audit of this size would notice: an AUC of 0.517" in verdict.text
+    assert (
+        "The smallest leak that an audit of this size would find, with a probability of 80\u00a0%: an AUC"
+        in verdict.text
+    )
     assert "smallest leak" not in read(html(document, rows[:3])).one("section", id="verdict").text
 
 
@@ -243,7 +265,7 @@ def test_ties_have_a_footnote_everywhere(document, rows):
 
 def test_text_forms_repeat_the_sentences(document):
     text = " ".join(_shown(document).split())
-    for part in (document["epsilon"], document["control"], document["groups"][1]):
+    for part in (document[key] for key in ("epsilon", "control", "exposure")):
         assert part["sentence"] in text
     written = markdown(document)
     assert "### Epsilon from below" in written

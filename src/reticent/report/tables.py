@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from reticent.report.prose import Prose
-from reticent.report.sections.control import detectable
 from reticent.report.view import confidence, measured, ordered, rate_at, short, tie_note, tied, title, unmeasured
 from reticent.report.wording import MISSING, PERCENT, Plain, level, limits, middle, number, percent, span, unmeasurable
 from reticent.report.words import LEAKS
@@ -49,9 +48,7 @@ def _said(document: Mapping[str, Any]) -> list[str]:
         *(document.get("groups") or ()),
         document.get("control"),
     ]
-    sentences = [short(part["sentence"], 600) for part in parts if part and part.get("sentence")]
-    power = detectable(document.get("control"))
-    return [*sentences, *([short(power, 600)] if power else [])]
+    return [short(part["sentence"], 600) for part in parts if part and part.get("sentence")]
 
 
 def _verdict(verdict: Plain) -> Text:

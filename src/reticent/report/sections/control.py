@@ -37,7 +37,7 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
         "icon": icon,
         "word": word,
         "fpr": fpr,
-        "detectable": detectable(control),
+        "detectable": None if control.get("sentence") else detectable(control),
         "lines": [_line(attack, null, fpr) for attack, null in pairs],
     }
 
@@ -58,7 +58,11 @@ def detectable(control: Mapping[str, Any] | None) -> str | None:
     if least.get("tpr") is not None and least.get("fpr"):
         rate = f"{percent(least['tpr'])} of the training records found at {share(least['fpr'])} false alarms"
         said.append(f"{rate} (chance {level(least['fpr'])})")
-    return f"The smallest leak that an audit of this size would notice: {', or '.join(said)}." if said else None
+    if not said:
+        return None
+    power = least.get("power")
+    how = f", with a probability of {level(power)}" if power is not None else ""
+    return f"The smallest leak that an audit of this size would find{how}: {', or '.join(said)}."
 
 
 def _rate(document: Mapping[str, Any], rates: Sequence[float]) -> float | None:

@@ -12,11 +12,18 @@ METHODS = {
     "given": ("given threshold", "the threshold was fixed before looking"),
     "gaussian": (
         "Gaussian",
-        "the bound for a mechanism that leaks as Gaussian noise does, at no threshold in particular",
+        "for a mechanism that leaks as Gaussian noise does, at no threshold in particular",
     ),
     "one-run": ("one run", "all records of one model count as independent tries"),
 }
 """Method -> its name in a table, and how it works."""
+
+COMBINED = {
+    "twice-median": "their median, each model's bound being made at half the error, so that it holds however the models "
+    "depend on each other",
+    "bonferroni": "the highest, each model's bound being made at its share of the error",
+}
+"""How the targets' bounds became one -> in words."""
 
 MEANING = (
     "Epsilon measures a promise of differential privacy: with epsilon 0 nobody can tell whether a record was used, and "
@@ -46,11 +53,13 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
         "meaning": MEANING,
         "lower": told.get("lower"),
         "accountant": told.get("accountant"),
+        "accountant_delta": number_of((told.get("accountant") or {}).get("delta")),
         "consistent": told.get("consistent"),
         "delta": number_of(told.get("delta", first.get("delta"))),
         "confidence": level(told.get("confidence", first.get("confidence", 0.95))),
         "combined": _combined(first.get("combined")),
         "methods": [_method(name) for name in methods],
+        "assumptions": _assumptions(found),
         "lines": [{"name": title(attack), "cells": _cells(entry, methods)} for attack, entry in found],
         "track": _track(told),
     }
@@ -69,6 +78,8 @@ def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
     if told.get("lower") is None:
         return None
     note = f"delta {number_of(told.get('delta'))}, {level(told.get('confidence', 0.95))} sure"
+    if told["lower"] == 0:
+        note = f"nothing is ruled out ({note})"
     accountant = told.get("accountant")
     if accountant:
         note += f"; the accountant proves at most {number(accountant.get('epsilon'), 2)}"
@@ -82,9 +93,11 @@ def number_of(delta: Any) -> str:
         delta: a small fraction, or None.
 
     Returns:
-        For example ``1e-05``.
+        For example ``0.00001``.
     """
-    return value(delta) if delta is not None else "not stated"
+    if delta is None:
+        return "not stated"
+    return value(delta) if 0 < delta < 1e-9 else f"{delta:.12f}".rstrip("0").rstrip(".")
 
 
 def _method(name: str) -> dict[str, str]:
@@ -107,9 +120,21 @@ def _cells(entry: Plain, methods: Sequence[str]) -> list[dict[str, Any] | None]:
     return cells
 
 
+def _assumptions(found: Sequence[tuple[Plain, Plain]]) -> list[str]:
+    """List what the methods assume, each assumption once, after the methods that need it."""
+    needed: dict[str, list[str]] = {}
+    for _, entry in found:
+        for bound in entry.get("bounds") or ():
+            if bound.get("assumes"):
+                names = needed.setdefault(str(bound["assumes"]), [])
+                names += [name for name in [_method(bound["method"])["name"]] if name not in names]
+    return [f"{', '.join(who)} assume{'s' * (len(who) == 1)}: {short(text, 300)}" for text, who in needed.items()]
+
+
 def _combined(combined: Any) -> str | None:
+    """Say how the targets' bounds became one."""
     name = combined.get("method") if isinstance(combined, Mapping) else combined
-    return short(name, 60).replace("-", " ") if name else None
+    return COMBINED.get(str(name), short(name, 60).replace("-", " ")) if name else None
 
 
 def _track(told: Plain) -> dict[str, Any] | None:

@@ -108,6 +108,7 @@ def parts(document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mappin
         "texts": 2 + len(groups),
         "sorted": 2 + len(groups),
         "total": len(rows),
+        "sentence": (document.get("exposure") or {}).get("sentence"),
         "filters": _filters(listed, groups),
         "meanings": _meanings({column.key for column in columns}),
         "pictures": [

@@ -14,12 +14,15 @@ METHODS = {
         "Gaussian",
         "for a mechanism that leaks as Gaussian noise does, at no threshold in particular",
     ),
-    "one-run": ("one run", "all records of one model count as independent tries"),
+    "one-run": (
+        "one run",
+        "the attacker guesses on many records of one model at once, and the number of right guesses counts",
+    ),
 }
 """Method -> its name in a table, and how it works."""
 
 COMBINED = {
-    "twice-median": "their median, each model's bound being made at half the error, so that it holds however the models "
+    "twice-median": "their median, each model's bound being made at half the error: that holds however the models "
     "depend on each other",
     "bonferroni": "the highest, each model's bound being made at its share of the error",
 }

@@ -99,6 +99,7 @@ def compare(
     if early_stopped:
         controls, notes = _controls(maker, found, contenders, first)
         contenders += controls
+    maker.stage("comparison")
     written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
     written["cannot_say"] += notes
     written["environment"] = document.versions() | {"started": started, "peak_memory_bytes": document.peak_memory()}

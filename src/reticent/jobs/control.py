@@ -15,7 +15,8 @@ from reticent import seeds
 from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
 from reticent.auditing.results import Audit, Summary
-from reticent.auditing.verdict import verdict, widened
+from reticent.auditing.verdict import expected_fpr, verdict, widened
+from reticent.auditing.wording import percent
 from reticent.data.membership import Membership
 from reticent.jobs.measure import Settings, attacked
 from reticent.spec import Spec
@@ -74,7 +75,9 @@ def _odd(audit: Audit, attacks: int) -> bool:
     choices = attacks * STRICT
     low, high = widened(audit.auc, audit.confidence, choices)
     rates = ((rate.fpr, rate.tpr) for rate in audit.rates if rate.tpr is not None)
-    found = any(widened(tpr, audit.confidence, choices * len(audit.rates))[0] > fpr for fpr, tpr in rates)
+    found = any(
+        widened(tpr, audit.confidence, choices * len(audit.rates))[0] > expected_fpr(audit, fpr) for fpr, tpr in rates
+    )
     return not low <= 0.5 <= high or found
 
 
@@ -106,5 +109,5 @@ def _sentence(odd: Sequence[str], detectable: Mapping[str, Any] | None) -> str:
         return text
     found = f"an AUC of {detectable['auc']:.3f}"
     if detectable["tpr"] is not None:
-        found += f", or {detectable['tpr']:.2%} of the members at {detectable['fpr']:.1%} false alarms"
+        found += f", or {percent(detectable['tpr'])} of the members at {percent(detectable['fpr'])} false alarms"
     return f"{text} A leak of this size would have been found four times in five: {found}."

@@ -12,7 +12,8 @@ from reticent import seeds, spec
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.audit import Audit, audit
-from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon
+from reticent.auditing.epsilon import Method, OneRun
+from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, exposure
 from reticent.auditing.groups import groups
 from reticent.auditing.labelling import Labelling
@@ -131,12 +132,22 @@ def measure(
         scores,
         members,
         delta=settings.delta,
+        methods=_epsilon_methods(problem, settings.delta),
         rng=seeds.rng(settings.seed, "epsilon"),
         confidence=settings.confidence,
         accountant=settings.accountant,
     )
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     return Measured(audits, scores, found, said, epsilons, tuple(labellings), compared, believed)
+
+
+def _epsilon_methods(problem: Problem, delta: float) -> tuple[Method, ...]:
+    """Leave out the method that needs fair coins where every record is in more than half of the models, or in less."""
+    matrix = problem.membership.matrix
+    methods = default_methods(matrix[problem.targets], delta)
+    models = matrix.sum(axis=0)
+    unfair = models.min() == models.max() and 2 * models[0] != len(matrix)
+    return tuple(method for method in methods if not (unfair and isinstance(method, OneRun)))
 
 
 def attacked(

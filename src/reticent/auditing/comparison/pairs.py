@@ -58,7 +58,7 @@ class Pair:
 
 
 def pairs(rows: Sequence[Row], fpr: float | None, confidence: float) -> tuple[Pair, ...]:
-    """Test every two rows.
+    """Test every two rows; a control only against those that it matches.
 
     Args:
         rows: measured with the same seed, so that their replicates took the same records.
@@ -75,6 +75,8 @@ def pairs(rows: Sequence[Row], fpr: float | None, confidence: float) -> tuple[Pa
     }
     tests: list[Pair] = []
     for first, second in combinations(rows, 2):
+        if not _asked(first, second):
+            continue
         tests.append(_attacked(first, second, "auc", confidence))
         if first.name in caught and second.name in caught:
             tested = mcnemar(caught[first.name], caught[second.name])
@@ -84,6 +86,15 @@ def pairs(rows: Sequence[Row], fpr: float | None, confidence: float) -> tuple[Pa
             tests.append(Pair(first.name, second.name, "accuracy", accuracy))
     corrected = holm([test.difference.p for test in tests])
     return tuple(_judged(test, float(p), confidence) for test, p in zip(tests, corrected, strict=True))
+
+
+def _asked(first: Row, second: Row) -> bool:
+    """Whether two rows answer a question: a control is there for the rows that it matches, and for no others."""
+    for one, other in ((first, second), (second, first)):
+        entry = one.checked.entry
+        if entry.role == "control" and entry.matches and other.name not in entry.matches:
+            return False
+    return True
 
 
 def _attacked(first: Row, second: Row, statistic: Literal["auc", "tpr"], confidence: float) -> Pair:

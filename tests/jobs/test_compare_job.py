@@ -1,0 +1,160 @@
+"""A comparison from end to end, small: rows, controls, files, and the same numbers by every road."""
+
+import json
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent.errors import InputError, UnknownNameError
+from reticent.jobs.contenders import changes
+
+SMALL = {"records": 240, "models": 6, "epochs": 12, "attacks": ("loss", "lira"), "workers": 1, "replicates": 200}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compare")
+    stages = []
+    done = reticent.compare(
+        recipes={"plain": {}, "decay": {"weight_decay": 0.05}},
+        **SMALL,
+        store=folder / "store",
+        out=folder / "out",
+        stage=stages.append,
+    )
+    return folder, done, stages
+
+
+def row(done, name):
+    return next(row for row in done.document["rows"] if row["name"] == name)
+
+
+def control(done):
+    return next(row for row in done.document["rows"] if row["role"] == "control")
+
+
+def test_there_is_a_row_a_recipe_and_the_control_of_the_weaker_one(compared):
+    _, done, _ = compared
+    assert [(r["name"], r["role"]) for r in done.document["rows"]][:2] == [("plain", "recipe"), ("decay", "recipe")]
+    stopped = control(done)
+    assert stopped["matches"] == ["decay"]
+    assert 0 < stopped["epochs_kept"] < 12
+    assert row(done, "decay")["changes"] == [{"key": "weight_decay", "baseline": 0.0, "value": 0.05}]
+    assert stopped["changes"] == [{"key": "stop_after", "baseline": None, "value": stopped["epochs_kept"]}]
+    assert row(done, "plain")["changes"] == []
+
+
+def test_the_control_is_about_as_accurate_as_the_row_that_it_matches(compared):
+    _, done, _ = compared
+    accuracies = [r["accuracy"]["non_members"]["mean"] for r in (row(done, "decay"), control(done))]
+    assert abs(accuracies[0] - accuracies[1]) < 0.08
+    assert row(done, "plain")["accuracy"]["non_members"]["mean"] > max(accuracies)
+
+
+def test_rows_say_what_their_audits_say(compared):
+    folder, done, _ = compared
+    for one in done.document["rows"]:
+        audit = json.loads((folder / "out" / one["audit"] / "audit.json").read_text())
+        assert audit == done.audits[one["name"]]
+        by_name = {attack["name"]: attack["overall"] for attack in audit["attacks"]}
+        for attack in one["attacks"]:
+            assert attack["auc"]["mean"] == pytest.approx(by_name[attack["name"]]["auc"]["mean"])
+        accuracy = audit["population"]["accuracy"]["non_members"]["mean"]
+        assert one["accuracy"]["non_members"]["mean"] == pytest.approx(accuracy)
+        assert one["epsilon"] == audit["epsilon"]["lower"]
+
+
+def test_every_row_was_trained_under_the_same_membership(compared):
+    _, done, _ = compared
+    assert len({audit["population"]["membership_digest"] for audit in done.audits.values()}) == 1
+
+
+def test_files_are_written_and_the_document_is_the_file(compared):
+    folder, done, stages = compared
+    assert [path.name for path in done.files] == ["compare.html", "compare.csv", "compare.json"]
+    assert json.loads((folder / "out" / "compare.json").read_text()) == done.document
+    assert done.document["schema"] == "reticent.comparison/1"
+    assert "plain: training" in stages
+    assert "comparison" in stages
+
+
+def test_audits_that_ran_give_the_same_comparison_and_nothing_is_trained_again(compared):
+    folder, done, _ = compared
+    seen = []
+    again = reticent.compare(
+        folder / "out" / "plain",
+        folder / "out" / "decay",
+        replicates=200,
+        out=folder / "again",
+        progress=seen.append,
+    )
+    assert all(state.found == state.total for state in seen)
+    numbers = [d.document["rows"] for d in (done, again)]
+    assert numbers[0] == numbers[1]
+    assert again.document["pairs"] == done.document["pairs"]
+
+
+def test_without_the_early_stopped_control(compared):
+    folder, _, _ = compared
+    names = [folder / "out" / "plain", folder / "out" / "decay"]
+    done = reticent.compare(*names, early_stopped=False, out=folder / "bare", format="md", fpr=0.1)
+    assert [one["name"] for one in done.document["rows"]] == ["plain", "decay"]
+    assert done.document["fpr"] == 0.1
+    assert (folder / "bare" / "compare.md").read_text().startswith("## Comparison")
+
+
+def test_a_recipe_that_is_as_accurate_as_the_whole_baseline_is_told_so(compared):
+    folder, _, _ = compared
+    done = reticent.compare(
+        recipes={"decay": {"weight_decay": 0.05}, "plain": {}}, **SMALL, store=folder / "store", out=folder / "other"
+    )
+    assert done.document["baseline"] == "decay"
+    assert any("plain is more accurate than decay at any epoch" in note for note in done.document["cannot_say"])
+
+
+def test_the_baseline_must_be_a_row_and_the_rate_one_of_the_audits(compared):
+    folder, _, _ = compared
+    runs = [folder / "out" / "plain", folder / "out" / "decay"]
+    with pytest.raises(UnknownNameError, match=r"plan.*plain"):
+        reticent.compare(*runs, baseline="plan", out=folder / "x")
+    with pytest.raises(InputError, match=r"fpr: expected one of 0\.1, 0\.01"):
+        reticent.compare(*runs, fpr=0.05, early_stopped=False, out=folder / "x")
+
+
+def outputs(path, membership, gap, seed):
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(*membership.shape, 3))
+    labels = np.arange(membership.shape[1]) % 3
+    logits[:, np.arange(len(labels)), labels] += 1 + gap * membership
+    np.savez(path, labels=labels, membership=membership, logits=logits)
+    return path
+
+
+def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
+    membership = reticent.Membership.draw(8, 300, 0).matrix
+    files = [outputs(tmp_path / f"{name}.npz", membership, gap, 1) for name, gap in (("leaky", 3.0), ("tight", 0.0))]
+    done = reticent.compare(*files, attacks=("lira",), out=tmp_path / "out", replicates=200)
+    assert [one["role"] for one in done.document["rows"]] == ["recipe", "recipe"]
+    tested = {pair["statistic"]: pair["verdict"] for pair in done.document["pairs"]}
+    assert tested["auc"] == "second lower"
+    assert any("no early-stopped control" in note for note in done.document["cannot_say"])
+    assert done.document["rows"][0]["accuracy"]["non_members"] is not None
+
+
+def test_a_recipe_and_itself_are_a_tie(tmp_path):
+    done = reticent.compare(
+        recipes={"one": {}, "same": {}}, **SMALL, early_stopped=False, store=tmp_path / "s", out=tmp_path / "o"
+    )
+    assert {pair["verdict"] for pair in done.document["pairs"]} == {"tie"}
+    assert {pair["difference"] for pair in done.document["pairs"]} == {0.0}
+
+
+def test_changes_reach_into_methods():
+    one = {"epochs": 3, "architecture": {"method": "mlp", "widths": [8]}}
+    other = {"epochs": 3, "architecture": {"method": "cnn", "widths": [8], "depth": 2}}
+    assert changes(one, other) == [
+        {"key": "architecture.method", "baseline": "mlp", "value": "cnn"},
+        {"key": "architecture.depth", "baseline": None, "value": 2},
+    ]
+    assert changes(None, None) == []

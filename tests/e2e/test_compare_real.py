@@ -10,6 +10,7 @@ from reticent.cli.run import guarded
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
+FEW = ("--models", "8", "--attack", "lira", "--attack", "rmia")
 pytestmark = pytest.mark.slow
 
 
@@ -36,10 +37,10 @@ def check(document):
 
 
 def test_weight_decay_on_digits(tmp_path):
-    check(compared(tmp_path, "--models", "16", decay=0.03))
+    check(compared(tmp_path, *FEW, decay=0.03))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
 def test_weight_decay_on_location30_does_not_beat_stopping_early(tmp_path):
-    words = ("--dataset", "location30", "--data-dir", str(SHARED), "--models", "16")
+    words = ("--dataset", "location30", "--data-dir", str(SHARED), *FEW)
     assert check(compared(tmp_path, *words, decay=0.01)) == "second lower"

@@ -15,7 +15,7 @@ from reticent.jobs import document
 from reticent.jobs.attack import attack
 from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained
-from reticent.jobs.early import Stop, pilots, stop, stopped
+from reticent.jobs.early import Stop, stopped, stops
 from reticent.jobs.entrants import Entrant, Source, entrants
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
@@ -141,9 +141,9 @@ class _Maker:
         self._prefix = ""
         return trained(name, evaluated, done, where)
 
-    def pilots(self, job: Job) -> list[float] | None:
-        """Follow the accuracy of the undefended recipe."""
-        return pilots(job, progress=self._progress, stage=self.stage)
+    def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
+        """Find where the undefended recipe has each accuracy."""
+        return stops(job, accuracies, progress=self._progress, stage=self.stage)
 
     def _folder(self, name: str) -> Path:
         """Name a folder that no other row has, on any file system."""
@@ -166,20 +166,21 @@ def _controls(
             f"There is no early-stopped control, since {baseline} is of outputs that were brought: a recipe that costs "
             "accuracy looks private by that alone."
         ]
-    curve = maker.pilots(job)
-    if curve is None:
+    known = [one for one in others if one.accuracy is not None]
+    notes = [
+        f"{one.name} has no early-stopped control: its accuracy is not known from margins alone."
+        for one in others
+        if one.accuracy is None
+    ]
+    places = maker.stops(job, [one.accuracy for one in known if one.accuracy is not None]) if known else []
+    if places is None:
         return [], [
             f"There is no early-stopped control, since the training of {baseline} has no epochs that could be cut off: "
             "a recipe that costs accuracy looks private by that alone."
         ]
     controls: list[Contender] = []
-    notes: list[str] = []
     made: dict[float, Contender] = {}
-    for other in others:
-        if other.accuracy is None:
-            notes.append(f"{other.name} has no early-stopped control: its accuracy is not known from margins alone.")
-            continue
-        where = stop(curve, other.accuracy, 1 / job.records.classes)
+    for other, where in zip(known, places, strict=True):
         if where.epochs >= where.of:
             notes.append(
                 f"{other.name} has no early-stopped control: {baseline} is closest to its accuracy when it is trained "
@@ -194,8 +195,8 @@ def _controls(
             controls.append(made[where.epochs])
         if not where.reached:
             notes.append(
-                f"{other.name} is more accurate than {baseline} at any epoch (its pilots reach {max(curve):.1%}): its "
-                "control is less accurate than it is, which favours it."
+                f"{other.name} is more accurate than {baseline} at any epoch (its pilots reach {where.expected:.1%}): "
+                "its control is less accurate than it is, which counts against it."
             )
     return controls, notes
 

@@ -7,6 +7,7 @@ models with a membership of their own, by their accuracy alone: the control's au
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ from reticent.population.train import Callback, train
 from reticent.store import Store
 
 PILOTS = 4
-"""Models whose accuracy is followed epoch by epoch."""
+"""Models whose accuracy is followed to the end, to see where to stop roughly."""
+FINE = 16
+"""Models whose accuracy is followed until a little after that, to see where to stop."""
 
 
 @dataclass(frozen=True)
@@ -41,31 +44,39 @@ class Stop:
 
 
 def pilots(
-    job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
+    job: Job,
+    models: int = PILOTS,
+    epochs: int | None = None,
+    *,
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
 ) -> list[float] | None:
     """Follow the accuracy of the undefended recipe on records that it was not trained on.
 
     Args:
         job: of the undefended recipe.
+        models: how many pilots.
+        epochs: end after so many; by default the recipe is trained to its end.
         progress: called after every pilot.
         stage: called with a word before it starts.
 
     Returns:
         Mean accuracy after every epoch; None where training does not run epoch by epoch, so that nothing can be
-        stopped. Cost: `PILOTS` models, kept in the store.
+        stopped. The pilots are kept in the store.
     """
     population = job.population
     if population.recipe.procedure.method == "function":
         return None
     if stage is not None:
         stage("pilots of the early-stopped control")
-    seed = seeds.integer(population.seed, "control", "early")
-    membership = Membership.draw(PILOTS, population.membership.records, seed)
-    watched = Population(
-        population.recipe, population.records, population.roles, membership, seed, population.queries, watch=True
-    )
+    seed = seeds.integer(population.seed, "control", "early", models)
+    membership = Membership.draw(models, population.membership.records, seed)
+    recipe = population.recipe
+    if epochs is not None:
+        recipe = recipe.replace(stop_after=epochs, patience=None)
+    watched = Population(recipe, population.records, population.roles, membership, seed, population.queries, watch=True)
     store = Store(Path(job.config.store)).open()
-    made = train(watched, store, workers=min(job.workers, PILOTS), device=job.device, progress=progress)
+    made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=progress)
     curves = trajectories(store, made)
     shortest = min(len(curve) for curve in curves)
     if not shortest:
@@ -93,6 +104,44 @@ def stop(curve: Sequence[float], accuracy: float, chance: float = 0.0) -> Stop:
     before = float(values[first - 1]) if first else min(chance, accuracy)
     share = 1.0 if values[first] == before else (accuracy - before) / (float(values[first]) - before)
     return Stop(max(0.01, round(first + share, 2)), len(values), max(accuracy, before), reached=True)
+
+
+def stops(
+    job: Job,
+    accuracies: Sequence[float],
+    *,
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
+) -> list[Stop] | None:
+    """Find where the undefended recipe has each of some accuracies: roughly by few pilots, then by more of them.
+
+    Args:
+        job: of the undefended recipe.
+        accuracies: what to match.
+        progress: called after every pilot.
+        stage: called with a word before pilots start.
+
+    Returns:
+        One stop an accuracy; None where training cannot be stopped. Cost: `PILOTS` whole models, and `FINE` that train
+        until somewhat after the latest stop.
+    """
+    curve = pilots(job, progress=progress, stage=stage)
+    if curve is None:
+        return None
+    chance = 1 / job.records.classes
+    rough = [stop(curve, accuracy, chance) for accuracy in accuracies]
+    early = [one.epochs for one in rough if one.reached and one.epochs < one.of]
+    models = min(FINE, job.population.membership.records)
+    if not early:
+        return rough
+    last = min(len(curve), ceil(1.5 * max(early)) + 1)
+    fine = pilots(job, models, last, progress=progress, stage=stage) or curve
+    found = []
+    for one, accuracy in zip(rough, accuracies, strict=True):
+        again = stop(fine, accuracy, chance)
+        known = one.reached and one.epochs < one.of and again.reached
+        found.append(replace(again, of=one.of) if known else one)
+    return found
 
 
 def stopped(job: Job, epochs: float) -> Job:

@@ -12,6 +12,10 @@ from reticent.auditing.wording import ENOUGH_TARGETS, percent
 Relation = Literal["less", "more", "tie", "mixed"]
 
 
+MEASURES = {"auc": "AUC", "tpr": "share of members found"}
+"""Statistics in the words of a sentence."""
+
+
 class Findings:
     """The pairs of a comparison, asked from either side.
 
@@ -60,6 +64,21 @@ class Findings:
         found = {one[2] for one in tested if one is not None} - {"tie"}
         return "mixed" if len(found) > 1 else found.pop() if found else "tie"
 
+    def partly(self, first: str, second: str) -> str:
+        """Say where two rows differ by one measure and are a tie by the other; empty if they do not.
+
+        Args:
+            first: name of a row.
+            second: name of another.
+
+        Returns:
+            Words to put behind "leaks less than ...".
+        """
+        tested = {name: self.get(first, second, name) for name in ("auc", "tpr")}
+        tied = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] == "tie"]
+        told = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] != "tie"]
+        return f" by the {told[0]} (by the {tied[0]}, a tie)" if tied and told else ""
+
 
 def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     """Say in one sentence how the recipes stand to the baseline and to their controls.
@@ -76,12 +95,13 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     for row in rows:
         if row.name == baseline or row.checked.entry.role == "control":
             continue
-        clause = _against(row.name, baseline, findings.leak(row.name, baseline))
+        clause = _against(row.name, baseline, findings)
         control = control_of(rows, row.name)
         if control is not None:
+            partly = findings.partly(row.name, control.name)
             clause += {
-                "less": ", and it leaks less than the control that was stopped early to be as accurate",
-                "more": ", and it leaks more than the control that was stopped early to be as accurate",
+                "less": f", and it leaks less than the control that was stopped early to be as accurate{partly}",
+                "more": f", and it leaks more than the control that was stopped early to be as accurate{partly}",
                 "tie": ", and it is a tie with the control that was stopped early to be as accurate",
                 "mixed": ", and it differs both ways from the control that was stopped early to be as accurate",
             }[findings.leak(row.name, control.name)]
@@ -137,26 +157,27 @@ def two(first: Row, second: Row, findings: Findings) -> str:
     Returns:
         One sentence with the differences and their intervals.
     """
-    relation = findings.leak(first.name, second.name)
-    return f"{_against(first.name, second.name, relation)}: {_numbers(first, second, findings)}."
+    return f"{_against(first.name, second.name, findings)}: {_numbers(first, second, findings)}."
 
 
-def _against(first: str, second: str, relation: Relation) -> str:
+def _against(first: str, second: str, findings: Findings) -> str:
+    partly = findings.partly(first, second)
     return {
-        "less": f"{first} leaks less than {second}",
-        "more": f"{first} leaks more than {second}",
+        "less": f"{first} leaks less than {second}{partly}",
+        "more": f"{first} leaks more than {second}{partly}",
         "tie": f"{first} and {second} are a tie at this size",
         "mixed": f"{first} and {second} differ both ways, less by one measure and more by the other",
-    }[relation]
+    }[findings.leak(first, second)]
 
 
 def _control(row: Row, control: Row, findings: Findings) -> str:
     """Judge a recipe against the undefended model that was stopped early at the same accuracy."""
     relation, accuracy = findings.leak(row.name, control.name), findings.get(row.name, control.name, "accuracy")
+    partly = findings.partly(row.name, control.name)
     other = f"the undefended model that was stopped early ({control.name})"
     lead = {
-        "less": f"{row.name} leaks less than {other}",
-        "more": f"{row.name} leaks more than {other}",
+        "less": f"{row.name} leaks less than {other}{partly}",
+        "more": f"{row.name} leaks more than {other}{partly}",
         "tie": f"{row.name} is a tie at this size with {other}",
         "mixed": f"{row.name} leaks less by one measure and more by the other than {other}",
     }[relation]

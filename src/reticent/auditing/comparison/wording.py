@@ -72,12 +72,12 @@ class Findings:
             second: name of another.
 
         Returns:
-            Words to put behind "leaks less than ...".
+            Words to put behind "leaks less".
         """
         tested = {name: self.get(first, second, name) for name in ("auc", "tpr")}
         tied = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] == "tie"]
         told = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] != "tie"]
-        return f" by the {told[0]} (by the {tied[0]}, a tie)" if tied and told else ""
+        return f" (by the {told[0]}; by the {tied[0]}, a tie)" if tied and told else ""
 
 
 def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
@@ -100,8 +100,8 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         if control is not None:
             partly = findings.partly(row.name, control.name)
             clause += {
-                "less": f", and it leaks less than the control that was stopped early to be as accurate{partly}",
-                "more": f", and it leaks more than the control that was stopped early to be as accurate{partly}",
+                "less": f", and it leaks less{partly} than the control that was stopped early to be as accurate",
+                "more": f", and it leaks more{partly} than the control that was stopped early to be as accurate",
                 "tie": ", and it is a tie with the control that was stopped early to be as accurate",
                 "mixed": ", and it differs both ways from the control that was stopped early to be as accurate",
             }[findings.leak(row.name, control.name)]
@@ -163,8 +163,8 @@ def two(first: Row, second: Row, findings: Findings) -> str:
 def _against(first: str, second: str, findings: Findings) -> str:
     partly = findings.partly(first, second)
     return {
-        "less": f"{first} leaks less than {second}{partly}",
-        "more": f"{first} leaks more than {second}{partly}",
+        "less": f"{first} leaks less{partly} than {second}",
+        "more": f"{first} leaks more{partly} than {second}",
         "tie": f"{first} and {second} are a tie at this size",
         "mixed": f"{first} and {second} differ both ways, less by one measure and more by the other",
     }[findings.leak(first, second)]
@@ -176,8 +176,8 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
     partly = findings.partly(row.name, control.name)
     other = f"the undefended model that was stopped early ({control.name})"
     lead = {
-        "less": f"{row.name} leaks less than {other}{partly}",
-        "more": f"{row.name} leaks more than {other}{partly}",
+        "less": f"{row.name} leaks less{partly} than {other}",
+        "more": f"{row.name} leaks more{partly} than {other}",
         "tie": f"{row.name} is a tie at this size with {other}",
         "mixed": f"{row.name} leaks less by one measure and more by the other than {other}",
     }[relation]

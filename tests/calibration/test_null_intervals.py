@@ -155,13 +155,13 @@ def test_where_two_false_alarms_are_allowed_the_rate_that_thresholds_truly_have_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("targets", "records"), [(64, 1_100), (16, 400)])
-def test_the_verdict_calls_no_leak_a_leak_in_at_most_one_audit_of_twenty(targets, records):
+@pytest.mark.parametrize(("targets", "records", "seeds"), [(64, 1_100, 120), (16, 400, SEEDS)])
+def test_the_verdict_calls_no_leak_a_leak_in_at_most_one_audit_of_twenty(targets, records, seeds):
     """Without `verdict.expected_fpr`, 64 models of 1,100 records were called a leak in 17 % of audits."""
     found = 0
-    for seed in range(SEEDS):
+    for seed in range(seeds):
         rng = np.random.default_rng(seed)
         scores, members = drawn(rng, *NOTHING, targets=targets, records=records)
         done = audit("a", {}, scores, members, np.arange(targets), rng=rng, replicates=REPLICATES)
         found += verdict([done])["leak"] == "found"
-    assert found <= AT_MOST
+    assert found <= binom.ppf(0.99, seeds, 0.05)

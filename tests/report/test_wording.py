@@ -100,3 +100,13 @@ def test_plain_values(value, text):
 
 def test_one_in():
     assert wording.share(0.0001) == "1 in 10,000"
+
+
+def test_a_lower_bound_is_rounded_down():
+    assert [wording.at_least(value) for value in (5.0579, 5.05, 0.29, 0.0, None)] == [
+        "5.05",
+        "5.05",
+        "0.29",
+        "0.00",
+        wording.MISSING,
+    ]

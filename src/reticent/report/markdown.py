@@ -8,6 +8,7 @@ from reticent.report.view import confidence, measured, ordered, rate_at, short, 
 from reticent.report.wording import (
     MISSING,
     Plain,
+    at_least,
     chance,
     count,
     level,
@@ -68,7 +69,7 @@ def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
     if found["lines"]:
         heads = ["Attack", *(escape(method["name"]) for method in found["methods"])]
         lines = [
-            [escape(line["name"]), *(number(cell["epsilon"], 2) if cell else MISSING for cell in line["cells"])]
+            [escape(line["name"]), *(at_least(cell["epsilon"]) if cell else MISSING for cell in line["cells"])]
             for line in found["lines"]
         ]
         parts.append(table(heads, lines))

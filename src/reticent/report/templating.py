@@ -23,6 +23,7 @@ FILTERS = (
     "span",
     "unmeasurable",
     "value",
+    "at_least",
     "words",
     "signed",
     "chance",

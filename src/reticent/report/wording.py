@@ -35,6 +35,18 @@ def number(value: Any, digits: int = 3) -> str:
     return text.replace("-", MINUS)
 
 
+def at_least(value: Any) -> str:
+    """Write a lower bound with two decimals, rounded down so that it still is one.
+
+    Args:
+        value: zero or more, or None.
+
+    Returns:
+        The text.
+    """
+    return number(None if value is None else math.floor(100 * value + 1e-9) / 100, 2)
+
+
 def percent(value: Any) -> str:
     """Write a measured fraction as a percentage: one decimal, or two significant digits below one percent.
 

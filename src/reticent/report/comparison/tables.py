@@ -11,7 +11,19 @@ from rich.text import Text
 from reticent.report.comparison import view
 from reticent.report.prose import Prose
 from reticent.report.view import short
-from reticent.report.wording import MISSING, PERCENT, Plain, chance, level, limits, middle, number, percent, span
+from reticent.report.wording import (
+    MISSING,
+    PERCENT,
+    Plain,
+    at_least,
+    chance,
+    level,
+    limits,
+    middle,
+    number,
+    percent,
+    span,
+)
 
 LISTED = 12
 """Most pairs that the terminal lists; the page has all of them."""
@@ -56,7 +68,7 @@ def _table(document: Mapping[str, Any], rows: Sequence[Plain]) -> Table:
             name.append(f"\n{short(remark, 90)}", "dim")
         cells = [_cell((row.get("accuracy") or {}).get("non_members"), True), _cell(row.get("auc"))]
         cells += [_cell(row.get("tpr"), True)] * with_tpr
-        cells += [Text(number(row.get("epsilon"), 2))] * with_epsilon
+        cells += [Text(at_least(row.get("epsilon")))] * with_epsilon
         table.add_row(name, *cells, "yes" if row.get("pareto") else "")
     return table
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.view import short, title
-from reticent.report.wording import Plain, level, number, value
+from reticent.report.wording import Plain, at_least, level, number, value
 
 METHODS = {
     "all-thresholds": ("every threshold", "all thresholds are tried, and the bound is lowered for that"),
@@ -86,7 +86,7 @@ def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
     accountant = told.get("accountant")
     if accountant:
         note += f"; the accountant proves at most {number(accountant.get('epsilon'), 2)}"
-    return {"title": "Epsilon, at least", "value": number(told["lower"], 2), "note": note}
+    return {"title": "Epsilon, at least", "value": at_least(told["lower"]), "note": note}
 
 
 def number_of(delta: Any) -> str:

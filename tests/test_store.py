@@ -186,3 +186,14 @@ def test_what_a_live_process_holds_is_not_removed(store):
     assert store.holder("r1") is None
     (store.root / "locks" / "r1.owner").write_text("process 1")  # of a process that was killed
     assert store.holder("r1") is None
+
+
+def test_a_run_that_was_finished_meanwhile_is_kept(tmp_path):
+    store = Store(tmp_path).open()
+    with store.claim("abc") as draft:
+        draft.write_json("spec.json", {})
+    with pytest.raises(StoreLockedError, match="was finished meanwhile: it is kept"):
+        store.remove("abc", unfinished=True)
+    assert store.find("abc") is not None
+    store.remove("abc")
+    assert store.find("abc") is None

@@ -224,16 +224,17 @@ class Store:
         held.release()
         return None
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str, *, unfinished: bool = False) -> None:
         """Remove a folder of ``runs/``: renamed first, so that at no moment half a run looks like a whole one.
 
         The lock's file stays: who waits for it must find the same file as who comes later.
 
         Args:
             name: of the folder: a run's, or that with ``.partial`` or ``.removing`` behind it.
+            unfinished: remove it only if it is not finished by now.
 
         Raises:
-            StoreLockedError: a live process holds the run.
+            StoreLockedError: a live process holds the run, or has finished it.
             StoreError: the folder may not be written.
         """
         folder = self._runs / name
@@ -241,6 +242,8 @@ class Store:
             raise StoreError(f"{folder} is no run: it is left alone")
         condemned = folder.with_suffix(REMOVING)
         with self._held(folder.stem, 0), _disk_errors(self.root):
+            if unfinished and not folder.suffix and (folder / "done.json").exists():
+                raise StoreLockedError(f"run {name} was finished meanwhile: it is kept")
             if folder != condemned and folder.exists():
                 if condemned.exists():
                     shutil.rmtree(condemned)

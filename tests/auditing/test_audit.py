@@ -133,7 +133,7 @@ def test_json_has_every_agreed_name():
     assert {"name", "spec", "access", "overall", "targets", "roc", "histogram", "bootstrap"} <= set(body)
     assert (body["name"], body["spec"], body["access"]) == ("lira", {"variance": "pooled"}, "logits")
     assert set(body["overall"]) == {"auc", "tpr_at_fpr", "balanced_accuracy"}
-    assert set(body["overall"]["auc"]) == {"mean", "std", "interval"}
+    assert set(body["overall"]["auc"]) == {"mean", "std", "interval", "freedom"}
     assert set(body["overall"]["balanced_accuracy"]) == {"transferred", "oracle"}
     assert set(body["targets"][0]) == {"model", "members", "non_members", "auc", "tpr_at_fpr", "balanced_accuracy"}
     assert set(body["targets"][0]["auc"]) == {"value", "interval"}

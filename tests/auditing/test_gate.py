@@ -270,13 +270,13 @@ def spent(epsilon, delta=1e-5):
         (bounded(2.9, accountant=spent(2.5)), 3, "cannot judge", "contradicts the accountant"),
         (bounded(1.0, accountant=spent(2.5), consistent=False), 3, "cannot judge", "contradicts the accountant"),
         (bounded(4.0, accountant=spent(2.5)), 3, "failed", "above the limit"),
-        (bounded(1.0, accountant=spent(2.5, 1e-6)), 3, "passed", "agrees"),
+        (bounded(1.0, accountant=spent(2.5, 1e-6)), 3, "passed", "does not contradict it"),
         (bounded(1.0, accountant=spent(2.5, 1e-4)), 3, "cannot judge", "says nothing at the delta asked for"),
         (document(epsilon={"accountant": spent(2), "delta": 1e-5}), 3, "cannot judge", "no lower bound"),
         # At a smaller delta epsilon is larger: the bound at 1e-5 holds there too; at a larger delta it does not.
         (bounded(3.5), "3@1e-6", "failed", "above the limit"),
         (bounded(3.5), "3@1e-4", "cannot judge", "never that it is below"),
-        (bounded(1.0, accountant=spent(2.5)), "3@1e-4", "passed", "agrees"),
+        (bounded(1.0, accountant=spent(2.5)), "3@1e-4", "passed", "does not contradict it"),
         (bounded(1.0, accountant=spent(2.5)), "3@1e-6", "cannot judge", "says nothing at the delta asked for"),
     ],
 )

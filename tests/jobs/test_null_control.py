@@ -53,7 +53,7 @@ def test_the_same_seed_gives_the_same_control_and_another_seed_another_one():
 
 def test_a_control_that_finds_something_fails_and_says_so(monkeypatch):
     problem = leaky()
-    monkeypatch.setattr(Membership, "draw", lambda *_: problem.membership)
+    monkeypatch.setattr(control, "Membership", lambda _: problem.membership)
     found = control.null(problem, specs(), audited(problem), Settings(0, replicates=200))
     assert not found["passed"]
     assert "cannot be trusted" in found["sentence"]
@@ -62,7 +62,7 @@ def test_a_control_that_finds_something_fails_and_says_so(monkeypatch):
 
 def test_an_inverted_attack_fails_the_control_too(monkeypatch):
     problem = leaky()
-    monkeypatch.setattr(Membership, "draw", lambda *_: Membership(~problem.membership.matrix))
+    monkeypatch.setattr(control, "Membership", lambda _: Membership(~problem.membership.matrix))
     assert not control.null(problem, specs(), audited(problem), Settings(0, replicates=200))["passed"]
 
 
@@ -73,3 +73,16 @@ def test_more_records_detect_less():
         found = control.null(problem, specs(), audited(problem), Settings(0, replicates=200))
         sizes.append(found["detectable"]["auc"] - 0.5)
     assert sizes[0] > 2.5 * sizes[1]
+
+
+def test_every_record_stays_in_as_many_models(monkeypatch):
+    rng = np.random.default_rng(0)
+    membership = rng.random((12, 200)) < np.linspace(0.3, 0.7, 200)
+    problem = Problem.make(Signals.from_logits(rng.normal(size=(12, 200, 3)), np.arange(200) % 3), membership)
+    seen = []
+    monkeypatch.setattr(control, "Membership", lambda matrix: seen.append(matrix) or Membership(matrix))
+    specs_ = (ATTACKS["loss"].spec(),)
+    audits = attacked(problem, specs_, Settings(0, replicates=100))[0]
+    control.null(problem, specs_, audits, Settings(0, replicates=100))
+    assert (seen[0].sum(axis=0) == membership.sum(axis=0)).all()
+    assert 0.3 < (seen[0] == membership).mean() < 0.7

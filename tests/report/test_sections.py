@@ -10,7 +10,7 @@ import pytest
 from reading import read
 from rich.console import Console
 
-from reticent.report import dots, view
+from reticent.report import dots, view, wording
 from reticent.report.html import html
 from reticent.report.markdown import markdown
 from reticent.report.sections import control, epsilon, groups, records
@@ -56,7 +56,7 @@ def _shown(document, width=80):
 
 def test_epsilon_stands_beside_the_accountants(document, page):
     tile = next(e for e in read(page).all("div", class_="tile") if "Epsilon" in e.text)
-    assert f"{document['epsilon']['lower']:.2f}" in tile.text
+    assert wording.at_least(document["epsilon"]["lower"]) in tile.text
     assert "the accountant proves at most 3.00" in tile.text
     bar = read(page).one("div", class_="range")
     assert bar.attributes["role"] == "img"

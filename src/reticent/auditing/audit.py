@@ -178,6 +178,7 @@ class _Over:
             mean=mean,
             std=float(each.std(ddof=1)) if len(each) > 1 else None,
             interval=interval or degenerate(mean, pairs or min(self._members, self._non_members), self._confidence),
+            freedom=None if interval is None else self._drawn.freedom(statistic, each),
         )
 
     def rate(self, index: int, fpr: float) -> OverallRate:

@@ -87,6 +87,19 @@ class Bootstrap:
         low, high = percentile(centre + (means - means.mean()) * scale, confidence)
         return max(0.0, min(centre, float(low))), min(1.0, max(centre, float(high)))
 
+    def freedom(self, statistic: int, observed: Floats) -> float | None:
+        """Say how well the variance behind the interval is known.
+
+        Args:
+            statistic: column of `values`.
+            observed: ``(T,)``, the statistic of each target on the records as they are.
+
+        Returns:
+            Degrees of freedom; None where they are so many that the normal quantile serves.
+        """
+        found = crossed(self.replicated(statistic, observed), observed).freedom
+        return found if found < MANY else None
+
     def replicated(self, statistic: int, observed: Floats) -> Floats:
         """Return the replicates of one statistic, the observed value where records of a kind are missing.
 

@@ -18,11 +18,13 @@ class Summary:
         mean: over targets.
         std: standard deviation over targets (n - 1), or None for one target.
         interval: confidence interval of the mean.
+        freedom: degrees of freedom of the Student quantile in it; None for a normal one.
     """
 
     mean: float
     std: float | None
     interval: Interval
+    freedom: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values.
@@ -30,7 +32,7 @@ class Summary:
         Returns:
             The fields by name.
         """
-        return {"mean": self.mean, "std": self.std, "interval": list(self.interval)}
+        return {"mean": self.mean, "std": self.std, "interval": list(self.interval), "freedom": self.freedom}
 
 
 @dataclass(frozen=True)

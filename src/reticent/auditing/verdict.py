@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from reticent.auditing import wording
 from reticent.auditing.intervals import tail
@@ -163,7 +163,10 @@ def widened(summary: Summary, confidence: float, choices: int) -> Interval:
         InputError: a bad confidence.
     """
     alpha = tail(confidence)
-    stretch = float(ndtri(alpha / choices) / ndtri(alpha))
+    if summary.freedom is None:
+        stretch = float(ndtri(alpha / choices) / ndtri(alpha))
+    else:
+        stretch = float(stdtrit(summary.freedom, alpha / choices) / stdtrit(summary.freedom, alpha))
     low, high = summary.interval
     return (
         max(0.0, summary.mean - stretch * (summary.mean - low)),

@@ -1,7 +1,7 @@
 """The null control: the same audit with the membership drawn again, so that there is nothing to find.
 
-Who trained on what is permuted among the models, for each record by itself, which is a fresh draw of the membership: it
-keeps every count and says nothing of the models. Attacks, thresholds and intervals then run as before. What they find
+Who trained on what is permuted among the models, for each record by itself: each record stays in as many models, and
+which ones says nothing of them. Attacks, thresholds and intervals then run as before. What they find
 is an error of the audit; how far their intervals reach tells the smallest leak that the real audit would have found.
 """
 
@@ -46,7 +46,8 @@ def null(
         The ``control`` object of ``audit.json``.
     """
     drawn = seeds.integer(settings.seed, "control", "null")
-    membership = Membership.draw(problem.membership.models, problem.membership.records, drawn)
+    permuted = seeds.rng(drawn, "permuted").permuted(problem.membership.matrix, axis=0)
+    membership = Membership(permuted)
     nulls, _ = attacked(replace(problem, membership=membership), attacks, replace(settings, seed=drawn))
     odd = [audit.name for audit in nulls if _odd(audit, len(nulls))]
     detectable = _detectable(nulls, verdict(audits))

@@ -124,7 +124,7 @@ def _run(path: Path, shared: _Shared) -> Entrant:
             f"no audit at {str(path)!r}: expected a folder that reticent audit wrote, with audit.json in it, or an "
             ".npz file of outputs"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CorruptFileError(f"{file}: cannot be read as an audit: {error}") from None
     return Entrant(_name(path), job=_again(path, document, shared))
 
@@ -139,7 +139,8 @@ def _again(path: Path, document: Any, shared: _Shared) -> Job:
     Raises:
         InputError: it would not, or what the audit was made from is not known.
     """
-    config = (document.get("environment") or {}).get("config") if isinstance(document, dict) else None
+    environment = document.get("environment") if isinstance(document, dict) else None
+    config = environment.get("config") if isinstance(environment, dict) else None
     if not isinstance(config, dict):
         what = "outputs that were brought" if isinstance(document, dict) and document.get("recipe", 1) is None else ""
         raise InputError(
@@ -155,13 +156,20 @@ def _again(path: Path, document: Any, shared: _Shared) -> Job:
         job = shared.job(gather(None, config))
     except SpecError as error:
         raise error.prefixed(f"{path}: ") from None
-    for row in document["population"]["per_model"]:
-        if row["run"] != job.population.training_id(row["model"]):
-            raise InputError(
-                f"{path}: its models were made of other data, code or options than those at hand now: run reticent "
-                "audit again, or compare from the state in which it was made"
-            )
+    if _runs(document) != [job.population.training_id(model) for model in range(job.population.models)]:
+        raise InputError(
+            f"{path}: its models were made of other data, code or options than those at hand now: leave out flags that "
+            "change them, run reticent audit again, or compare from the state in which it was made"
+        )
     return job
+
+
+def _runs(document: Mapping[str, Any]) -> list[Any] | None:
+    """List the runs of an audit's models; None where the document does not name them."""
+    try:
+        return [row["run"] for row in document["population"]["per_model"]]
+    except (KeyError, TypeError):
+        return None
 
 
 def _check_pairs(found: Sequence[Entrant]) -> None:

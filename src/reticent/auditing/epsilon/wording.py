@@ -80,7 +80,7 @@ def _beside(lower: float, delta: float, accountant: Mapping[str, Any]) -> str:
     if fits is None:
         return f"It cannot be held against the accountant: {promise}, and another delta is another promise."
     if fits:
-        return f"That agrees with the accountant: {promise}."
+        return f"That does not contradict the accountant: {promise}."
     return (
         f"That contradicts the accountant: {promise}. Either the noise is not added as it assumes, or another of its "
         "assumptions does not hold, or this is one of the rare audits that are wrong."

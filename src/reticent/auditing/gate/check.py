@@ -105,7 +105,8 @@ def estimate(value: Any) -> Summary | None:
     low, mean, high = (number(item) for item in (interval[0], value.get("mean"), interval[1]))
     if low is None or mean is None or high is None or not 0 <= low <= mean <= high <= 1:
         return None
-    return Summary(mean, number(value.get("std")), (low, high))
+    freedom = number(value.get("freedom"))
+    return Summary(mean, number(value.get("std")), (low, high), freedom if freedom is None or freedom > 0 else None)
 
 
 def number(value: Any) -> float | None:

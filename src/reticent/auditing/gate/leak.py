@@ -55,7 +55,7 @@ def _turned(found: Found, attacks: int) -> Found:
     if widened(summary, found.confidence, attacks)[1] >= 0.5:
         return found
     low, high = summary.interval
-    turned = Summary(1 - summary.mean, summary.std, (1 - high, 1 - low))
+    turned = Summary(1 - summary.mean, summary.std, (1 - high, 1 - low), summary.freedom)
     return Found(f"{found.name} read backwards", turned, found.confidence)
 
 

@@ -154,7 +154,7 @@ def remove(inventory: Inventory, planned: Plan) -> tuple[list[Entry], list[Entry
     gone, kept = [], []
     for entry in planned.entries:
         try:
-            store.remove(entry.folder.name)
+            store.remove(entry.folder.name, unfinished=entry.state == "unfinished")
         except StoreLockedError:
             kept.append(entry)
         else:

@@ -47,7 +47,7 @@ SCORES = {
 }
 NULLS = [("smooth", 40), ("seven values", 40)]
 NULLS += [
-    pytest.param(kind, records, marks=pytest.mark.slow)
+    pytest.param(kind, records, marks=pytest.mark.calibration)
     for records in (40, 400, 4_000)
     for kind in SCORES
     if (kind, records) not in NULLS
@@ -71,7 +71,7 @@ def test_no_leak_gives_a_positive_bound_in_at_most_one_run_of_twenty(kind, recor
     assert max(positive.values()) <= AT_MOST, positive
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("records", [200, 2_000, 10_000])
 @pytest.mark.parametrize(("mu", "delta"), [(0.5, 0.01), (1.0, 0.01), (2.0, 0.05), (1.0, 1e-5)])
 def test_a_gaussian_leak_is_overstated_in_at_most_one_run_of_twenty(mu, delta, records):
@@ -105,7 +105,7 @@ def crossed(rng, targets, records, mu=0.0):
     return noise + mu * members, members
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("combine", [TwiceMedian(), Bonferroni()])
 @pytest.mark.parametrize("mu", [0.0, 1.0])
 def test_targets_that_share_records_are_combined_within_the_error_rate(mu, combine):
@@ -122,7 +122,7 @@ def test_targets_that_share_records_are_combined_within_the_error_rate(mu, combi
     assert max(wrong.values()) <= AT_MOST, wrong
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("models", [4, 16])
 def test_lira_on_a_balanced_membership_gives_nothing_away_by_its_counts(models):
     """The references' membership determines the target's: if LiRA took it from their number, the bounds would tell."""

@@ -91,7 +91,7 @@ def test_clopper_pearson_holds_the_tpr_at_the_threshold_that_non_members_chose()
     [
         (60, 60, 0.0, None),
         *(
-            pytest.param(*case, levels, marks=pytest.mark.slow)
+            pytest.param(*case, levels, marks=pytest.mark.calibration)
             for case in ((200, 100, 0.0), (200, 100, 0.7), (100, 100, 2.5))
             for levels in (None, 3)
         ),
@@ -129,7 +129,7 @@ def audits(case):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("case", CASES)
 def test_the_bootstrap_over_models_and_records_holds_auc_and_tpr(case):
     area, rate = true_auc(*CASES[case]), true_tpr(FPR, *CASES[case])
@@ -140,7 +140,7 @@ def test_the_bootstrap_over_models_and_records_holds_auc_and_tpr(case):
     assert min(held) >= AT_LEAST, held
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_where_two_false_alarms_are_allowed_the_rate_that_thresholds_truly_have_is_held():
     held, means, expected = 0, [], []
     for done in audits("no leak"):
@@ -154,7 +154,7 @@ def test_where_two_false_alarms_are_allowed_the_rate_that_thresholds_truly_have_
     assert np.mean(expected) > 1.2 * 0.01  # so far above the rate that was asked for
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(("targets", "records", "seeds"), [(64, 1_100, 120), (16, 400, SEEDS)])
 def test_the_verdict_calls_no_leak_a_leak_in_at_most_one_audit_of_twenty(targets, records, seeds):
     """Without `verdict.expected_fpr`, 64 models of 1,100 records were called a leak in 17 % of audits."""

@@ -70,7 +70,7 @@ def real(tmp_path_factory):
     return Real(tmp_path_factory.mktemp("real"))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_the_same_recipe_twice_is_a_tie(real):
     every = [real.compared(seed) for seed in range(PAIRS)]
     # There is a leak to be wrong about.
@@ -92,7 +92,7 @@ def test_the_same_recipe_twice_is_a_tie(real):
         assert abs(differences.mean()) < 4 * differences.std() / PAIRS**0.5
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_recipe_that_hides_a_fifth_of_the_trace_is_told_apart(real):
     every = [real.compared(seed, hidden=0.2) for seed in range(10)]
     assert all(found["pairs"][0]["verdict"] == "second lower" for found in every)

@@ -66,8 +66,10 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
             f"{upper:.3g}; one of the two is wrong"
         )
         return unjudged(name, limit, Doubt("contradiction", message), limits.allow, **facts)
-    message = f"the accountant's epsilon is {upper:.3g}, at or below {limit:g}; the audit ({lower:.3g} or more) does not "
-    message += "contradict it"
+    message = (
+        f"the accountant's epsilon is {upper:.3g}, at or below {limit:g}; "
+        f"the audit ({lower:.3g} or more) does not contradict it"
+    )
     return Check(name, limit, "passed", message, **facts)
 
 

@@ -21,8 +21,9 @@ from reticent.auditing.epsilon import (
 )
 from reticent.auditing.epsilon.audit import bounds
 from reticent.auditing.epsilon.base import groups
-from reticent.auditing.epsilon.limits import log_ratios, lower, upper
+from reticent.auditing.epsilon.limits import log_ratios
 from reticent.auditing.epsilon.looks import few_values, looks, ranks
+from reticent.auditing.intervals import lower, upper
 from reticent.auditing.roc import auc, tpr_at_fpr
 from reticent.errors import InputError, ShapeError, SpecError
 

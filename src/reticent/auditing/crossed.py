@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
-from reticent.auditing.intervals import Interval, degenerate, tail
+from reticent.auditing.intervals import Interval, degenerate, lower, tail, upper
 
 Floats = NDArray[np.float64]
 
@@ -125,6 +125,4 @@ def share_interval(
     trials = value * (1 - value) / variance if variance > 0 and 0 < value < 1 else float(sizes[0])
     trials = max(1.0, min(trials, sizes[1])) * float(ndtri(alpha) / stdtrit(freedom, alpha)) ** 2
     hits = value * trials
-    low = float(betaincinv(hits, trials - hits + 1, alpha)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, trials - hits, 1 - alpha)) if hits < trials else 1.0
-    return min(low, value), max(high, value)
+    return min(float(lower(hits, trials, alpha)), value), max(float(upper(hits, trials, alpha)), value)

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, expit, logit, ndtri
+from scipy.special import betainccinv, betaincinv, expit, logit, ndtri
 from scipy.stats import rankdata
 
 from reticent import checks
@@ -50,10 +50,40 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float =
     hits, total = np.broadcast_arrays(checks.floats(successes=successes, ndim=(0, 1, 2)), np.asarray(trials, float))
     if np.any(total < 1) or np.any(hits < 0) or np.any(hits > total):
         raise InputError(f"successes: expected counts from 0 to trials, got {hits} of {total}")
-    inside = np.clip(hits, 1, None), np.clip(total - hits, 1, None)
-    low = np.where(hits == 0, 0.0, betaincinv(inside[0], total - hits + 1, alpha))
-    high = np.where(hits == total, 1.0, betaincinv(hits + 1, inside[1], 1 - alpha))
-    return low, high
+    return lower(hits, total, alpha), upper(hits, total, alpha)
+
+
+def lower(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
+    """Compute Clopper and Pearson's (1934) one-sided lower limit of a binomial probability.
+
+    Args:
+        successes: counts k, any shape; effective counts need not be whole.
+        trials: counts n, at least k.
+        alpha: the limit is above the probability at most this often.
+
+    Returns:
+        The ``alpha`` quantile of Beta(k, n - k + 1); 0 for k = 0.
+    """
+    hits, total = np.asarray(successes, float), np.asarray(trials, float)
+    limit: Floats = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1), total - hits + 1, alpha), 0.0)
+    return limit
+
+
+def upper(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
+    """Compute Clopper and Pearson's (1934) one-sided upper limit of a binomial probability.
+
+    Args:
+        successes: counts k, any shape; effective counts need not be whole.
+        trials: counts n, at least k.
+        alpha: the limit is below the probability at most this often.
+
+    Returns:
+        The ``1 - alpha`` quantile of Beta(k + 1, n - k); 1 for k = n.
+    """
+    hits, total = np.asarray(successes, float), np.asarray(trials, float)
+    missed = total - hits
+    limit: Floats = np.where(missed > 0, betainccinv(hits + 1, np.where(missed > 0, missed, 1), alpha), 1.0)
+    return limit
 
 
 def delong(scores: ArrayLike, members: ArrayLike) -> tuple[float, float]:

@@ -173,6 +173,22 @@ def records_needed(fpr: float) -> int:
     return math.ceil(1 / fraction)
 
 
+def threshold_rate(allowed: float, non_members: float) -> float:
+    """Compute the false-positive rate that a threshold has on average, if it was chosen on the same non-members.
+
+    A threshold that lets a of n non-members pass lies just above the (a + 1)-th of them, beyond which a share of
+    ``(a + 1) / (n + 1)`` is expected: more than a / n, and much more where a is small.
+
+    Args:
+        allowed: false positives a.
+        non_members: their number n.
+
+    Returns:
+        The expected rate.
+    """
+    return (allowed + 1) / (non_members + 1)
+
+
 def two_groups(scores: ArrayLike, members: ArrayLike, ndim: int | tuple[int, ...] = 1) -> tuple[Floats, Bools]:
     """Check scores and who is a member.
 

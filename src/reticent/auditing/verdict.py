@@ -20,6 +20,7 @@ from scipy.special import ndtri, stdtrit
 from reticent.auditing import wording
 from reticent.auditing.intervals import tail
 from reticent.auditing.results import Audit, Interval, OverallRate, Summary
+from reticent.auditing.roc import threshold_rate
 from reticent.auditing.wording import ENOUGH_FALSE_POSITIVES
 from reticent.errors import InputError
 
@@ -128,9 +129,8 @@ def reported_fpr(audits: Sequence[Audit]) -> float | None:
 def expected_fpr(audit: Audit, fpr: float) -> float:
     """Compute the false-positive rate that the thresholds of a rate truly have, on average; guessing finds as many.
 
-    A threshold that lets a of n non-members pass lies just above the (a + 1)-th of them, beyond which a share of
-    ``(a + 1) / (n + 1)`` is expected: more than the rate asked for where a is small. With many targets the interval of
-    the TPR is narrow enough to show the difference, which is no leak.
+    That is more than the rate asked for where few false positives are allowed (see `roc.threshold_rate`). With many
+    targets the interval of the TPR is narrow enough to show the difference, which is no leak.
 
     Args:
         audit: of one attack.
@@ -140,7 +140,7 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
         The mean over targets, or `fpr` if that is larger.
     """
     rates = [
-        (rate.false_positives_allowed + 1) / (target.non_members + 1)
+        threshold_rate(rate.false_positives_allowed, target.non_members)
         for target in audit.targets
         for rate in target.rates
         if rate.fpr == fpr

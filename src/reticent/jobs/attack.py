@@ -42,15 +42,20 @@ class Attacked:
         document: what ``audit.json`` holds; its recipe is None.
         rows: one mapping a record, the most exposed first.
         scores: by attack, ``(T, N)``, higher means member.
-        targets: the audited rows ``(T,)``.
+        problem: signals, membership, targets and references.
         files: report.html, records.csv and audit.json, if they were written.
     """
 
     document: dict[str, Any]
     rows: list[dict[str, Any]]
     scores: dict[str, NDArray[np.float64]]
-    targets: NDArray[np.int64]
+    problem: Problem
     files: tuple[Path, ...] = ()
+
+    @property
+    def targets(self) -> NDArray[np.int64]:
+        """The audited rows ``(T,)``."""
+        return self.problem.targets
 
     @property
     def sentence(self) -> str:
@@ -157,7 +162,7 @@ def attack(
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
     files = write_report(Path(out), written, rows, form=config.format) if out is not None else ()
-    return Attacked(written, rows, measured.scores, problem.targets, files)
+    return Attacked(written, rows, measured.scores, problem, files)
 
 
 def _signals(labels: ArrayLike, logits: ArrayLike | None, margins: ArrayLike | None, classes: int | None) -> Signals:

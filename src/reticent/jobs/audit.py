@@ -175,14 +175,10 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         control=evaluated.control,
         cannot_say=_limits(job, facts),
     )
-    return _write(job, evaluated.measured, written, out)
-
-
-def _write(job: Job, measured: Measured, written: dict[str, Any], out: Path) -> Audited:
     records, ids = job.records, job.population.roles.audited
-    rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)
     files = write_report(out, written, rows, thumbnails(job, rows), job.config.format)
-    return Audited(written, rows, measured.scores, job.population.membership.matrix, ids, files)
+    return Audited(written, rows, evaluated.measured.scores, job.population.membership.matrix, ids, files)
 
 
 def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:

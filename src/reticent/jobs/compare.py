@@ -130,7 +130,7 @@ class _Maker:
         arrays: dict[str, Any] = dict(entrant.brought)
         done = attack(**arrays, **given, out=self._folder(entrant.name), name=entrant.name, stage=self.stage)
         self._prefix = ""
-        return brought(entrant.name, done, entrant.brought)
+        return brought(entrant.name, done)
 
     def train(self, name: str, job: Job, where: Stop | None = None) -> Contender:
         """Train, or find, one population, audit it, and write its report."""

@@ -13,7 +13,6 @@ from reticent.jobs.attack import Attacked
 from reticent.jobs.audit import Audited, Evaluated
 from reticent.jobs.early import Stop
 from reticent.signals.correct import correct, knows
-from reticent.signals.matrix import Signals
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,46 +103,36 @@ def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None
     Returns:
         The row.
     """
-    problem = evaluated.problem
-    seconds = [one.facts["seconds"] for one in evaluated.made]
-    return Contender(
-        name,
-        audited.document,
-        audited.scores,
-        problem.membership.matrix[problem.targets],
-        problem.targets,
-        correct(problem.signals, problem.targets),
-        str(audited.files[0].parent.name),
-        float(np.mean(seconds)),
-        stop,
-    )
+    seconds = float(np.mean([one.facts["seconds"] for one in evaluated.made]))
+    return _contender(name, audited, evaluated.problem, seconds, stop)
 
 
-def brought(name: str, attacked: Attacked, arrays: Mapping[str, NDArray[Any]]) -> Contender:
+def brought(name: str, attacked: Attacked) -> Contender:
     """Take outputs that were brought.
 
     Args:
         name: of the row.
         attacked: what was measured and written.
-        arrays: the outputs.
 
     Returns:
         The row.
     """
-    if "logits" in arrays:
-        signals = Signals.from_logits(arrays["logits"], arrays["labels"])
-    else:
-        classes = arrays.get("classes")
-        signals = Signals.from_margins(arrays["margins"], arrays["labels"], None if classes is None else int(classes))
-    problem = Problem.make(signals, arrays["membership"], attacked.targets)
+    return _contender(name, attacked, attacked.problem)
+
+
+def _contender(
+    name: str, done: Audited | Attacked, problem: Problem, seconds: float | None = None, stop: Stop | None = None
+) -> Contender:
     return Contender(
         name,
-        attacked.document,
-        attacked.scores,
-        problem.membership.matrix[attacked.targets],
-        attacked.targets,
-        correct(signals, attacked.targets) if knows(signals) else None,
-        str(attacked.files[0].parent.name),
+        done.document,
+        done.scores,
+        problem.membership.matrix[problem.targets],
+        problem.targets,
+        correct(problem.signals, problem.targets) if knows(problem.signals) else None,
+        done.files[0].parent.name,
+        seconds,
+        stop,
     )
 
 

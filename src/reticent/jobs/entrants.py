@@ -4,7 +4,6 @@ A comparison is paired: the same records, the same membership, the same streams,
 the models were made, and nothing else, so that differences are not those of other splits.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
 from reticent.jobs.attack import read_signals
 from reticent.jobs.config import OWN, AuditConfig, Job, chosen, gather, prepare
+from reticent.jobs.reading import read_document
 from reticent.spec import full, identity
 
 Source = str | Path | Mapping[str, Any]
@@ -116,16 +116,15 @@ class _Shared:
 def _run(path: Path, shared: _Shared) -> Entrant:
     if path.suffix == ".npz":
         return Entrant(path.stem, brought=read_signals(path))
-    file = path / "audit.json" if path.is_dir() else path
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+        document = read_document(path)
+    except MissingFileError:
         raise MissingFileError(
             f"no audit at {str(path)!r}: expected a folder that reticent audit wrote, with audit.json in it, or an "
             ".npz file of outputs"
         ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise CorruptFileError(f"{file}: cannot be read as an audit: {error}") from None
+    except CorruptFileError as error:
+        raise error.prefixed(f"{path}: cannot be read as an audit: ") from None
     return Entrant(_name(path), job=_again(path, document, shared))
 
 
@@ -133,16 +132,16 @@ def _name(path: Path) -> str:
     return (path.resolve().parent if path.name == "audit.json" else path.resolve()).name
 
 
-def _again(path: Path, document: Any, shared: _Shared) -> Job:
+def _again(path: Path, document: Mapping[str, Any], shared: _Shared) -> Job:
     """Prepare the job that made an audit, and check that it would make the same models.
 
     Raises:
         InputError: it would not, or what the audit was made from is not known.
     """
-    environment = document.get("environment") if isinstance(document, dict) else None
+    environment = document.get("environment")
     config = environment.get("config") if isinstance(environment, dict) else None
     if not isinstance(config, dict):
-        what = "outputs that were brought" if isinstance(document, dict) and document.get("recipe", 1) is None else ""
+        what = "outputs that were brought" if document.get("recipe", 1) is None else ""
         raise InputError(
             f"{path}: it does not say how to find its models again"
             + (f", since it is of {what}: give the .npz file in its place" if what else ": run the audit again")

@@ -1,13 +1,12 @@
 """The gate as a job: an audit's file and limits in, the outcome and a JUnit file out."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from reticent.auditing.gate.judge import Gate, judge
 from reticent.auditing.gate.limits import gather
-from reticent.errors import CorruptFileError, MissingFileError
+from reticent.jobs.reading import read_document
 from reticent.report.junit import write_junit
 
 
@@ -70,36 +69,3 @@ def gate(
     if junit is not None:
         write_junit(Path(junit), result)
     return result
-
-
-def read_document(path: Path) -> dict[str, Any]:
-    """Read the document of an audit.
-
-    Args:
-        path: of ``audit.json``, or of the folder that holds it.
-
-    Returns:
-        The document.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it is not JSON, holds NaN, or is no object.
-    """
-    file = path / "audit.json" if path.is_dir() else path
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse)
-    except FileNotFoundError:
-        raise MissingFileError(
-            f"no file {str(file)!r}: expected the audit.json that `reticent audit` writes, or its folder"
-        ) from None
-    except OSError as error:
-        raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise CorruptFileError(f"{file}: not the JSON of an audit: {error}") from None
-    if not isinstance(document, dict):
-        raise CorruptFileError(f"{file}: expected a JSON object, got {type(document).__name__}")
-    return document
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number that an audit may hold")

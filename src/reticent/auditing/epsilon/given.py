@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.auditing.epsilon.base import Bound, Groups, best
-from reticent.auditing.epsilon.limits import lower, upper
+from reticent.auditing.intervals import lower, upper
 from reticent.spec import Spec
 
 

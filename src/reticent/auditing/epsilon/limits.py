@@ -8,7 +8,6 @@ limit of the TPR and an upper limit of the FPR that hold together bound epsilon 
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, betaincinv
 
 from reticent import checks
 from reticent.errors import InputError
@@ -51,38 +50,6 @@ def checked_delta(delta: float) -> float:
     if not 0 <= delta < 1:
         raise InputError(f"delta: expected a number from 0 up to, but not including, 1, such as 1e-5, got {delta}")
     return float(delta)
-
-
-def lower(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
-    """Compute Clopper and Pearson's (1934) one-sided lower limit of a binomial probability.
-
-    Args:
-        successes: counts k, any shape.
-        trials: counts n, at least 1.
-        alpha: the limit is above the probability at most this often.
-
-    Returns:
-        The ``alpha`` quantile of Beta(k, n - k + 1); 0 for k = 0.
-    """
-    hits, total = np.asarray(successes, float), np.asarray(trials, float)
-    limit: Floats = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, 1), total - hits + 1, alpha))
-    return limit
-
-
-def upper(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
-    """Compute Clopper and Pearson's (1934) one-sided upper limit of a binomial probability.
-
-    Args:
-        successes: counts k, any shape.
-        trials: counts n, at least 1.
-        alpha: the limit is below the probability at most this often.
-
-    Returns:
-        The ``1 - alpha`` quantile of Beta(k + 1, n - k); 1 for k = n.
-    """
-    hits, total = np.asarray(successes, float), np.asarray(trials, float)
-    limit: Floats = np.where(hits >= total, 1.0, betainccinv(hits + 1, np.maximum(total - hits, 1), alpha))
-    return limit
 
 
 def log_ratios(tpr_low: ArrayLike, fpr_high: ArrayLike, delta: float) -> Floats:

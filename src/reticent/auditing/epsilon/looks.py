@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.auditing.epsilon.base import Groups
-from reticent.auditing.epsilon.limits import lower, upper
+from reticent.auditing.intervals import lower, upper
 
 Floats = NDArray[np.float64]
 RATIO = 2.0

@@ -7,6 +7,7 @@ from typing import Any
 from reticent.auditing.gate.check import FEWEST_TARGETS, Check, Doubt, Found, compare, estimate, number
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.results import Summary
+from reticent.auditing.roc import threshold_rate
 from reticent.auditing.verdict import widened
 
 STRONG = ("lira", "lira-released", "rmia")
@@ -79,10 +80,9 @@ def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Ch
 def threshold_scale(attack: Plain, rate: float) -> float:
     """Say by how much to lower a TPR's lower limit, since its threshold was chosen on the same non-members.
 
-    With a false positives allowed among n non-members, the threshold lies just above the (a + 1)-th of them, where the
-    true false-positive rate is (a + 1) / (n + 1) on average: above the rate asked for where a is small. As an ROC curve
-    is concave, TPR over FPR falls along it, so the TPR at the rate itself is at least the ratio of the two rates times
-    what was measured.
+    The threshold's true false-positive rate is above the one asked for where few are allowed (`roc.threshold_rate`). As
+    an ROC curve is concave, TPR over FPR falls along it, so the TPR at the rate itself is at least the ratio of the two
+    rates times what was measured.
 
     Args:
         attack: of the document.
@@ -97,7 +97,7 @@ def threshold_scale(attack: Plain, rate: float) -> float:
         allowed = None if entry is None else number(entry.get("false_positives_allowed"))
         others = None if entry is None else number(target.get("non_members"))
         if allowed is not None and others is not None:
-            expected.append((allowed + 1) / (others + 1))
+            expected.append(threshold_rate(allowed, others))
     return min(1.0, rate * len(expected) / sum(expected)) if expected else 1.0
 
 

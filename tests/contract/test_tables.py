@@ -17,6 +17,7 @@ from reticent.errors import SpecError
 from reticent.jobs.config import build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives import OBJECTIVES
+from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.signals.queries import Queries
 from reticent.spec import full, identity, text
@@ -27,6 +28,7 @@ TABLES = {
     "architectures": ARCHITECTURES,
     "objectives": OBJECTIVES,
     "procedures": PROCEDURES,
+    "outputs": OUTPUTS,
     "data sets": DATASETS,
 }
 LINES = [(table, name) for table, entries in TABLES.items() for name in entries]
@@ -56,7 +58,7 @@ def changed(kind):
     """Yield a spec for each field that can be put off its default on its own."""
     usual = default(kind)
     for name, field in kind.model_fields.items():
-        if name in {"architecture", "objective", "procedure"}:
+        if name in {"architecture", "objective", "procedure", "output"}:
             continue
         for value in (*literals(field.annotation), *CANDIDATES):
             try:

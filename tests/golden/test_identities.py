@@ -23,6 +23,8 @@ from reticent.models.mlp import MLP
 from reticent.models.resnet18 import ResNet18
 from reticent.models.resnet20 import ResNet20
 from reticent.models.user import Factory
+from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.outputs.temperature import Temperature
 from reticent.population.population import Population
 from reticent.procedures.user import Function
 from reticent.signals.queries import Queries
@@ -48,6 +50,7 @@ RECIPES = {
         patience=3,
     ),
     "stopped": Recipe(epochs=20, stop_after=6.5),
+    "defended": Recipe(objective=LabelSmoothing(smoothing=0.25), output=Temperature(temperature=3.0)),
     "yours": Recipe(
         architecture=Factory(factory="mine:net", source="0123456789abcdef0123"),
         procedure=Function(function="mine:train", source="fedcba98765432100123"),
@@ -62,6 +65,7 @@ PINNED = {
     "resnet20": ("5a01cccd1d606f6b0fd1", "a54b41026ab13b6076f1", "e8d82bdae8504673289c"),
     "resnet18": ("94fd807d452b8cc61502", "bbe6b2f8609153002441", "8fcd65402e591b22880a"),
     "stopped": ("5f2b3bb2d7231c8dc7c6", "9b1f9f2bafecf62ca898", "bb9ea2e1c2b7950bc7c3"),
+    "defended": ("32fec65001329d2355a5", "630a5742a9e731359367", "62890721d1773c4cc7d1"),
     "yours": ("1f12ab5b297cc0e87a9a", "691fa1735ab45873b9f7", "d8ed6513dd469c72b495"),
 }
 
@@ -73,6 +77,7 @@ DEFAULTS = {
             "architecture": {"method": "mlp", "widths": [256, 256], "dropout": 0.0},
             "objective": {"method": "cross-entropy"},
             "procedure": {"method": "plain"},
+            "output": {"method": "none"},
             "epochs": 40,
             "batch_size": 64,
             "optimizer": "adam",

@@ -10,7 +10,9 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
-from reticent.training.loop import Materials, batch_sizes, forward, planned
+from reticent.training.loop import planned
+from reticent.training.materials import Materials, forward
+from reticent.training.run import batch_sizes
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 

@@ -20,12 +20,14 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, SpecError, UnknownNameError, nearest
 from reticent.jobs import grouping
-from reticent.jobs.attacks import AttackConfig, Options, build_attacks
+from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
+from reticent.outputs import OUTPUTS
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES
+from reticent.procedures.check import check
 from reticent.procedures.user import Function
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
@@ -36,6 +38,7 @@ METHODS: dict[str, Mapping[str, Any]] = {
     "architecture": ARCHITECTURES,
     "objective": OBJECTIVES,
     "procedure": PROCEDURES,
+    "output": OUTPUTS,
 }
 DEFAULT_MODELS = 16
 BY_KIND: dict[str, Options] = {
@@ -61,6 +64,9 @@ class AuditConfig(AttackConfig):
     """Where official files lie; then RETICENT_DATA, then the cache folder."""
     label: str | None = None
     """For csv and Parquet files: the label's column."""
+    not_features: tuple[str, ...] = ()
+    """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
+    them, and they may have gaps."""
     records: Annotated[int, Ge(2)] | None = None
     """How many records to audit, drawn at random; by default all that no other role takes."""
     validation: Annotated[int, Ge(0)] = 0
@@ -80,8 +86,8 @@ class AuditConfig(AttackConfig):
     out: str = "reticent-audit"
     """Folder for report.html, audit.json and records.csv."""
     recipe: Options = Field(default_factory=dict)
-    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective`` and ``procedure`` are a name or a
-    table with ``name`` and options."""
+    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output`` are a
+    name, or a table with ``name`` and options."""
     queries: Options = Field(default_factory=dict)
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
 
@@ -181,7 +187,7 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
             raise error.prefixed(f"{file}: ") from None
     if values.get("attacks") and "attack" in tree:
         # Options that the file gives to attacks it would run, and this call does not.
-        kept = [*values["attacks"], *(name for name in tree["attack"] if name not in ATTACKS)]
+        kept = [*several(values["attacks"]), *(name for name in tree["attack"] if name not in ATTACKS)]
         tree["attack"] = {name: options for name, options in tree["attack"].items() if name in kept}
     for key, value in values.items():
         if value is not None:
@@ -242,7 +248,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
         The job.
 
     Raises:
-        InputError: the architecture does not take such records.
+        InputError: the architecture does not take such records, or columns of a table are named where there is none.
     """
     from reticent.population.train import choose_device
 
@@ -252,8 +258,12 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     models = config.models or usual
     attacks = build_attacks(config)
     queries = Queries(**config.queries)
+    if config.dataset == OWN and (config.label or config.not_features):
+        raise InputError(
+            "label and not_features name columns of a csv or Parquet file, got data as they are: leave them out"
+        )
     if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, label=config.label)
+        records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
     recipe = build_recipe(suggested or BY_KIND[records.kind], config.recipe)
     sizes = {"validation": config.validation, "reference": config.reference, "population": config.population}
     roles = Roles.split(records, config.seed, audited=config.records, **sizes)
@@ -269,6 +279,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
             f"of shape {records.x.shape[1:]}: give another --architecture, or module:factory of your own"
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
+    check(recipe, len(roles.reference))
     workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
     return Job(config, records, population, attacks, workers, device, labellings)
 

@@ -19,7 +19,7 @@ from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.store import Store
 from reticent.training.data import Examples
-from reticent.training.loop import Materials
+from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -138,7 +138,7 @@ def _probe(population: Population, store: Store, device: str) -> _Probed:
         clock.append(time.perf_counter())
         trained = PROCEDURES[recipe.procedure.method].train(short, materials, streams)
         clock.append(time.perf_counter())
-        maker.ask(trained.model)
+        maker.ask(trained.model, 0)
         clock.append(time.perf_counter())
     finally:
         torch.set_num_threads(threads)

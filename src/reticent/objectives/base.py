@@ -1,12 +1,45 @@
-"""What an objective is: a function of logits and labels to a scalar, and facts about it."""
+"""What an objective is: a function of logits and labels to a scalar, a few hooks of the loop, and facts about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from reticent.spec import Spec
+
+Need = Literal["reference"]
+"""What a method must be given beside members: the defender's reference non-members."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Records as tensors; images stay ``uint8`` until a batch is taken.
+
+    Attributes:
+        x: ``(n, ...)``.
+        y: ``int64 (n,)``.
+    """
+
+    x: Tensor
+    y: Tensor
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, ids: Tensor) -> "Examples":
+        """Gather some of the records.
+
+        Args:
+            ids: their rows, ``int64 (B,)``, on any device.
+
+        Returns:
+            The records, in that order.
+        """
+        rows = ids.to(self.y.device)
+        return Examples(self.x[rows], self.y[rows])
 
 
 @dataclass(frozen=True)
@@ -15,26 +48,117 @@ class Batch:
 
     Attributes:
         ids: rows of the batch's records among the members, ``int64 (B,)``.
-        epoch: from 0.
+        epoch: from 0 in each run of the loop, so that it starts again in a fine-tuning stage.
     """
 
     ids: Tensor
     epoch: int
 
 
-class Objective(Protocol):
-    """A loss: differentiable, a mean over the batch unless its entry says otherwise."""
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What an objective may know of a run of the loop, and do in it.
 
-    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        """Compute the loss.
+    Attributes:
+        model: the network that is trained.
+        classes: number of classes C.
+        epochs: that the run is planned to have.
+        batch_size: records a step.
+        members: the training records, not augmented; ``Batch.ids`` are its rows.
+        reference: the defender's reference non-members; may be empty.
+        device: where all tensors lie.
+        ask: stored records ``(B, ...)`` to ``float32`` logits ``(B, C)``, by the model in the mode that it is in, under
+            the recipe's precision; gradients flow.
+        update: one more step of the optimizer on a scalar, at the present learning rate, with the recipe's clipping.
+        generator: a random stream of its own by name, on the CPU; switching a method off moves no other stream.
+    """
+
+    model: nn.Module
+    classes: int
+    epochs: int
+    batch_size: int
+    members: Examples
+    reference: Examples
+    device: torch.device
+    ask: Callable[[Tensor], Tensor]
+    update: Callable[[Tensor], None]
+    generator: Callable[[str], torch.Generator]
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Put the model into eval mode, and every part of it back as it was: no statistics move, no dropout draws.
+
+        Yields:
+            Nothing.
+        """
+        modes = {module: module.training for module in self.model.modules()}
+        self.model.eval()
+        try:
+            yield
+        finally:
+            for module, mode in modes.items():
+                module.training = mode
+
+
+class Objective:
+    """A loss with the hooks that the loop calls, in the order below. Most losses are no more than ``__call__``.
+
+    An objective with its coefficient at zero draws no random number, asks the model nothing and moves no bit of plain
+    training.
+    """
+
+    context: Context
+
+    def begin(self, context: Context) -> None:
+        """Prepare for one run of the loop; state of an earlier run is forgotten.
 
         Args:
-            logits: ``(B, C)``, C at least 2.
+            context: what is known of the run.
+        """
+        self.context = context
+
+    def start_epoch(self, epoch: int) -> None:
+        """Do what comes before an epoch.
+
+        Args:
+            epoch: from 0.
+        """
+
+    def inputs(self, x: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        """Change the input of a step, or do what comes before it.
+
+        Args:
+            x: model input ``(B, ...)``, augmented and normalised.
+            targets: ``int64 (B,)``.
+            batch: what else is known of the step.
+
+        Returns:
+            Model input of the same shape.
+        """
+        del targets, batch
+        return x
+
+    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        """Compute the loss: differentiable, a mean over the batch unless the entry says otherwise.
+
+        Args:
+            logits: ``float32 (B, C)``, C at least 2.
             targets: ``int64 (B,)``.
             batch: what else is known of the step.
 
         Returns:
             A scalar, in nats.
+        """
+        raise NotImplementedError
+
+    def stepped(self) -> None:
+        """Do what comes after the optimizer's step."""
+
+    def end_epoch(self, epoch: int) -> None:
+        """Do what comes after an epoch.
+
+        Args:
+            epoch: from 0.
         """
 
 
@@ -44,12 +168,18 @@ class ObjectiveEntry:
 
     Attributes:
         spec: the class of its spec.
-        build: from a spec to the function that the loop calls.
+        build: from a spec to the objective that the loop calls.
         summary: one sentence.
         per_record: the loss is a mean of terms of single records; DP-SGD refuses others.
+        paper: what to cite.
+        cost: beside plain training, in words.
+        needs: what it must be given.
     """
 
     spec: type[Spec]
     build: Callable[[Any], Objective]
     summary: str
     per_record: bool
+    paper: str
+    cost: str = "none"
+    needs: tuple[Need, ...] = ()

@@ -22,12 +22,13 @@ def build(spec: CrossEntropy) -> Objective:
         spec: no options.
 
     Returns:
-        The function that the loop calls.
+        The objective that the loop calls.
     """
     del spec
-    return _cross_entropy
+    return _CrossEntropy()
 
 
-def _cross_entropy(logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-    del batch
-    return functional.cross_entropy(logits, targets)
+class _CrossEntropy(Objective):
+    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        del batch
+        return functional.cross_entropy(logits, targets)

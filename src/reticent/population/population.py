@@ -14,7 +14,7 @@ from reticent.data.roles import Roles
 from reticent.errors import RolesError, ShapeError
 from reticent.signals.queries import Queries
 from reticent.spec import identity
-from reticent.training.recipe import Recipe
+from reticent.training.recipe import Recipe, Untouched
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Population:
     def _shared(self) -> dict[str, Any]:
         handed = {"validation": self.roles.validation, "reference": self.roles.reference}
         return {
-            "recipe": self.recipe,
+            "recipe": self.recipe.replace(output=Untouched()),
             "data": self.records.digest,
             "seed": self.seed,
             **{name: _digest(ids) for name, ids in handed.items() if len(ids)},
@@ -85,6 +85,8 @@ class Population:
 
     def training_spec(self, model: int) -> dict[str, Any]:
         """State what a training run is made from: recipe (with the user's code), data, members, seed, row.
+
+        What is done to a model's answers is no part of its training, so that it trains nothing again.
 
         Args:
             model: its row.
@@ -95,7 +97,7 @@ class Population:
         return {"kind": "training", "model": model, "members": _digest(self.members(model)), **self._shared}
 
     def signals_spec(self, model: int) -> dict[str, Any]:
-        """State what a signals run is made from: the training run, the records asked about, the queries.
+        """State what a signals run is made from: the training run, the records, the queries, the output defense.
 
         Args:
             model: its row.
@@ -104,7 +106,8 @@ class Population:
             What its name is the hash of.
         """
         asked = {"audited": _digest(self.roles.audited), "population": _digest(self.roles.population)}
-        return {"kind": "signals", "of": self.training_id(model), "queries": self.queries, **asked}
+        seen = {} if isinstance(self.recipe.output, Untouched) else {"output": self.recipe.output}
+        return {"kind": "signals", "of": self.training_id(model), "queries": self.queries, **asked, **seen}
 
     def training_id(self, model: int) -> str:
         """Name the run that trains one model.

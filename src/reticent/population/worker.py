@@ -14,14 +14,18 @@ from torch import Tensor, nn
 
 import reticent
 from reticent.errors import ModelError, ReticentError
+from reticent.objectives.base import Examples
+from reticent.outputs import OUTPUTS, Context, Output
+from reticent.population.memory import peak
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
-from reticent.procedures.base import fresh, snapshot
+from reticent.procedures.base import snapshot
 from reticent.signals.look import Seen, look
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
-from reticent.training.loop import Materials
+from reticent.training.materials import Materials, forward
+from reticent.training.recipe import Untouched
 from reticent.training.streams import Streams
 from reticent.usercode import told
 
@@ -43,6 +47,10 @@ class Made:
     signals: str
     facts: dict[str, Any]
     fresh: bool
+
+
+HANDED = ("seconds", "peak_memory_bytes", "accountant", "notices")
+"""Facts of a training run that its signals run repeats."""
 
 
 class Maker:
@@ -132,14 +140,21 @@ class Maker:
     def _train(self, model: int, draft: Draft) -> nn.Module:
         population, roles = self.population, self.population.roles
         started = time.perf_counter()
-        trained = self._trained(model)
+        with peak(self.device) as memory:
+            trained = self._trained(model)
         seconds = time.perf_counter() - started
         _write_training(draft, trained)
         ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
         draft.write_arrays("roles.safetensors", ids)
         draft.write_json("spec.json", canonical(population.training_spec(model)) | {"recipe": full(population.recipe)})
-        made = {"kind": "training", "model": model, "data": population.records.name, "seconds": seconds}
-        draft.facts = made | _environment(self.device)
+        made = {
+            "kind": "training",
+            "model": model,
+            "data": population.records.name,
+            "seconds": seconds,
+            "peak_memory_bytes": memory.bytes,
+        }
+        draft.facts = trained.facts | made | _environment(self.device)
         return trained.model
 
     def _load(self, model: int, run: Run) -> nn.Module:
@@ -147,40 +162,68 @@ class Maker:
         recipe = self.population.recipe
         if recipe.procedure.method == "function":
             return self._trained(model).model
-        network = fresh(recipe, self.materials(model), Streams(self.population.seed, model))
+        build = PROCEDURES[recipe.procedure.method].network
+        network = build(recipe, self.materials(model), Streams(self.population.seed, model))
         arrays = run.arrays("weights.safetensors")
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
         return network.eval()
 
-    def ask(self, network: nn.Module) -> Seen:
+    def ask(self, network: nn.Module, model: int) -> Seen:
         """Ask a network about the audited records.
 
         Args:
             network: in eval mode.
+            model: its row.
 
         Returns:
             Logits and margins.
         """
+        return self._ask(network, self.audited, self._output(model, network))
+
+    def _ask(self, network: nn.Module, examples: Examples, output: Output | None) -> Seen:
         population = self.population
-        return look(network, self.audited, self.prepare, population.records.classes, population.queries)
+        return look(network, examples, self.prepare, population.records.classes, population.queries, output)
+
+    def _output(self, model: int, network: nn.Module) -> Output | None:
+        """Build what the model's answers go through, from what its owner knows."""
+        spec, classes = self.population.recipe.output, self.population.records.classes
+        if isinstance(spec, Untouched):
+            return None
+        materials, streams = self.materials(model), Streams(self.population.seed, model)
+
+        @torch.no_grad()
+        def own(x: Tensor) -> Tensor:
+            return forward(network.eval(), self.prepare(x), classes).double()
+
+        known = Context(
+            own,
+            classes,
+            self.prepare,
+            materials.members,
+            materials.reference,
+            lambda name: streams.generator(f"output/{name}"),
+        )
+        return OUTPUTS[spec.method].build(spec, known)
 
     def _look(self, model: int, network: nn.Module, run: Run, draft: Draft) -> None:
         population = self.population
-        seen = self.ask(network)
+        output = self._output(model, network)
+        seen = self._ask(network, self.audited, output)
         arrays = {"logits": seen.logits, "margins": seen.margins}
         if len(self.others):
-            other = look(network, self.others, self.prepare, population.records.classes, population.queries)
+            other = self._ask(network, self.others, output)
             arrays |= {"population_logits": other.logits, "population_margins": other.margins}
         draft.write_arrays("signals.safetensors", arrays)
         roles = population.roles
         draft.write_arrays("roles.safetensors", {"audited": roles.audited, "population": roles.population})
-        draft.write_json("spec.json", canonical(population.signals_spec(model)) | {"queries": full(population.queries)})
+        asked = {"queries": full(population.queries), "output": full(population.recipe.output)}
+        draft.write_json("spec.json", canonical(population.signals_spec(model)) | asked)
         draft.facts = {
             "kind": "signals",
             "of": run.id,
             "model": model,
             "parameters": sum(p.numel() for p in network.parameters()),
-            "seconds": run.facts["seconds"],
+            **{key: run.facts[key] for key in HANDED if key in run.facts},
             **self._accuracies(model, seen),
         }
 

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor, nn
 
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
+from reticent.objectives import OBJECTIVES, Objective
+from reticent.objectives.base import Need
 from reticent.spec import Spec
-from reticent.training.loop import History, Materials
+from reticent.training.loop import History
+from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -22,27 +26,15 @@ class Trained:
         initial: its state before the first step, by name; empty where the procedure cannot know it.
         history: losses by epoch.
         artefacts: what else the procedure made, such as masks or scores.
+        facts: what else there is to say, as plain JSON values; ``notices`` holds sentences for the report,
+            ``accountant`` the epsilon that the procedure proves: ``{"epsilon", "delta", "source"}``.
     """
 
     model: nn.Module
     initial: dict[str, Tensor]
     history: History
     artefacts: dict[str, Tensor] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ProcedureEntry:
-    """One line of the table.
-
-    Attributes:
-        spec: the class of its spec.
-        train: ``(recipe, materials, streams) -> Trained``.
-        summary: one sentence.
-    """
-
-    spec: type[Spec]
-    train: Callable[[Recipe, Materials, Streams], Trained]
-    summary: str
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
@@ -60,6 +52,47 @@ def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     with streams.lent("init"):
         model = build(entry, recipe.architecture, materials.prepare.input, materials.classes)
     return model.to(materials.prepare.device)
+
+
+def _nothing(recipe: Recipe) -> None:
+    del recipe
+
+
+@dataclass(frozen=True)
+class ProcedureEntry:
+    """One line of the table.
+
+    Attributes:
+        spec: the class of its spec.
+        train: ``(recipe, materials, streams) -> Trained``.
+        summary: one sentence.
+        paper: what to cite.
+        cost: beside plain training, in words.
+        needs: what it must be given.
+        check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
+        network: builds the untrained network, so that stored weights can be put into it.
+    """
+
+    spec: type[Spec]
+    train: Callable[[Recipe, Materials, Streams], Trained]
+    summary: str
+    paper: str = ""
+    cost: str = "none"
+    needs: tuple[Need, ...] = ()
+    check: Callable[[Recipe], None] = _nothing
+    network: Callable[[Recipe, Materials, Streams], nn.Module] = fresh
+
+
+def objective(recipe: Recipe) -> Objective:
+    """Build a recipe's objective, fresh.
+
+    Args:
+        recipe: names it.
+
+    Returns:
+        The objective; one serves one run of the loop at a time.
+    """
+    return OBJECTIVES[recipe.objective.method].build(recipe.objective)
 
 
 def snapshot(model: nn.Module) -> dict[str, Tensor]:

@@ -1,8 +1,8 @@
 """Plain training: one run of the loop from a fresh initialisation."""
 
-from reticent.objectives import OBJECTIVES
-from reticent.procedures.base import Trained, fresh, snapshot
-from reticent.training.loop import Materials, fit
+from reticent.procedures.base import Trained, fresh, objective, snapshot
+from reticent.training.loop import fit
+from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -20,6 +20,5 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """
     model = fresh(recipe, materials, streams)
     initial = snapshot(model)
-    objective = OBJECTIVES[recipe.objective.method].build(recipe.objective)
-    history = fit(model, recipe, materials, objective, streams)
+    history = fit(model, recipe, materials, objective(recipe), streams)
     return Trained(model, initial, history)

@@ -9,7 +9,8 @@ from reticent import usercode
 from reticent.errors import ModelError
 from reticent.procedures.base import Trained
 from reticent.spec import Spec
-from reticent.training.loop import History, Materials
+from reticent.training.loop import History
+from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 

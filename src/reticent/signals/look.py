@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from reticent.errors import ModelError, NonFiniteError
+from reticent.outputs import Output
 from reticent.signals.matrix import margin, probabilities
 from reticent.signals.queries import Queries, all_views
 from reticent.training.data import Examples, Preparation
-from reticent.training.loop import EVALUATION_BATCH, forward
+from reticent.training.loop import EVALUATION_BATCH
+from reticent.training.materials import forward
 
 LARGEST = 1e37
 """Logits beyond this are taken for infinite: float32 could not hold their margins."""
@@ -43,7 +45,14 @@ class Seen:
 
 
 @torch.no_grad()
-def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: int, queries: Queries) -> Seen:
+def look(
+    model: nn.Module,
+    examples: Examples,
+    prepare: Preparation,
+    classes: int,
+    queries: Queries,
+    output: Output | None = None,
+) -> Seen:
     """Ask a model about records.
 
     Args:
@@ -52,6 +61,7 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
         prepare: from stored records to model input.
         classes: number of classes C.
         queries: the views of each record.
+        output: what answers go through before they are seen; by default nothing.
 
     Returns:
         Logits and margins.
@@ -71,10 +81,11 @@ def look(model: nn.Module, examples: Examples, prepare: Preparation, classes: in
         rows = slice(start, min(start + EVALUATION_BATCH, count))
         labels = examples.y[rows].cpu().numpy()
         for query, x in enumerate(all_views(queries, prepare(examples.x[rows]))):
-            answer = forward(model, x, classes).double().cpu().numpy()
-            bad += int(np.count_nonzero(~(np.abs(answer) <= LARGEST).all(axis=1)))
+            logits64 = forward(model, x, classes).double()
+            bad += int(torch.count_nonzero(~(logits64.abs() <= LARGEST).all(dim=1)))
             if bad:
                 continue
+            answer = (logits64 if output is None else output(logits64, x)).cpu().numpy()
             margins[rows, query] = margin(answer, labels)
             if query == 0:
                 logits[rows] = answer

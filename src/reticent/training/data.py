@@ -1,7 +1,5 @@
 """The records of one model on its device: tensors to gather from, and the one place where they become model input."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -9,22 +7,9 @@ from torch import Tensor
 
 from reticent.data.records import Records
 from reticent.models.base import Input
+from reticent.objectives.base import Examples
 
-
-@dataclass(frozen=True)
-class Examples:
-    """Records as tensors; images stay ``uint8`` until a batch is taken.
-
-    Attributes:
-        x: ``(n, ...)``.
-        y: ``int64 (n,)``.
-    """
-
-    x: Tensor
-    y: Tensor
-
-    def __len__(self) -> int:
-        return len(self.y)
+__all__ = ["Examples", "Preparation"]
 
 
 class Preparation:

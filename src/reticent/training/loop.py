@@ -3,17 +3,16 @@
 import copy
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import InputError, ModelError, TrainingDivergedError
-from reticent.objectives.base import Batch, Objective
-from reticent.training import augment, optim
-from reticent.training.data import Examples, Preparation
+from reticent.errors import InputError
+from reticent.objectives.base import Examples, Objective
+from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
+from reticent.training.run import Run
 from reticent.training.streams import Streams
 
 EVALUATION_BATCH = 1024
@@ -36,61 +35,15 @@ class History:
     kept: int = 0
 
 
-@dataclass(frozen=True)
-class Materials:
-    """What one model is trained from.
-
-    Attributes:
-        members: its training records.
-        validation: records to choose an epoch by; may be empty.
-        reference: the defender's reference non-members; may be empty.
-        prepare: from stored records to model input.
-        classes: number of classes C.
-        watched: records whose accuracy is noted after every epoch; they have no part in the training.
-    """
-
-    members: Examples
-    validation: Examples
-    reference: Examples
-    prepare: Preparation
-    classes: int
-    watched: Examples | None = None
-
-
-def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
-    """Ask a model, and check and widen its answer.
-
-    Args:
-        model: the network.
-        x: model input ``(B, ...)``.
-        classes: number of classes C.
-
-    Returns:
-        Logits ``(B, C)``; those of a binary head with one logit become ``(0, z)``.
-
-    Raises:
-        ModelError: the answer is no tensor of B rows and C columns.
-    """
-    wide = next((p.dtype for p in model.parameters() if p.dtype == torch.float64), None)
-    answer = model(x.to(wide) if wide is not None and x.is_floating_point() else x)
-    if not isinstance(answer, Tensor):
-        raise ModelError(
-            f"the model must answer a tensor of logits, got {type(answer).__name__}: "
-            "wrap it in a module that returns the logits alone"
-        )
-    logits = answer.view(len(x), -1) if answer.dim() == 1 and len(answer) == len(x) else answer
-    if logits.shape == (len(x), 1) and classes == 2:
-        return torch.cat([torch.zeros_like(logits), logits], dim=1)
-    if logits.shape != (len(x), classes):
-        raise ModelError(
-            f"the model answered shape {tuple(answer.shape)} for {len(x)} records: "
-            f"expected logits ({len(x)}, {classes}), "
-            "one column a class" + (" or one logit" if classes == 2 else "")
-        )
-    return logits
-
-
-def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objective, streams: Streams) -> History:
+def fit(
+    model: nn.Module,
+    recipe: Recipe,
+    materials: Materials,
+    objective: Objective,
+    streams: Streams,
+    *,
+    make: Callable[[nn.Module, Recipe, Materials, Objective, Streams], Run] = Run,
+) -> History:
     """Train a model in place, from the state that it has.
 
     Args:
@@ -99,6 +52,7 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
         materials: the records.
         objective: the loss.
         streams: the model's random streams.
+        make: the class of the run, where a procedure takes its batches or its steps in another way.
 
     Returns:
         The history; the model is left in eval mode with the kept epoch's state.
@@ -109,11 +63,11 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
     """
     given = materials.prepare.input
     check_recipe(recipe, given.kind, given.shape, len(materials.validation))
-    run = _Run(model, recipe, materials, objective, streams)
+    run = make(model, recipe, materials, objective, streams)
     best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
     with streams.lent("dropout"):
-        for epoch, batches in enumerate(planned(recipe, len(run.sizes))):
+        for epoch, batches in enumerate(planned(recipe, run.steps)):
             history.loss.append(run.epoch(epoch, batches))
             history.kept = epoch
             if materials.watched is not None:
@@ -134,22 +88,6 @@ def fit(model: nn.Module, recipe: Recipe, materials: Materials, objective: Objec
     return history
 
 
-def batch_sizes(records: int, size: int) -> list[int]:
-    """Divide an epoch into batches; a last one of a single record joins the one before, since BatchNorm needs two.
-
-    Args:
-        records: number of records.
-        size: of a batch.
-
-    Returns:
-        Sizes that add up to the records.
-    """
-    sizes = [min(size, records - start) for start in range(0, records, size)]
-    if size > 1 and len(sizes) > 1 and sizes[-1] == 1:
-        sizes[-2:] = [sizes[-2] + 1]
-    return sizes
-
-
 def planned(recipe: Recipe, batches: int) -> list[int]:
     """Plan how many batches each epoch has: all, but for the last one where training stops in the middle of it.
 
@@ -165,69 +103,6 @@ def planned(recipe: Recipe, batches: int) -> list[int]:
     whole = int(recipe.stop_after)
     rest = round((recipe.stop_after - whole) * batches)
     return [batches] * whole + [rest] * (rest > 0) or [1]
-
-
-class _Run:
-    """The state of one call of `fit`."""
-
-    def __init__(
-        self, model: nn.Module, recipe: Recipe, materials: Materials, objective: Objective, streams: Streams
-    ) -> None:
-        self.model, self.recipe, self.materials, self.objective = model, recipe, materials, objective
-        self.parameters = [p for p in model.parameters() if p.requires_grad]
-        self.optimizer = optim.optimizer(recipe, self.parameters)
-        self.order, self.noise = streams.generator("order"), streams.generator("augmentation")
-        self.sizes = batch_sizes(len(materials.members), recipe.batch_size)
-        self.step = 0
-        device = materials.prepare.device.type
-        self.cast: Callable[[], AbstractContextManager[object]] = (
-            (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
-        )
-
-    def epoch(self, epoch: int, batches: int) -> float:
-        """Visit every member once, or those of the first batches.
-
-        Args:
-            epoch: from 0.
-            batches: how many to take.
-
-        Returns:
-            Mean loss over the records visited.
-
-        Raises:
-            TrainingDivergedError: the loss is NaN or infinite.
-        """
-        self.model.train()
-        members = self.materials.members
-        order = torch.randperm(len(members), generator=self.order).to(members.y.device)
-        x, y = members.x[order], members.y[order]
-        total = torch.zeros((), dtype=torch.float64, device=y.device)
-        parts = list(zip(*(torch.split(t, self.sizes) for t in (order, x, y)), strict=True))[:batches]
-        for ids, xs, ys in parts:
-            total += self._step(xs, ys, Batch(ids, epoch)).double() * len(ys)
-        loss = float(total) / sum(self.sizes[:batches])
-        if not math.isfinite(loss):
-            raise TrainingDivergedError(
-                f"the training loss became {loss} in epoch {epoch + 1} of {self.recipe.epochs}: "
-                f"lower the learning rate ({self.recipe.learning_rate:g}), warm it up, or clip the gradient (clip_norm)"
-            )
-        return loss
-
-    def _step(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
-        recipe = self.recipe
-        if recipe.augmentation != "none":
-            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
-        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, len(self.sizes))
-        with self.cast():
-            logits = forward(self.model, self.materials.prepare(x), self.materials.classes)
-        loss = self.objective(logits.float(), y, batch)
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        if recipe.clip_norm is not None:
-            nn.utils.clip_grad_norm_(self.parameters, recipe.clip_norm)
-        self.optimizer.step()
-        self.step += 1
-        return loss.detach()
 
 
 def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: int) -> None:

@@ -16,6 +16,12 @@ class Plain(Spec):
     method: ClassVar[str] = "plain"
 
 
+class Untouched(Spec):
+    """Options of answering as the model does: none."""
+
+    method: ClassVar[str] = "none"
+
+
 class Recipe(Spec):
     """How one model is made. A defense is only ever a different recipe."""
 
@@ -25,6 +31,8 @@ class Recipe(Spec):
     """What a step minimises, of the table in `reticent.objectives`."""
     procedure: Spec = Plain()
     """How training runs as a whole, of the table in `reticent.procedures`."""
+    output: Spec = Untouched()
+    """What is done to the model's answers before anyone sees them, of the table in `reticent.outputs`."""
     epochs: Annotated[int, Ge(1), Le(100_000)] = 40
     """Passes over the members."""
     batch_size: Annotated[int, Ge(1)] = 64

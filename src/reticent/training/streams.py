@@ -18,10 +18,23 @@ class Streams:
     Attributes:
         seed: the master seed.
         model: the model's row.
+        path: names of the part of a procedure that the streams serve, such as ("sub-model", 3); empty for all of it.
     """
 
     seed: int
     model: int
+    path: tuple[str | int, ...] = ()
+
+    def child(self, *path: str | int) -> "Streams":
+        """Return the streams of a part of a procedure, independent of all others.
+
+        Args:
+            *path: the part's name.
+
+        Returns:
+            The streams.
+        """
+        return Streams(self.seed, self.model, (*self.path, *path))
 
     def generator(self, name: str) -> torch.Generator:
         """Return a stream of its own as a torch generator on the CPU.
@@ -32,7 +45,7 @@ class Streams:
         Returns:
             A fresh generator.
         """
-        return seeds.torch_generator(self.seed, "model", self.model, name)
+        return seeds.torch_generator(self.seed, "model", self.model, *self.path, name)
 
     def integer(self, name: str) -> int:
         """Return a stream as one integer, for code that takes a seed.
@@ -43,7 +56,7 @@ class Streams:
         Returns:
             An integer from 0 to 2**63 - 1.
         """
-        return seeds.integer(self.seed, "model", self.model, name)
+        return seeds.integer(self.seed, "model", self.model, *self.path, name)
 
     @contextmanager
     def lent(self, name: str) -> Iterator[None]:

@@ -1,0 +1,67 @@
+"""The most memory that a piece of work held beyond what was held before: of this process, or of its CUDA device."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+
+
+@dataclass
+class Peak:
+    """What was measured.
+
+    Attributes:
+        bytes: the growth, or None where the system cannot tell; filled in when the work ends.
+    """
+
+    bytes: int | None = None
+
+
+@contextmanager
+def peak(device: torch.device) -> Iterator[Peak]:
+    """Measure the growth of memory during a piece of work.
+
+    On the CPU this is the peak of the resident memory, which Linux counts and lets a process set back; memory that the
+    process holds already and uses again is not counted.
+
+    Args:
+        device: where the work is done.
+
+    Yields:
+        The measurement, complete when the block ends.
+    """
+    measured = Peak()
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        yield measured
+        measured.bytes = max(0, torch.cuda.max_memory_allocated(device) - before)
+        return
+    known = _set_back()
+    start = _resident("VmRSS") if known else None
+    yield measured
+    top = _resident("VmHWM") if known else None
+    if start is not None and top is not None:
+        measured.bytes = max(0, top - start)
+
+
+def _set_back() -> bool:
+    try:
+        _RESET.write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def _resident(name: str) -> int | None:
+    try:
+        found = re.search(rf"^{name}:\s+(\d+) kB", _STATUS.read_text(encoding="ascii"), re.MULTILINE)
+    except OSError:
+        return None
+    return int(found[1]) * 1024 if found else None

@@ -1,0 +1,54 @@
+"""What can be told of a recipe's parts together before anything is trained: what they need, and what has no meaning."""
+
+from collections.abc import Iterator
+
+from reticent.errors import RolesError, SpecError
+from reticent.objectives import OBJECTIVES
+from reticent.objectives.base import Need
+from reticent.outputs import OUTPUTS
+from reticent.procedures import PROCEDURES
+from reticent.training.recipe import Recipe
+
+
+def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
+    """List what the parts of a recipe must be given.
+
+    Args:
+        recipe: names an objective, a procedure and an output defense.
+
+    Returns:
+        Method to its needs, for methods that have any.
+    """
+    return {name: wanted for name, wanted in _parts(recipe) if wanted}
+
+
+def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
+    yield recipe.objective.method, OBJECTIVES[recipe.objective.method].needs
+    yield recipe.procedure.method, PROCEDURES[recipe.procedure.method].needs
+    yield recipe.output.method, OUTPUTS[recipe.output.method].needs
+
+
+def check(recipe: Recipe, reference: int) -> None:
+    """Refuse what has no meaning, and what lacks the records that it needs.
+
+    Args:
+        recipe: how models are to be made.
+        reference: how many reference non-members the defender has.
+
+    Raises:
+        SpecError: a combination that has no meaning; the message says why, and what to use.
+        RolesError: a method needs reference non-members and there are none.
+    """
+    procedure = recipe.procedure.method
+    if procedure == "function" and recipe.objective.method != "cross-entropy":
+        raise SpecError(
+            f"{recipe.objective.method} cannot be used with a training function of your own, which chooses its loss "
+            "itself: use the loss inside your function, or leave --train out"
+        )
+    PROCEDURES[procedure].check(recipe)
+    for method in needs(recipe):
+        if reference < 2:
+            raise RolesError(
+                f"{method} needs the defender's reference non-members, records that no model is trained on or audited "
+                f"with: expected at least 2, got {reference}: give --reference N"
+            )

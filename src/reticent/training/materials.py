@@ -1,0 +1,64 @@
+"""What one model is trained from, and how a model is asked."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import ModelError
+from reticent.objectives.base import Examples
+from reticent.training.data import Preparation
+
+
+@dataclass(frozen=True)
+class Materials:
+    """What one model is trained from.
+
+    Attributes:
+        members: its training records.
+        validation: records to choose an epoch by; may be empty.
+        reference: the defender's reference non-members; may be empty.
+        prepare: from stored records to model input.
+        classes: number of classes C.
+        watched: records whose accuracy is noted after every epoch; they have no part in the training.
+    """
+
+    members: Examples
+    validation: Examples
+    reference: Examples
+    prepare: Preparation
+    classes: int
+    watched: Examples | None = None
+
+
+def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
+    """Ask a model, and check and widen its answer.
+
+    Args:
+        model: the network.
+        x: model input ``(B, ...)``.
+        classes: number of classes C.
+
+    Returns:
+        Logits ``(B, C)``; those of a binary head with one logit become ``(0, z)``.
+
+    Raises:
+        ModelError: the answer is no tensor of B rows and C columns.
+    """
+    wide = next((p.dtype for p in model.parameters() if p.dtype == torch.float64), None)
+    answer = model(x.to(wide) if wide is not None and x.is_floating_point() else x)
+    if not isinstance(answer, Tensor):
+        raise ModelError(
+            f"the model must answer a tensor of logits, got {type(answer).__name__}: "
+            "wrap it in a module that returns the logits alone"
+        )
+    logits = answer.view(len(x), -1) if answer.dim() == 1 and len(answer) == len(x) else answer
+    if logits.shape == (len(x), 1) and classes == 2:
+        return torch.cat([torch.zeros_like(logits), logits], dim=1)
+    if logits.shape != (len(x), classes):
+        raise ModelError(
+            f"the model answered shape {tuple(answer.shape)} for {len(x)} records: "
+            f"expected logits ({len(x)}, {classes}), "
+            "one column a class" + (" or one logit" if classes == 2 else "")
+        )
+    return logits

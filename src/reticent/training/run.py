@@ -1,0 +1,164 @@
+"""One run of the loop: batches, steps and updates; a procedure that takes them in another way overrides a method."""
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import TrainingDivergedError
+from reticent.objectives.base import Batch, Context, Objective
+from reticent.training import augment, optim
+from reticent.training.materials import Materials, forward
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+
+class Run:
+    """The state of one call of `fit`.
+
+    Attributes:
+        steps: how many steps a whole epoch has.
+    """
+
+    def __init__(
+        self, model: nn.Module, recipe: Recipe, materials: Materials, objective: Objective, streams: Streams
+    ) -> None:
+        self.model, self.recipe, self.materials, self.objective = model, recipe, materials, objective
+        self.streams = streams
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        self.optimizer = optim.optimizer(recipe, self.parameters)
+        self.order, self.noise = streams.generator("order"), streams.generator("augmentation")
+        self.steps = self.steps_an_epoch()
+        self.step = 0
+        device = materials.prepare.device.type
+        self.cast: Callable[[], AbstractContextManager[object]] = (
+            (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
+        )
+        objective.begin(self._context())
+
+    def _context(self) -> Context:
+        recipe, materials = self.recipe, self.materials
+        return Context(
+            model=self.model,
+            classes=materials.classes,
+            epochs=recipe.epochs,
+            batch_size=recipe.batch_size,
+            members=materials.members,
+            reference=materials.reference,
+            device=materials.prepare.device,
+            ask=self.ask,
+            update=self.update,
+            generator=lambda name: self.streams.generator(f"objective/{name}"),
+        )
+
+    def ask(self, x: Tensor) -> Tensor:
+        """Ask the model about stored records, in the mode that it is in.
+
+        Args:
+            x: ``(B, ...)``, not augmented.
+
+        Returns:
+            ``float32 (B, C)``.
+        """
+        return self._logits(self.materials.prepare(x))
+
+    def _logits(self, x: Tensor) -> Tensor:
+        with self.cast():
+            return forward(self.model, x, self.materials.classes).float()
+
+    def steps_an_epoch(self) -> int:
+        """Return how many steps a whole epoch has."""
+        return len(batch_sizes(len(self.materials.members), self.recipe.batch_size))
+
+    def sample(self) -> tuple[Tensor, list[int]]:
+        """Draw which records an epoch visits, in which order.
+
+        Returns:
+            Rows of the members, one batch after the other, and the size of each batch.
+        """
+        count = len(self.materials.members)
+        return torch.randperm(count, generator=self.order), batch_sizes(count, self.recipe.batch_size)
+
+    def epoch(self, epoch: int, batches: int) -> float:
+        """Visit the batches of one epoch, or the first of them.
+
+        Args:
+            epoch: from 0.
+            batches: how many to take.
+
+        Returns:
+            Mean loss over the records visited.
+
+        Raises:
+            TrainingDivergedError: the loss is NaN or infinite.
+        """
+        self.objective.start_epoch(epoch)
+        self.model.train()
+        members = self.materials.members
+        drawn, sizes = self.sample()
+        order = drawn.to(members.y.device)
+        x, y = members.x[order], members.y[order]
+        total = torch.zeros((), dtype=torch.float64, device=y.device)
+        parts = list(zip(*(torch.split(t, sizes) for t in (order, x, y)), strict=True))[:batches]
+        for ids, xs, ys in parts:
+            total += self.take(xs, ys, Batch(ids, epoch)).double() * len(ys)
+        self.objective.end_epoch(epoch)
+        loss = float(total) / max(1, sum(sizes[:batches]))
+        if not math.isfinite(loss):
+            raise TrainingDivergedError(
+                f"the training loss became {loss} in epoch {epoch + 1} of {self.recipe.epochs}: "
+                f"lower the learning rate ({self.recipe.learning_rate:g}), warm it up, or clip the gradient (clip_norm)"
+            )
+        return loss
+
+    def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
+        """Take one step.
+
+        Args:
+            x: stored records ``(B, ...)``.
+            y: their labels.
+            batch: what else is known of the step.
+
+        Returns:
+            The loss, detached.
+        """
+        recipe = self.recipe
+        if recipe.augmentation != "none":
+            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
+        given = self.objective.inputs(self.materials.prepare(x), y, batch)
+        loss = self.objective(self._logits(given), y, batch)
+        self.update(loss)
+        self.step += 1
+        return loss.detach()
+
+    def update(self, loss: Tensor) -> None:
+        """Move the parameters by one step of the optimizer.
+
+        Args:
+            loss: a scalar to go down.
+        """
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self.recipe.clip_norm is not None:
+            nn.utils.clip_grad_norm_(self.parameters, self.recipe.clip_norm)
+        self.optimizer.step()
+        self.objective.stepped()
+
+
+def batch_sizes(records: int, size: int) -> list[int]:
+    """Divide an epoch into batches; a last one of a single record joins the one before, since BatchNorm needs two.
+
+    Args:
+        records: number of records.
+        size: of a batch.
+
+    Returns:
+        Sizes that add up to the records.
+    """
+    sizes = [min(size, records - start) for start in range(0, records, size)]
+    if size > 1 and len(sizes) > 1 and sizes[-1] == 1:
+        sizes[-2:] = [sizes[-2] + 1]
+    return sizes

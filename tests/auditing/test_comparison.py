@@ -70,11 +70,11 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "tpr")["verdict"] == "second lower"
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
-    assert three["sentence"] == "decay leaks less than plain; again and plain are a tie at this size."
+    assert three["sentence"] == "decay leaks less than plain; no difference is shown between again and plain."
     text = " ".join(three["detail"])
     assert "decay leaks less than plain: at 1 false alarm in 20, " in text
     assert "decay is less accurate than plain (difference -" in text
-    assert "In accuracy, again and plain are a tie (difference " in text
+    assert "In accuracy, no difference is shown between again and plain (difference " in text
     assert any("A tie does not show that two recipes are equal" in line for line in three["cannot_say"])
 
 
@@ -130,11 +130,12 @@ def test_control_that_does_as_well():
         entry("plain, 3 of 20 epochs", 0.3, accuracy=0.8, role="control", matches=("decay",)),
     )
     assert found["sentence"] == (
-        "decay leaks less than plain, and it is a tie with the control that was stopped early to be as accurate."
+        "decay leaks less than plain, but no difference is shown between it and the control that was stopped early to "
+        "be as accurate."
     )
     lead = (
-        "decay is a tie at this size with the undefended model that was stopped early (plain, 3 of 20 epochs), so it "
-        "is not shown to do better than stopping early does: at 1 false alarm in 20, "
+        "No difference is shown between decay and the undefended model that was stopped early (plain, 3 of 20 epochs), "
+        "so it is not shown to do better than stopping early does: at 1 false alarm in 20, "
     )
     assert any(line.startswith(lead) for line in found["detail"])
 
@@ -144,7 +145,8 @@ def test_control_that_does_as_well():
     [
         (1.0, 0.8, "so it protects by more than by being less accurate"),
         (0.05, 0.8, "so stopping early protects better"),
-        (1.0, 0.88, "but it is less accurate than that, too, so which of the two is better is open"),
+        (1.0, 0.88, "percentage points less accurate than that, too, so which of the two is better is open"),
+        (0.5, 0.88, "percentage points less accurate than that, so this does not settle which of the two is better"),
     ],
 )
 def test_control_that_does_worse_better_or_does_not_match(leak, accuracy, words):
@@ -156,6 +158,27 @@ def test_control_that_does_worse_better_or_does_not_match(leak, accuracy, words)
     (line,) = [line for line in found["detail"] if "(early)" in line]
     assert words in line
     assert [row["name"] for row in found["rows"]] == ["plain", "decay", "early"]
+    apart = 100 * abs(pick(found, "decay", "early", "accuracy")["difference"])
+    told = f"{apart:.2f} percentage points more accurate than it"
+    assert (accuracy == 0.88) == (told in found["sentence"])
+    assert (accuracy == 0.88) == ("to be as accurate" not in found["sentence"])
+    assert (accuracy == 0.88) == any(told in line and "too kind to decay" in line for line in found["cannot_say"])
+
+
+def test_a_control_that_is_less_accurate_is_said_to_be_too_hard_on_the_recipe():
+    found = run(
+        entry("plain", 1.5, accuracy=0.9),
+        entry("decay", 0.5, accuracy=0.8),
+        entry("early", 0.1, accuracy=0.72, role="control", matches=["decay"]),
+    )
+    assert "but it leaks more than the control that was stopped early, which is " in found["sentence"]
+    assert "percentage points less accurate than it." in found["sentence"]
+    assert any(
+        "gives away less by that alone, so the comparison is too hard on decay" in c for c in found["cannot_say"]
+    )
+    assert any(
+        "more accurate than that, too, so which of the two is better is open" in line for line in found["detail"]
+    )
 
 
 def test_auc_and_tpr_may_contradict_each_other():

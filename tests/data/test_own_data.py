@@ -288,6 +288,15 @@ def test_parquet(tmp_path):
     assert records.class_names == ("no", "yes")
 
 
+def test_columns_of_parquet_that_are_no_features_may_be_anything(tmp_path):
+    path = parquet(tmp_path, a=[1, 2], seen=[None, 3], tags=[["x"], []], label=[0, 1])
+    records = load(path, not_features=["seen", "tags"])
+    assert records.x.tolist() == [[1], [2]]
+    assert records.columns["seen"].tolist() == [None, 3]
+    assert records.columns["tags"].tolist() == [["x"], []]
+    assert records.label == "label"
+
+
 @pytest.mark.parametrize(
     ("columns", "words"),
     [

@@ -59,9 +59,9 @@ def test_the_seed_decides():
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        ({"audited": 8, "validation": 3}, "10 records, but audited 8 + validation 3 = 11 are asked for"),
+        ({"audited": 8, "validation": 3}, "which is all there are, got 8 to audit, 3 for validation, 11 in all: ask"),
         ({"validation": -1}, "sizes of zero or more, got {'validation': -1}"),
-        ({"population": 9}, "audited at least 2 + population 9 = 11"),
+        ({"population": 9}, "got at least 2 to audit, 9 for population, 11 in all"),
     ],
 )
 def test_impossible_sizes_are_refused(sizes, words):

@@ -90,9 +90,12 @@ def test_audits_that_ran_give_the_same_comparison_and_nothing_is_trained_again(c
         progress=seen.append,
     )
     assert all(state.found == state.total for state in seen)
-    numbers = [d.document["rows"] for d in (done, again)]
+    numbers = [{k: v for k, v in d.document.items() if k != "environment"} for d in (done, again)]
     assert numbers[0] == numbers[1]
-    assert again.document["pairs"] == done.document["pairs"]
+    costs = done.document["environment"]["rows"]
+    assert list(costs) == [one["name"] for one in done.document["rows"]]
+    assert all(cost["seconds_per_model"] > 0 for cost in costs.values())
+    assert "seconds" not in json.dumps(numbers[0])
 
 
 def test_without_the_early_stopped_control(compared):
@@ -140,6 +143,7 @@ def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
     assert tested["auc"] == "second lower"
     assert any("no early-stopped control" in note for note in done.document["cannot_say"])
     assert done.document["rows"][0]["accuracy"]["non_members"] is not None
+    assert done.document["data"]["name"] == "given outputs"
 
 
 def test_a_recipe_and_itself_are_a_tie(tmp_path):

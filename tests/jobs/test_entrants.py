@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
+from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError, UnknownNameError
 from reticent.jobs.entrants import entrants
 
 SMALL = {"records": 120, "models": 4, "epochs": 2, "attacks": ("loss",), "workers": 1}
@@ -125,6 +125,44 @@ def test_audits_that_cannot_be_made_again(audited, tmp_path):
 def save(path, membership, labels):
     np.savez(path, labels=labels, membership=membership, margins=np.random.default_rng(0).normal(size=membership.shape))
     return path
+
+
+def test_options_that_mean_nothing_for_outputs_are_refused_and_the_others_used(tmp_path):
+    membership = reticent.Membership.draw(6, 60, 0).matrix
+    files = [save(tmp_path / f"{name}.npz", membership, np.arange(60) % 3) for name in "ab"]
+    with pytest.raises(SpecError, match=r"epochs: all that is compared are outputs .* nothing is trained here"):
+        entrants(files, (), {"epochs": 3})
+    with pytest.raises(UnknownNameError, match="unknown key 'epoch'"):
+        entrants(files, (), {"epoch": 3})
+    with pytest.raises(SpecError, match="no array 'sex' to group records by"):
+        entrants(files, (), {"group_by": ["sex"]})
+    values = {"attacks": ["lira"], "attack.lira.variance": "pooled", "confidence": 0.9}
+    one, _ = entrants(files, (), values)
+    assert one.brought.config.confidence == 0.9
+    assert [spec.variance for spec in one.brought.attacks] == ["pooled"]
+    done = reticent.compare(*files, out=tmp_path / "o", replicates=100, attack__lira__variance="pooled")
+    lira = next(attack for attack in done.audits["a"]["attacks"] if attack["name"] == "lira")
+    assert lira["spec"]["variance"] == "pooled"
+    assert lira["bootstrap"]["replicates"] == 100
+
+
+def test_outputs_of_other_references_targets_or_kinds_are_refused(tmp_path):
+    membership = reticent.Membership.draw(6, 60, 0).matrix
+    a, b, c, d = (tmp_path / f"{name}.npz" for name in "abcd")
+    plain = {"labels": np.arange(60) % 3, "membership": membership, "margins": np.zeros((6, 60))}
+    np.savez(a, **plain)
+    np.savez(b, **plain, references=[1, 2, 3, 4])
+    np.savez(c, **plain, targets=[0, 1])
+    np.savez(d, labels=plain["labels"], membership=membership, logits=np.zeros((6, 60, 3)))
+    for other, words in ((b, "may learn from.* references"), (c, "are audited.* targets"), (d, "attacks.* --attack")):
+        with pytest.raises(InputError, match=f"differ in .*{words}"):
+            entrants([a, other], (), {})
+    assert len(entrants([a, d], (), {"attacks": "lira"})) == 2
+
+
+def test_a_recipe_needs_a_name():
+    with pytest.raises(InputError, match="expected a name for each recipe, got an empty one"):
+        entrants((), {"": {}, "decay": {"weight_decay": 0.1}}, SMALL)
 
 
 def test_outputs_that_were_brought_pair_by_labels_and_membership(tmp_path):

@@ -128,8 +128,8 @@ def test_columns_are_asked_for_once_and_classes_are_always_there(people):
         prepare(chosen(None, values | {"group_by": ["age", "age"]}))
     job = prepare(chosen(None, values | {"group_by": ["class"]}))
     assert [labelling.by for labelling in job.labellings] == ["class"]
-    with pytest.raises(SpecError, match="group_by"):
-        prepare(chosen(None, values | {"group_by": "age"}))
+    (_, age) = prepare(chosen(None, values | {"group_by": "age"})).labellings
+    assert age.by == "age"
 
 
 def test_too_many_groups_are_refused_before_training(tmp_path):
@@ -204,13 +204,63 @@ def test_groups_of_outputs_on_the_command_line(brought, tmp_path, capsys):
 def test_arrays_of_outputs_are_checked(brought, tmp_path):
     file = tmp_path / "outputs.npz"
     np.savez(file, **brought, sex=sexes(), age=np.arange(200))
-    with pytest.raises(SpecError, match=r"unknown array 'age'.*to compare groups by it, give --group-by age"):
-        read_signals(file, ["sex"])
     with pytest.raises(SpecError, match="no array 'race' to group records by; besides the outputs it holds age, sex"):
         read_signals(file, ["race"])
     with pytest.raises(SpecError, match="no array 'margins' to group"):
         read_signals(file, ["margins"])
     assert sorted(read_signals(file, ["sex", "age", "class"])["groups"]) == ["age", "sex"]
+
+
+def test_arrays_that_are_not_asked_for_are_named_and_those_that_are_misspelt_refused(brought, tmp_path, capsys):
+    file = tmp_path / "outputs.npz"
+    np.savez(file, **brought, sex=sexes(), age=np.arange(200), note=np.array("from the lab"))
+    arrays = read_signals(file, ["sex"])
+    assert (list(arrays["groups"]), arrays["ungrouped"]) == (["sex"], ("age", "note"))
+    assert run(["attack", "--signals", file, "--attack", "lira", "--out", tmp_path / "o"]) in {0, None}
+    told = "Whether records differ by sex, age, note is not known"
+    assert told in capsys.readouterr().out
+    said = json.loads((tmp_path / "o" / "audit.json").read_text())["verdict"]["cannot_say"]
+    assert any(line.startswith(told) for line in said)
+    np.savez(file, **brought, target=np.array([0, 1]))
+    with pytest.raises(SpecError, match="unknown array 'target': did you mean 'targets'"):
+        read_signals(file)
+
+
+def test_a_column_that_is_called_class_is_not_the_classes(brought, tmp_path):
+    values = np.where(np.arange(200) < 80, "first", "third")
+    groups = reticent.attack(**brought, groups={"class": values}, attacks="lira", replicates=100).document["groups"]
+    assert [entry["by"] for entry in groups] == ["class", "column class"]
+    assert groups[1]["most_exposed"] == "first"
+    file = tmp_path / "outputs.npz"
+    np.savez(file, **brought, **{"class": values})
+    assert list(read_signals(file, ["class"])["groups"]) == ["class"]
+    lines = [f"{i},{i % 2},{values[i]}" for i in range(200)]
+    (tmp_path / "ship.csv").write_text("age,survived,class\n" + "\n".join(lines))
+    asked = {"dataset": tmp_path / "ship.csv", "label": "survived", "models": 4}
+    job = prepare(chosen(None, asked | {"group_by": ["class"]}))
+    assert [labelling.by for labelling in job.labellings] == ["class", "column class"]
+    assert job.labellings[1].names == ("first", "third")
+    with pytest.raises(InputError, match="group_by: 'survived' is the label's column, and records are always grouped"):
+        prepare(chosen(None, asked | {"group_by": ["survived"]}))
+
+
+def test_a_column_that_is_no_feature_may_have_gaps_and_any_texts(tmp_path):
+    lines = [f"p{i},{i / 7:.3f},{'' if i % 3 else i % 2},{i % 2}" for i in range(600)]
+    (tmp_path / "t.csv").write_text("id,x,smoker,label\n" + "\n".join(lines))
+    values = {"dataset": tmp_path / "t.csv", "models": 4}
+    with pytest.raises(InputError, match=r"'id' has 600 different texts.* --not-feature id"):
+        prepare(chosen(None, values))
+    with pytest.raises(InputError, match=r"'smoker' has 400 values that are empty.* --not-feature smoker"):
+        prepare(chosen(None, values | {"not_features": "id"}))
+    job = prepare(chosen(None, values | {"not_features": ["id", "smoker"], "group_by": "smoker"}))
+    assert job.records.x.shape == (600, 1)
+    assert job.labellings[1].names == ("0", "1", "(missing)")
+    with pytest.raises(UnknownNameError, match=r"column in not_features of .* 'ids': did you mean 'id'"):
+        prepare(chosen(None, values | {"not_features": ["ids"]}))
+    with pytest.raises(InputError, match="not_features: 'label' is the label's column"):
+        prepare(chosen(None, values | {"not_features": ["label"]}))
+    with pytest.raises(InputError, match="names columns of a csv or Parquet file, got the data set digits"):
+        prepare(chosen(None, {"dataset": "digits", "not_features": ["id"]}))
 
 
 @pytest.mark.skipif(

@@ -10,6 +10,8 @@ from reticent.errors import InputError, ShapeError
 
 CLASS = "class"
 """What records are always grouped by."""
+COLUMN_CLASS = "column class"
+"""What a column of the user's is called that has the same name."""
 MOST_NUMBERS = 20
 """A column of more different numbers is cut into ranges that hold a quarter of the records each."""
 MOST_GROUPS = 200

@@ -44,7 +44,7 @@ def attack(
     from reticent.attacks import ATTACKS
     from reticent.cli.screen import stdout
     from reticent.jobs.attack import attack as run
-    from reticent.jobs.attack import check_scores, read_signals, save_scores
+    from reticent.jobs.attack import check_scores, not_looked_at, read_signals, save_scores
     from reticent.jobs.attacks import gather_attacks
     from reticent.report.tables import terminal
 
@@ -61,6 +61,8 @@ def attack(
     )  # fmt: skip
     console = stdout()
     console.print(terminal(done.document))
+    for said in not_looked_at(arrays.get("ungrouped", ())):
+        console.print(said, soft_wrap=True, markup=False)
     files = [*done.files, *([save_scores(scores, done.scores)] if scores else [])]
     for file in files:
         console.print(str(file), soft_wrap=True)

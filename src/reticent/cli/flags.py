@@ -21,6 +21,8 @@ class Flags:
     "Folder of official data files; then RETICENT_DATA, then the cache folder."
     label: str | None = None
     "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
+    not_feature: Annotated[list[str] | None, Parameter(negative="")] = None
+    "For csv and Parquet files, a column that models do not see, such as a record's number; repeat it for several."
     records: int | None = None
     "How many records to audit, drawn at random. [all]"
     architecture: str | None = None
@@ -81,7 +83,7 @@ class Flags:
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         settings = given.pop("set", [])
         given.pop("config", None)
-        renamed = {"attack": "attacks", "architecture": "recipe.architecture.name"}
+        renamed = {"attack": "attacks", "not_feature": "not_features", "architecture": "recipe.architecture.name"}
         values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in given.items()}
         return values | dict(setting(text) for text in settings)
 

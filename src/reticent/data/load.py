@@ -1,6 +1,7 @@
 """Load a data set: by its name in the table, from a user's file, or from a user's Python."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from reticent import usercode
@@ -11,7 +12,12 @@ from reticent.errors import CorruptFileError, InputError, UnknownNameError
 
 
 def load(
-    name_or_path: str | Path, *, data_dir: Path | str | None = None, verify: bool = True, label: str | None = None
+    name_or_path: str | Path,
+    *,
+    data_dir: Path | str | None = None,
+    verify: bool = True,
+    label: str | None = None,
+    not_features: Sequence[str] = (),
 ) -> Records:
     """Load a data set.
 
@@ -22,6 +28,7 @@ def load(
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
         label: for csv and Parquet files, the label's column.
+        not_features: for csv and Parquet files, columns that models do not see; records can be grouped by them.
 
     Returns:
         The records.
@@ -39,13 +46,15 @@ def load(
         raise InputError(
             f"label: names the label's column of a csv or Parquet file, got the data set {text}: leave it out"
         )
+    if not_features and Path(text).suffix not in {".csv", ".parquet"}:
+        raise InputError(f"not_features: names columns of a csv or Parquet file, got the data set {text}: leave it out")
     if text in DATASETS:
         return _official(text, data_dir, verify=verify)
     if usercode.is_import_string(text):
         return imported.read(text)
     path = Path(text).expanduser()
     if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
-        return own.read(path, label)
+        return own.read(path, label, not_features)
     unknown = UnknownNameError("data set", text, DATASETS)
     raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(own.SUFFIXES)}, or module:function)")
 

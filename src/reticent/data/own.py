@@ -2,6 +2,7 @@
 
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", 
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 
 
-def read(path: Path, label: str | None = None) -> Records:
+def read(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
     """Read a file, or a folder with ``x.npy`` and ``y.npy``.
 
     Args:
@@ -26,6 +27,7 @@ def read(path: Path, label: str | None = None) -> Records:
             record, to group by; an ``x.npy`` with ``y.npy`` beside it, or
             their folder; a ``.csv`` file with a header; a ``.parquet`` file.
         label: for csv and Parquet, the label's column.
+        not_features: for csv and Parquet, columns that models do not see.
 
     Returns:
         The records.
@@ -43,9 +45,9 @@ def read(path: Path, label: str | None = None) -> Records:
         if path.suffix == ".npz":
             return _npz(path)
         if path.suffix == ".csv":
-            return table.read_csv(path, label)
+            return table.read_csv(path, label, not_features)
         if path.suffix == ".parquet":
-            return table.read_parquet(path, label)
+            return table.read_parquet(path, label, not_features)
     except OSError as error:
         raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     raise InputError(f"{path}: expected a file of type {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")

@@ -34,6 +34,7 @@ class Records:
         columns: facts about the records that a model does not see, such as a group, each ``(N,)``.
         licence: under which terms the data may be used.
         citation: what to cite.
+        label: the column of a table that the labels were read from; empty if they come from elsewhere.
         picture: for features that are the pixels of a grey picture, from 0 to 1: its height and width. For display
             only: models see a row.
     """
@@ -50,6 +51,7 @@ class Records:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     licence: str = "not stated"
     citation: str = "not stated"
+    label: str = ""
     picture: tuple[int, ...] = ()
 
     @classmethod

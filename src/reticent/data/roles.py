@@ -71,10 +71,12 @@ class Roles:
             raise RolesError(f"roles: expected sizes of zero or more, got {negative}")
         wanted = (audited or 2) + sum(others.values())
         if wanted > len(records):
+            parts = [f"{n:,} for {name}" for name, n in others.items() if n]
+            asked = [f"{audited:,} to audit" if audited else "at least 2 to audit", *parts]
+            total = f", {wanted:,} in all" if parts else ""
             raise RolesError(
-                f"roles: {len(records)} records, but audited {audited or 'at least 2'} + "
-                + " + ".join(f"{name} {n}" for name, n in others.items() if n)
-                + f" = {wanted} are asked for: ask for fewer"
+                f"roles: expected at most {len(records):,} records, which is all there are, got {', '.join(asked)}"
+                f"{total}: ask for fewer"
             )
         order = seeds.rng(seed, "roles").permutation(np.unique(records.groups))
         sizes = np.bincount(records.groups, minlength=len(records))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reticent.data.given import records
 from reticent.data.records import Records
-from reticent.errors import CorruptFileError, InputError, MissingExtraError, nearest
+from reticent.errors import CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
 
 LABELS = ("label", "labels", "y", "target", "class")
 """Names that tell the label's column, where there is just one of them; else the user says which it is."""
@@ -19,16 +19,20 @@ LABELS = ("label", "labels", "y", "target", "class")
 MOST_CATEGORIES = 500
 """A column of more different texts is taken for names or prose, not for a category."""
 
+GAPS = "fill them in, leave the rows out, or say that it is no feature with --not-feature {0}"
+"""What to do about a feature that is not known of every record."""
+
 MOST_COLUMNS = 200
 """A wider table's columns are features only; a narrower one's are kept as they are, too, to group records by."""
 
 
-def read_csv(path: Path, label: str | None = None) -> Records:
+def read_csv(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
     """Read a csv file with a header.
 
     Args:
         path: the file.
         label: the label's column; by default the only one with a name of `LABELS`.
+        not_features: columns that models do not see, such as a number of the record; they may hold anything, gaps too.
 
     Returns:
         Tabular records: numbers as they are, other columns one-hot, with the texts in sorted order.
@@ -51,15 +55,16 @@ def read_csv(path: Path, label: str | None = None) -> Records:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(_is_number(name) for name in header):
         raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got numbers: add one")
-    return _records(path, [name.strip() for name in header], columns, label)
+    return _records(path, [name.strip() for name in header], columns, label, not_features)
 
 
-def read_parquet(path: Path, label: str | None = None) -> Records:
+def read_parquet(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
     """Read a Parquet file.
 
     Args:
         path: the file.
         label: the label's column; by default the only one with a name of `LABELS`.
+        not_features: columns that models do not see.
 
     Returns:
         Tabular records, as for `read_csv`.
@@ -80,15 +85,16 @@ def read_parquet(path: Path, label: str | None = None) -> Records:
         raise CorruptFileError(f"{path}: cannot be read as Parquet: {error}") from None
     columns = []
     for name, column in zip(table.column_names, table.columns, strict=True):
+        if name in not_features:
+            columns.append(np.fromiter(column.to_pylist(), dtype=object, count=len(column)))
+            continue
         if column.null_count:
-            raise InputError(
-                f"{path}: column {name!r} has {column.null_count} gaps: fill them in, or leave the rows out"
-            )
+            raise InputError(f"{path}: column {name!r} has {column.null_count} gaps: {GAPS.format(name)}")
         values = np.asarray(column.to_pylist() if pa.types.is_dictionary(column.type) else column.to_numpy())
         if values.dtype.kind == "O" and len(values) and not isinstance(values[0], str):
             raise InputError(f"{path}: column {name!r} holds {column.type}: expected numbers or texts")
         columns.append(values.astype(np.str_) if values.dtype.kind == "O" else values)
-    return _records(path, list(table.column_names), columns, label)
+    return _records(path, list(table.column_names), columns, label, not_features)
 
 
 def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
@@ -133,16 +139,32 @@ def _place(path: Path, header: Sequence[str], label: str | None) -> int:
     )
 
 
-def _records(path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]], label_name: str | None) -> Records:
+def _records(
+    path: Path,
+    header: Sequence[str],
+    columns: Sequence[NDArray[Any]],
+    label_name: str | None,
+    not_features: Sequence[str],
+) -> Records:
     place = _place(path, header, label_name)
-    features = [_encode(path, header[j], column) for j, column in enumerate(columns) if j != place]
-    if not features:
-        raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got none")
+    for name in not_features:
+        if name not in header:
+            raise UnknownNameError(f"column in not_features of {path}", name, header)
+        if name == header[place]:
+            raise InputError(f"{path}: not_features: {name!r} is the label's column, which is no feature: leave it out")
+    seen = [j for j, name in enumerate(header) if j != place and name not in not_features]
+    if not seen:
+        raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got no feature")
+    features = [_encode(path, header[j], columns[j]) for j in seen]
     label = columns[place]
     if label.dtype.kind == "U" and all(_is_number(cell) for cell in label):
         label = label.astype(np.float64)
-    kept = {header[j]: column for j, column in enumerate(columns) if j != place} if len(header) <= MOST_COLUMNS else {}
-    return records(np.concatenate(features, axis=1), label, name=str(path), columns=kept)
+    kept = {
+        name: columns[j]
+        for j, name in enumerate(header)
+        if j != place and (len(header) <= MOST_COLUMNS or name in not_features)
+    }
+    return records(np.concatenate(features, axis=1), label, name=str(path), columns=kept, label=header[place])
 
 
 def _encode(path: Path, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
@@ -157,7 +179,7 @@ def _encode(path: Path, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
     if len(texts) > MOST_CATEGORIES:
         raise InputError(
             f"{path}: column {name!r} has {len(texts)} different texts, at most {MOST_CATEGORIES} make categories: "
-            "leave it out, or turn it into numbers"
+            f"turn it into numbers, or say that it is no feature with --not-feature {name}"
         )
     return np.eye(len(texts))[codes]
 
@@ -167,8 +189,7 @@ def _gapless(path: Path, name: str, values: NDArray[np.float64]) -> NDArray[np.f
     if len(bad):
         raise InputError(
             f"{path}: column {name!r} has {len(bad)} values that are empty, NaN or infinite, "
-            f"the first in record {bad[0]}: "
-            "fill them in, or leave the rows out"
+            f"the first in record {bad[0]}: {GAPS.format(name)}"
         )
     return values[:, None]
 

@@ -1,5 +1,6 @@
 """Bring your own outputs: attacks and audit on the signals of any framework, without training."""
 
+import difflib
 import io
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent.attacks import ATTACKS, check_references
 from reticent.attacks.base import Problem
+from reticent.auditing.labelling import CLASS
 from reticent.data.membership import Membership
 from reticent.errors import (
     CorruptFileError,
@@ -75,6 +77,7 @@ def attack(
     attacks: str | tuple[str, ...] | list[str] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
     groups: Mapping[str, ArrayLike] | None = None,
+    ungrouped: Sequence[str] = (),
     seed: int = 0,
     out: str | Path | None = None,
     replicates: int = 1000,
@@ -100,6 +103,7 @@ def attack(
         options: by attack.
         groups: by name, one value a record ``(N,)``: the groups of records that share a value are compared, as the
             classes always are.
+        ungrouped: names of further facts about the records that are at hand and not looked at; the report says so.
         seed: for the bootstrap.
         out: folder for the three files; None writes nothing.
         replicates: of the bootstrap.
@@ -127,11 +131,10 @@ def attack(
         >>> round(found.document["attacks"][0]["overall"]["auc"]["mean"], 1)
         0.7
     """
-    if (logits is None) == (margins is None):
-        raise InputError("expected either logits or margins, got " + ("neither" if logits is None else "both"))
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    signals = _signals(labels, logits, margins, classes)
-    problem = Problem.make(signals, membership, targets, references)
+    given = {"labels": labels, "membership": membership, "logits": logits, "margins": margins}
+    problem = problem_of(given | {"targets": targets, "references": references, "classes": classes})
+    signals = problem.signals
     labellings = grouping.of_outputs(signals.labels, groups or {})
     asked = (attacks,) if isinstance(attacks, str) else tuple(attacks)
     tables = {name: dict(table) for name, table in (options or {}).items()}
@@ -146,7 +149,7 @@ def attack(
         control=control,
         format=format,
     )
-    specs, left_out = _runnable(problem, config)
+    specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
@@ -158,22 +161,63 @@ def attack(
         population=_population(problem),
         environment=document.versions() | {"started": started, "seconds_scoring": seconds},
         control=checked,
-        cannot_say=left_out,
+        cannot_say=[*left_out, *not_looked_at(ungrouped)],
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
     files = write_report(Path(out), written, rows, form=config.format) if out is not None else ()
     return Attacked(written, rows, measured.scores, problem, files)
 
 
-def _signals(labels: ArrayLike, logits: ArrayLike | None, margins: ArrayLike | None, classes: int | None) -> Signals:
-    if margins is not None:
-        return Signals.from_margins(margins, labels, None if classes is None else int(classes))
-    assert logits is not None
-    return Signals.from_logits(logits, labels)
+def problem_of(arrays: Mapping[str, Any]) -> Problem:
+    """Check outputs, and make of them what attacks take.
+
+    Args:
+        arrays: by name, as `attack` takes them; what is missing or None is not given.
+
+    Returns:
+        The problem.
+
+    Raises:
+        InputError: neither or both of logits and margins.
+    """
+    logits, margins, classes = arrays.get("logits"), arrays.get("margins"), arrays.get("classes")
+    if (logits is None) == (margins is None):
+        raise InputError("expected either logits or margins, got " + ("neither" if logits is None else "both"))
+    if logits is not None:
+        signals = Signals.from_logits(logits, arrays["labels"])
+    else:
+        signals = Signals.from_margins(arrays["margins"], arrays["labels"], None if classes is None else int(classes))
+    return Problem.make(signals, arrays["membership"], arrays.get("targets"), arrays.get("references"))
 
 
-def _runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], list[str]]:
-    """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
+def not_looked_at(names: Sequence[str]) -> list[str]:
+    """Say which facts about the records nobody asked to group by.
+
+    Args:
+        names: of arrays of a file of outputs.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    if not names:
+        return []
+    listed = ", ".join(names)
+    return [
+        f"Whether records differ by {listed} is not known: the file holds that, but it was not looked at (--group-by "
+        f"{names[0]} compares the groups)."
+    ]
+
+
+def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], list[str]]:
+    """Build the attacks that are asked for; where none is, those that the problem allows, and say which not.
+
+    Args:
+        problem: what is attacked.
+        config: which attacks, with what options.
+
+    Returns:
+        The specs, and a sentence for each attack that was left out.
+    """
     if config.attacks:
         specs = build_attacks(config)
         for spec in specs:
@@ -235,15 +279,16 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
     Args:
         path: an ``.npz`` with ``labels``, ``membership``, ``logits`` or ``margins``, and if wanted ``targets``,
             ``references``, and arrays with one value a record.
-        group_by: names of these; each must be there, and no other array may be.
+        group_by: names of these; each must be there.
 
     Returns:
-        The arrays by name, as `attack` takes them; those to group by under ``groups``, if any are asked for.
+        The arrays by name, as `attack` takes them; those to group by under ``groups``, if any are asked for, and the
+        names of all others under ``ungrouped``, if there are any.
 
     Raises:
         MissingFileError: there is no such file.
         CorruptFileError: it is no .npz file, or holds Python objects.
-        SpecError: an array has an unknown name, or one is missing.
+        SpecError: one is missing, or has nearly the name of one.
     """
     try:
         # A stream of one's own: NumPy forgets to close the file if it is broken.
@@ -257,15 +302,22 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
     if isinstance(content, np.ndarray):
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")
     groups = _groups(path, arrays, group_by)
-    for key in arrays:
-        if key not in KEYS:
-            raise SpecError(
-                f"{path}: unknown array {key!r}: {nearest(key, KEYS)}; to compare groups by it, give --group-by {key}"
-            )
     for key in ("labels", "membership"):
         if key not in arrays:
             raise SpecError(f"{path}: the array {key!r} is missing; it holds {', '.join(sorted(arrays)) or 'nothing'}")
-    return arrays | ({"groups": groups} if groups else {})
+    further = [key for key in arrays if key not in KEYS]
+    for key in further:
+        if _misspelt(arrays.pop(key), key, arrays["labels"]):
+            raise SpecError(
+                f"{path}: unknown array {key!r}: {nearest(key, KEYS)} Call it otherwise if it is something else"
+            )
+    found: dict[str, Any] = {"groups": groups} if groups else {}
+    return arrays | found | ({"ungrouped": tuple(further)} if further else {})
+
+
+def _misspelt(values: NDArray[Any], key: str, labels: NDArray[Any]) -> bool:
+    """Tell an array that was meant to be read, such as ``target``, from a fact about the records, or about anything."""
+    return values.shape != labels.shape and bool(difflib.get_close_matches(key, KEYS, n=1, cutoff=0.8))
 
 
 def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -274,8 +326,8 @@ def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]
     Raises:
         SpecError: there is no such array.
     """
-    asked = grouping.once(group_by)
     further = [key for key in arrays if key not in KEYS]
+    asked = [name for name in grouping.once(group_by) if name != CLASS or name in further]
     for name in asked:
         if name not in further:
             raise SpecError(

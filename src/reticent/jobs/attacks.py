@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Lt
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from reticent.attacks import ATTACKS
 from reticent.errors import SpecError, UnknownNameError, nearest
@@ -37,6 +37,30 @@ class AttackConfig(Spec):
     """md writes report.md too, a section of a model card."""
     group_by: tuple[str, ...] = ()
     """Columns of the data whose groups of records are compared, beside the classes, which always are."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_name(cls, data: Any) -> Any:
+        """Take a single name where several may be given."""
+        if isinstance(data, dict):
+            return data | {key: several(data[key]) for key in NAMES if key in data}
+        return data
+
+
+NAMES = ("attacks", "group_by", "not_features")
+"""Keys that hold names, of which one may be given as it is."""
+
+
+def several(names: Any) -> Any:
+    """Turn a single name into a tuple of one.
+
+    Args:
+        names: a text, or anything else, which stays as it is.
+
+    Returns:
+        The names.
+    """
+    return (names,) if isinstance(names, str) else names
 
 
 def usual() -> tuple[str, ...]:
@@ -92,7 +116,8 @@ def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> Attack
     """
     tree: dict[str, Any] = read_toml(Path(file)) if file is not None else {}
     if values.get("attacks") and isinstance(tree.get("attack"), dict):
-        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in values["attacks"]}
+        asked = several(values["attacks"])
+        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in asked}
     for dotted, value in values.items():
         if value is None:
             continue

@@ -22,6 +22,8 @@ from reticent.report.comparison import write_comparison
 from reticent.report.files import make_folder
 
 SCHEMA = "reticent.comparison/1"
+OUTPUTS = "given outputs"
+"""What the data of outputs that were brought are called."""
 REPLICATES = 1000
 """Of the paired bootstrap, where the call does not say."""
 
@@ -94,7 +96,7 @@ def compare(
     make_folder(Path(out))
     started = datetime.now(UTC).isoformat(timespec="seconds")
     maker = _Maker(Path(out), progress, stage or (lambda _: None))
-    contenders = [maker.contender(one, values) for one in found]
+    contenders = [maker.contender(one) for one in found]
     notes: list[str] = []
     if early_stopped:
         controls, notes = _controls(maker, found, contenders, first)
@@ -102,7 +104,11 @@ def compare(
     maker.stage("comparison")
     written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
     written["cannot_say"] += notes
-    written["environment"] = document.versions() | {"started": started, "peak_memory_bytes": document.peak_memory()}
+    written["environment"] = document.versions() | {
+        "started": started,
+        "peak_memory_bytes": document.peak_memory(),
+        "rows": {one.name: one.costs() for one in contenders},
+    }
     files = write_comparison(Path(out), written, str(values.get("format") or "html"))
     return Compared(written, {one.name: one.document for one in contenders}, files)
 
@@ -119,16 +125,17 @@ class _Maker:
         """Tell a stage, after the name of the row that it belongs to."""
         self._tell(f"{self._prefix}{word}")
 
-    def contender(self, entrant: Entrant, values: Mapping[str, Any]) -> Contender:
+    def contender(self, entrant: Entrant) -> Contender:
         """Audit one entrant, and write its report."""
         if entrant.job is not None:
             return self.train(entrant.name, entrant.job)
         assert entrant.brought is not None
         self._prefix = f"{entrant.name}: "
-        known = ("attacks", "seed", "replicates", "confidence", "delta", "promised_epsilon", "control", "format")
-        given = {key: values[key] for key in known if values.get(key) is not None}
-        arrays: dict[str, Any] = dict(entrant.brought)
-        done = attack(**arrays, **given, out=self._folder(entrant.name), name=entrant.name, stage=self.stage)
+        arrays: dict[str, Any] = dict(entrant.brought.arrays)
+        config = entrant.brought.config
+        arrays |= {key: getattr(config, key) for key in config.model_fields_set - {"attack", "group_by"}}
+        arrays |= {"options": config.attack, "name": entrant.name}
+        done = attack(**arrays, out=self._folder(entrant.name), stage=self.stage)
         self._prefix = ""
         return brought(entrant.name, done)
 
@@ -236,10 +243,12 @@ def _document(
         baseline=baseline,
     )
     facts = {name: one.facts(by_name[baseline]) for name, one in by_name.items()}
+    data = contenders[0].document["data"]
     keys = ("sentence", "detail", "fpr", "confidence", "baseline", "cannot_say")
     return {
         "schema": SCHEMA,
-        "data": contenders[0].document["data"],
+        # Outputs that were brought are called as their file, which is but one row's name.
+        "data": data | ({"name": OUTPUTS} if data["kind"] == "outputs" else {}),
         **{key: body[key] for key in keys},
         "rows": [row | facts[row["name"]] for row in body["rows"]],
         "pairs": body["pairs"],

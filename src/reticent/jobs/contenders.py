@@ -86,9 +86,16 @@ class Contender:
             "models": self.document["population"]["models"],
             "epsilon": said.get("lower"),
             "accountant": said.get("accountant"),
-            "seconds_per_model": self.seconds,
             "audit": self.audit,
         }
+
+    def costs(self) -> dict[str, Any]:
+        """State what depends on the machine, and therefore stands apart from the row.
+
+        Returns:
+            An entry of ``environment.rows`` of ``compare.json``.
+        """
+        return {"seconds_per_model": self.seconds}
 
 
 def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None = None) -> Contender:

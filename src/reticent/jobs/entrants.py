@@ -9,19 +9,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from reticent.attacks.base import Problem
 from reticent.data import imported
-from reticent.data.membership import Membership
 from reticent.data.records import Records
-from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
-from reticent.jobs.attack import read_signals
-from reticent.jobs.config import OWN, AuditConfig, Job, chosen, gather, prepare
+from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
+from reticent.jobs.attack import problem_of, read_signals, runnable
+from reticent.jobs.attacks import AttackConfig, gather_attacks
+from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
 from reticent.jobs.reading import read_document
-from reticent.spec import full, identity
+from reticent.spec import Spec, full, identity
+from reticent.training.recipe import Recipe
 
 Source = str | Path | Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Brought:
+    """Outputs that were brought.
+
+    Attributes:
+        arrays: as `reticent.attack` takes them.
+        config: which attacks, and how they are audited.
+        problem: what the arrays make.
+        attacks: the specs of all that run.
+    """
+
+    arrays: Mapping[str, NDArray[Any]]
+    config: AttackConfig
+    problem: Problem
+    attacks: tuple[Spec, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +49,12 @@ class Entrant:
     Attributes:
         name: unique among all.
         job: what to train, or to find finished; None for outputs that were brought.
-        brought: arrays as `reticent.attack` takes them, or None.
+        brought: the outputs, or None.
     """
 
     name: str
     job: Job | None = None
-    brought: Mapping[str, NDArray[Any]] | None = None
+    brought: Brought | None = None
 
 
 def entrants(
@@ -53,13 +71,17 @@ def entrants(
         One entry a run and recipe, in the order given.
 
     Raises:
-        InputError: fewer than two, two of one name, or two that cannot be paired.
+        InputError: fewer than two, two of one name or one without, or two that cannot be paired.
     """
     shared = _Shared(values)
-    found = [_run(Path(run), shared) for run in runs]
     if not isinstance(recipes, Mapping):
         recipes = _named({Path(path).stem: path for path in recipes}, recipes)
+    if any(not name.strip() for name in recipes):
+        raise InputError("recipes: expected a name for each recipe, got an empty one")
+    found = [_run(Path(run), shared) for run in runs]
     found += [Entrant(name, job=shared.job(source)) for name, source in recipes.items()]
+    if found and all(one.brought is not None for one in found):
+        _refuse_training(values)
     if len(found) < 2:
         raise InputError(f"expected at least two runs or recipes to compare, got {len(found)}")
     names = [one.name for one in found]
@@ -107,15 +129,58 @@ class _Shared:
             config = chosen(Path(source), self._values)
         if self._own is not None:
             return prepare(config, self._own)
-        key = (config.dataset, config.data_dir, config.label)
+        key = (config.dataset, config.data_dir, config.label, config.not_features)
         job = prepare(config, self._records.get(key))
         self._records[key] = job.records
         return job
 
+    def brought(self, path: Path) -> Brought:
+        """Read outputs, and find which attacks run on them.
+
+        Args:
+            path: of an ``.npz`` file.
+
+        Returns:
+            The outputs.
+        """
+        dotted = {_dotted(key): value for key, value in self._values.items()}
+        known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
+        config = gather_attacks(None, known)
+        arrays = read_signals(path, config.group_by)
+        try:
+            problem = problem_of(arrays)
+            return Brought(arrays, config, problem, runnable(problem, config)[0])
+        except ReticentError as error:
+            raise error.prefixed(f"{path}: ") from None
+
+
+def _dotted(key: str) -> str:
+    """Write a key of a Python call, ``attack__lira__variance``, with dots."""
+    return key.replace("__", ".")
+
+
+def _refuse_training(values: Mapping[str, Any]) -> None:
+    """Refuse what has no meaning where nothing is trained.
+
+    Raises:
+        SpecError: a key of training.
+        UnknownNameError: a key that means nothing anywhere.
+    """
+    keys = [_dotted(key).split(".")[0] for key, value in values.items() if value is not None]
+    known = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
+    for key in keys:
+        if key not in known:
+            raise UnknownNameError("key", key, known)
+        if key not in AttackConfig.model_fields:
+            raise SpecError(
+                f"{key}: all that is compared are outputs that were brought, of which nothing is trained here, so that "
+                f"{key} would change nothing: leave it out"
+            )
+
 
 def _run(path: Path, shared: _Shared) -> Entrant:
     if path.suffix == ".npz":
-        return Entrant(path.stem, brought=read_signals(path))
+        return Entrant(path.stem, brought=shared.brought(path))
     try:
         document = read_document(path)
     except MissingFileError:
@@ -193,6 +258,8 @@ ADVICE = {
     "the roles of the records": "give both the same --records, --validation, --population and --seed",
     "their labels": "give outputs of the same records, in the same order",
     "who trained on what": "give both the same --models and --seed",
+    "which models are audited": "give outputs with the same targets",
+    "which models the attacks may learn from": "give outputs with the same references",
     "their seeds": "give both the same --seed",
     "the views of a record": "give both the same [queries]",
     "their attacks": "give both the same attacks and options, for example with --attack",
@@ -203,9 +270,14 @@ ADVICE = {
 
 def _facts(entrant: Entrant) -> dict[str, Any]:
     if entrant.brought is not None:
+        problem = entrant.brought.problem
         return {
-            "their labels": np.asarray(entrant.brought["labels"]).tolist(),
-            "who trained on what": Membership(np.asarray(entrant.brought["membership"])).digest,
+            "their labels": problem.signals.labels.tolist(),
+            "who trained on what": problem.membership.digest,
+            "which models are audited": problem.targets.tolist(),
+            "which models the attacks may learn from": problem.references.tolist(),
+            "their attacks": [full(spec) for spec in entrant.brought.attacks],
+            "the confidence of their intervals": entrant.brought.config.confidence,
         }
     job = entrant.job
     assert job is not None
@@ -215,6 +287,8 @@ def _facts(entrant: Entrant) -> dict[str, Any]:
         "the roles of the records": identity(population.roles.to_json()),
         "their labels": population.records.y[population.roles.audited].tolist(),
         "who trained on what": population.membership.digest,
+        "which models are audited": list(range(population.models)),
+        "which models the attacks may learn from": list(range(population.models)),
         "their seeds": population.seed,
         "the views of a record": full(population.queries),
         "their attacks": [full(spec) for spec in job.attacks],

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.auditing.labelling import CLASS, Labelling, by_class, by_column
+from reticent.auditing.labelling import CLASS, COLUMN_CLASS, Labelling, by_class, by_column
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 
@@ -20,13 +20,19 @@ def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]
         group_by: names of columns.
 
     Returns:
-        One labelling a grouping, the classes first.
+        One labelling a grouping, the classes first. A column that is called "class" and is not the label is one of
+        its own.
 
     Raises:
-        InputError: the data set has no columns, or a column makes too many groups.
+        InputError: the data set has no columns, a name is given twice or is the label's, or a column makes too many
+            groups.
         UnknownNameError: it has no such column.
     """
-    for name in group_by:
+    for name in once(group_by):
+        if name == records.label and name != CLASS:
+            raise InputError(
+                f"group_by: {name!r} is the label's column, and records are always grouped by their label: leave it out"
+            )
         if name != CLASS and not records.columns:
             raise InputError(
                 f"group_by: {records.name} has no columns besides its classes, so that there is no {name!r}: columns "
@@ -34,7 +40,7 @@ def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]
             )
         if name != CLASS and name not in records.columns:
             raise UnknownNameError("column in group_by", name, records.columns)
-    asked = {name: np.asarray(records.columns[name])[ids] for name in once(group_by)}
+    asked = {name: np.asarray(records.columns[name])[ids] for name in group_by if name in records.columns}
     return (by_class(records.y[ids], records.class_names), *_columns(asked, len(ids)))
 
 
@@ -46,20 +52,19 @@ def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, Any]) -> tuple[La
         groups: by name, one value a record.
 
     Returns:
-        One labelling a grouping, the classes first.
+        One labelling a grouping, the classes first; values called "class" are a grouping of their own.
     """
-    asked = {name: groups[name] for name in once(list(groups))}
-    return (by_class(labels), *_columns(asked, len(labels)))
+    return (by_class(labels), *_columns(groups, len(labels)))
 
 
 def once(group_by: Sequence[str]) -> list[str]:
-    """Leave out the classes, which are always there, and refuse what is asked for twice.
+    """Refuse what is asked for twice.
 
     Args:
         group_by: names of columns.
 
     Returns:
-        The rest.
+        The names.
 
     Raises:
         InputError: a name is given twice.
@@ -67,8 +72,9 @@ def once(group_by: Sequence[str]) -> list[str]:
     twice = [name for name in group_by if list(group_by).count(name) > 1]
     if twice:
         raise InputError(f"group_by: expected each column once, got {twice[0]!r} more than once")
-    return [name for name in group_by if name != CLASS]
+    return list(group_by)
 
 
 def _columns(asked: Mapping[str, Any], records: int) -> list[Labelling]:
-    return [by_column(name, values, records) for name, values in asked.items()]
+    """Group by each column; one that has the classes' name gets another."""
+    return [by_column(COLUMN_CLASS if name == CLASS else name, values, records) for name, values in asked.items()]

@@ -71,7 +71,7 @@ def compare(
         "fpr": fpr,
         "confidence": confidence,
         "baseline": first,
-        "cannot_say": wording.limits(rows, tested, fpr),
+        "cannot_say": wording.limits(rows, tested, findings),
         "rows": [one.to_json() | {"pareto": on_front[one.name]} for one in rows],
         "pairs": [test.to_json() for test in tested],
     }

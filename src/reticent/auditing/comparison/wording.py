@@ -11,6 +11,8 @@ from reticent.auditing.wording import ENOUGH_TARGETS, percent
 
 Relation = Literal["less", "more", "tie", "mixed"]
 
+NEAR = 0.01
+"""A control that is closer than this, and not told apart, is as accurate as the row that it was stopped for."""
 
 MEASURES = {"auc": "AUC", "tpr": "share of members found"}
 """Statistics in the words of a sentence."""
@@ -77,7 +79,22 @@ class Findings:
         tested = {name: self.get(first, second, name) for name in ("auc", "tpr")}
         tied = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] == "tie"]
         told = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] != "tie"]
-        return f" (by the {told[0]}; by the {tied[0]}, a tie)" if tied and told else ""
+        return f" (by the {told[0]}; by the {tied[0]}, no difference is shown)" if tied and told else ""
+
+    def missed(self, name: str, control: str) -> float | None:
+        """Say by how much a control misses the accuracy that it was stopped for.
+
+        Args:
+            name: of the row that it stands beside.
+            control: its name.
+
+        Returns:
+            The control's accuracy minus the row's; None if it is close, or not known.
+        """
+        found = self.get(control, name, "accuracy")
+        if found is None or (found[2] == "tie" and abs(found[0]) < NEAR):
+            return None
+        return found[0]
 
 
 def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
@@ -98,15 +115,35 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         clause = _against(row.name, baseline, findings)
         control = control_of(rows, row.name)
         if control is not None:
-            partly = findings.partly(row.name, control.name)
-            clause += {
-                "less": f", and it leaks less{partly} than the control that was stopped early to be as accurate",
-                "more": f", and it leaks more{partly} than the control that was stopped early to be as accurate",
-                "tie": ", and it is a tie with the control that was stopped early to be as accurate",
-                "mixed": ", and it differs both ways from the control that was stopped early to be as accurate",
-            }[findings.leak(row.name, control.name)]
+            clause += _beside(row.name, control.name, baseline, findings)
         clauses.append(clause)
-    return "; ".join(clauses) + "."
+    return _capital("; ".join(clauses) + ".")
+
+
+def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
+    """Add to a clause on a row how it stands to its control."""
+    relation, partly = findings.leak(name, control), findings.partly(name, control)
+    missed = findings.missed(name, control)
+    other = "the control that was stopped early to be as accurate"
+    if missed is not None:
+        other = f"the control that was stopped early, which is {_apart(missed)} accurate than it"
+    joined = "but" if findings.leak(name, baseline) == "less" != relation else "and"
+    told = {
+        "less": f"it leaks less{partly} than {other}",
+        "more": f"it leaks more{partly} than {other}",
+        "tie": f"no difference is shown between it and {other}",
+        "mixed": f"it differs both ways from {other}",
+    }[relation]
+    return f", {joined} {told}"
+
+
+def _apart(difference: float) -> str:
+    return f"{100 * abs(difference):.2f} percentage points {'more' if difference > 0 else 'less'}"
+
+
+def _capital(text: str) -> str:
+    """Begin a sentence that does not begin with a name."""
+    return "N" + text[1:] if text.startswith("no difference is shown") else text
 
 
 def control_of(rows: Sequence[Row], name: str) -> Row | None:
@@ -157,7 +194,7 @@ def two(first: Row, second: Row, findings: Findings) -> str:
     Returns:
         One sentence with the differences and their intervals.
     """
-    return f"{_against(first.name, second.name, findings)}: {_numbers(first, second, findings)}."
+    return _capital(f"{_against(first.name, second.name, findings)}: {_numbers(first, second, findings)}.")
 
 
 def _against(first: str, second: str, findings: Findings) -> str:
@@ -165,24 +202,29 @@ def _against(first: str, second: str, findings: Findings) -> str:
     return {
         "less": f"{first} leaks less{partly} than {second}",
         "more": f"{first} leaks more{partly} than {second}",
-        "tie": f"{first} and {second} are a tie at this size",
+        "tie": f"no difference is shown between {first} and {second}",
         "mixed": f"{first} and {second} differ both ways, less by one measure and more by the other",
     }[findings.leak(first, second)]
 
 
 def _control(row: Row, control: Row, findings: Findings) -> str:
     """Judge a recipe against the undefended model that was stopped early at the same accuracy."""
-    relation, accuracy = findings.leak(row.name, control.name), findings.get(row.name, control.name, "accuracy")
+    relation, missed = findings.leak(row.name, control.name), findings.missed(row.name, control.name)
     partly = findings.partly(row.name, control.name)
     other = f"the undefended model that was stopped early ({control.name})"
     lead = {
         "less": f"{row.name} leaks less{partly} than {other}",
         "more": f"{row.name} leaks more{partly} than {other}",
-        "tie": f"{row.name} is a tie at this size with {other}",
+        "tie": f"no difference is shown between {row.name} and {other}",
         "mixed": f"{row.name} leaks less by one measure and more by the other than {other}",
     }[relation]
-    if accuracy is not None and relation == accuracy[2] and relation != "tie":
-        conclusion = f"but it is {relation} accurate than that, too, so which of the two is better is open"
+    side = None if missed is None else "less" if missed > 0 else "more"
+    if missed is not None and relation == side:
+        conclusion = f"but it is {_apart(-missed)} accurate than that, too, so which of the two is better is open"
+    elif missed is not None and relation == "tie":
+        conclusion = (
+            f"but it is {_apart(-missed)} accurate than that, so this does not settle which of the two is better"
+        )
     else:
         conclusion = {
             "less": "so it protects by more than by being less accurate",
@@ -190,7 +232,7 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
             "tie": "so it is not shown to do better than stopping early does",
             "mixed": "so whether it does better than stopping early depends on the measure",
         }[relation]
-    return f"{lead}, {conclusion}: {_numbers(row, control, findings)}."
+    return _capital(f"{lead}, {conclusion}: {_numbers(row, control, findings)}.")
 
 
 def _numbers(first: Row, second: Row, findings: Findings) -> str:
@@ -221,7 +263,9 @@ def _accuracy(first: Row, second: Row, findings: Findings) -> str:
         return ""
     sure = percent(findings.confidence)
     if found[2] == "tie":
-        return f"In accuracy, {first.name} and {other} are a tie (difference {_points(found, sure)})."
+        return (
+            f"In accuracy, no difference is shown between {first.name} and {other} (difference {_points(found, sure)})."
+        )
     return f"{first.name} is {found[2]} accurate than {other} (difference {_points(found, sure)})."
 
 
@@ -231,18 +275,18 @@ def _points(found: tuple[float, Interval, Relation], sure: str) -> str:
     return f"{100 * value:+.2f} percentage points, {sure} interval {100 * low:+.2f} to {100 * high:+.2f}"
 
 
-def limits(rows: Sequence[Row], pairs: Sequence[Pair], fpr: float | None) -> list[str]:
+def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> list[str]:
     """List what the comparison does not show.
 
     Args:
         rows: of all recipes and controls.
         pairs: the tests.
-        fpr: false-positive rate that was asked for.
+        findings: the same, to be asked.
 
     Returns:
         Sentences.
     """
-    lines = []
+    lines, fpr = [], findings.fpr
     targets = len(rows[0].checked.members)
     if targets == 1:
         lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
@@ -255,6 +299,7 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], fpr: float | None) -> lis
     unknown = [row.name for row in rows if row.accuracy is None]
     if unknown:
         lines.append(f"What is lost in accuracy: it is not known for {', '.join(unknown)}.")
+    lines += _missed(rows, findings)
     if any(pair.verdict == "tie" for pair in pairs):
         lines.append(
             "A tie does not show that two recipes are equal: the interval says how large a difference may have been "
@@ -263,3 +308,20 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], fpr: float | None) -> lis
     if any(len(row.attacks) > 1 for row in rows):
         lines.append("Each recipe is judged by the attack that finds most under it, chosen on the same records.")
     return [*lines, "Attacks that were not tried may rank the recipes otherwise."]
+
+
+def _missed(rows: Sequence[Row], findings: Findings) -> list[str]:
+    """Say which controls are not as accurate as the rows that they stand beside, and whom that favours."""
+    lines = []
+    for row in rows:
+        control = control_of(rows, row.name)
+        missed = None if control is None else findings.missed(row.name, control.name)
+        if control is None or missed is None:
+            continue
+        much, judged = ("more", "too kind to") if missed > 0 else ("less", "too hard on")
+        lines.append(
+            f"How {row.name} stands to an undefended model of its accuracy: its control, {control.name}, is "
+            f"{_apart(missed)} accurate than it and gives away {much} by that alone, so the comparison is {judged} "
+            f"{row.name}."
+        )
+    return lines

@@ -25,6 +25,7 @@ app.command("reticent.cli.attack:attack", name="attack", help="Audit outputs of 
 app.command(
     "reticent.cli.compare:compare", name="compare", help="Compare recipes: accuracy against leak, with paired tests."
 )
+app.command("reticent.cli.defenses:defenses", name="defenses", help="List the defenses, or tell all of one.")
 app.command("reticent.cli.data:app", name="data", help="List, show, check and fetch data sets.")
 app.command("reticent.cli.selftest:selftest", name="selftest", help="Check that this installation gives right numbers.")
 app.command(

@@ -1,15 +1,16 @@
 """``reticent audit``: train a population, attack it, report what it gives away."""
 
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, with_options
 
 
-def audit(flags: Flags = Flags()) -> None:  # noqa: B008
+def audit(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     """Audit a data set and a recipe: train models, attack every one of them, write a report.
 
     Models are kept in the store: the same command after an interruption goes on where it was, and trains nothing twice.
 
     Args:
         flags: what to audit, and how.
+        options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
     from reticent.cli.progress import screen
     from reticent.cli.screen import stdout
@@ -17,7 +18,7 @@ def audit(flags: Flags = Flags()) -> None:  # noqa: B008
     from reticent.jobs.config import gather, prepare
     from reticent.report.tables import terminal
 
-    job = prepare(gather(flags.config, flags.values()))
+    job = prepare(gather(flags.config, with_options(flags.values(), options)))
     with screen() as shown:
         audited = run(job, progress=shown.model, stage=shown.stage)
     console = stdout()

@@ -1,13 +1,14 @@
 """The flags that every verb shares, as one dataclass that cyclopts flattens."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from reticent.errors import SpecError
+from reticent.errors import SpecError, nearest
 
 
 @Parameter(name="*")
@@ -27,6 +28,8 @@ class Flags:
     "How many records to audit, drawn at random. [all]"
     architecture: str | None = None
     "mlp, cnn, resnet18, resnet20, or module:factory of your own."
+    defense: str | None = None
+    "A name of `reticent defenses`, such as relaxloss or dpsgd:epsilon=8; several are joined by +. [none]"
     train: str | None = None
     "Your own training, module:function, (x, y, seed) -> nn.Module."
     models: int | None = None
@@ -47,6 +50,8 @@ class Flags:
     "Master seed. [0]"
     validation: int | None = None
     "Records set apart for early stopping (with --set recipe.patience=N)."
+    reference: int | None = None
+    "Reference non-members that the defense may use. [a fifth of the records where it needs them]"
     population: int | None = None
     "Records that no model sees, as RMIA's population."
     workers: int | None = None
@@ -86,6 +91,32 @@ class Flags:
         renamed = {"attack": "attacks", "not_feature": "not_features", "architecture": "recipe.architecture.name"}
         values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in given.items()}
         return values | dict(setting(text) for text in settings)
+
+
+def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
+    """Add flags that no verb has of its own: options of the defense.
+
+    Args:
+        values: what was given, by key of the configuration.
+        options: unknown flags and their values.
+
+    Returns:
+        The values, the options among them as ``defense.NAME``.
+
+    Raises:
+        SpecError: there is no defense that such a flag could belong to.
+    """
+    if not options:
+        return values
+    if "defense" not in values:
+        name = next(iter(options)).replace("_", "-")
+        known = [f.name.replace("_", "-") for f in fields(Flags)]
+        raise SpecError(
+            f"unknown flag --{name}: {nearest(name, known)} (options of a defense are given beside --defense NAME)"
+        )
+    text = values["defense"]
+    given = {key.replace("-", "_"): setting(f"{key}={value}")[1] for key, value in options.items()}
+    return values | {"defense": {"name": text, **given}}
 
 
 def setting(text: str) -> tuple[str, Any]:

@@ -1,13 +1,14 @@
 """``reticent plan``: what an audit would cost and could resolve."""
 
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, with_options
 
 
-def plan(flags: Flags = Flags()) -> None:  # noqa: B008
+def plan(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     """Estimate time, memory, disk and the smallest resolvable false-positive rate of an audit, from one probe.
 
     Args:
         flags: the same as for `reticent audit`.
+        options: An option of the defense.
     """
     import math
     from datetime import timedelta
@@ -18,7 +19,7 @@ def plan(flags: Flags = Flags()) -> None:  # noqa: B008
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
 
-    job = prepare(gather(flags.config, flags.values()))
+    job = prepare(gather(flags.config, with_options(flags.values(), options)))
     made = estimate(job)
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")

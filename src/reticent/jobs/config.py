@@ -21,13 +21,14 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, SpecError, UnknownNameError, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
+from reticent.jobs.defenses import defended
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES
-from reticent.procedures.check import check
+from reticent.procedures.check import check, needs
 from reticent.procedures.user import Function
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
@@ -40,6 +41,8 @@ METHODS: dict[str, Mapping[str, Any]] = {
     "procedure": PROCEDURES,
     "output": OUTPUTS,
 }
+NAMED = {*METHODS, "defense"}
+"""Keys whose value is a name, or a table with a name and options."""
 DEFAULT_MODELS = 16
 BY_KIND: dict[str, Options] = {
     "image": {"architecture": "cnn", "epochs": 30},
@@ -71,8 +74,8 @@ class AuditConfig(AttackConfig):
     """How many records to audit, drawn at random; by default all that no other role takes."""
     validation: Annotated[int, Ge(0)] = 0
     """Records for early stopping."""
-    reference: Annotated[int, Ge(0)] = 0
-    """The defender's reference non-members."""
+    reference: Annotated[int, Ge(0)] | None = None
+    """The defender's reference non-members; by default none, or a fifth of the records where a defense needs them."""
     population: Annotated[int, Ge(0)] = 0
     """Records that no model sees, as the attacker's yardstick (RMIA)."""
     models: Annotated[int, Ge(2)] | None = None
@@ -85,9 +88,12 @@ class AuditConfig(AttackConfig):
     """Folder of finished runs; several audits may share it."""
     out: str = "reticent-audit"
     """Folder for report.html, audit.json and records.csv."""
+    defense: str | Options | None = None
+    """A name of `reticent defenses`, or several joined by ``+``, with options: ``dpsgd:epsilon=8``; or a table with
+    ``name`` and options. It is short for the recipe's objective, procedure and output."""
     recipe: Options = Field(default_factory=dict)
-    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output`` are a
-    name, or a table with ``name`` and options."""
+    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output``
+    are a name, or a table with ``name`` and options."""
     queries: Options = Field(default_factory=dict)
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
 
@@ -201,12 +207,12 @@ def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
         tables.insert(0, "recipe")
     for table in tables:
         inner = tree.setdefault(table, {})
-        if isinstance(inner, str) and table in METHODS:
+        if isinstance(inner, str) and table in NAMED:
             inner = tree[table] = {"name": inner}
         if not isinstance(inner, dict):
             raise SpecError(f"{dotted}: {table} is a value, not a table")
         tree = inner
-    if last == "name" and tables[-1:] and tables[-1] in METHODS and tree.get("name", value) != value:
+    if last == "name" and tables[-1:] and tables[-1] in NAMED and tree.get("name", value) != value:
         tree.clear()  # The options of another method.
     tree[last] = value
 
@@ -264,8 +270,10 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
         )
     if records is None:
         records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
-    recipe = build_recipe(suggested or BY_KIND[records.kind], config.recipe)
-    sizes = {"validation": config.validation, "reference": config.reference, "population": config.population}
+    given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
+    recipe = build_recipe(suggested or BY_KIND[records.kind], given)
+    reference = _reference(config, recipe, len(records))
+    sizes = {"validation": config.validation, "reference": reference, "population": config.population}
     roles = Roles.split(records, config.seed, audited=config.records, **sizes)
     labellings = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
@@ -282,6 +290,16 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     check(recipe, len(roles.reference))
     workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
     return Job(config, records, population, attacks, workers, device, labellings)
+
+
+def _reference(config: AuditConfig, recipe: Recipe, records: int) -> int:
+    """Choose how many reference non-members the defender has, where the user does not say."""
+    if config.reference is not None:
+        return config.reference
+    if not needs(recipe):
+        return 0
+    left = records - (config.records or 0) - config.validation - config.population
+    return max(0, min(records // 5, left if config.records else records // 5))
 
 
 def _cores() -> int:

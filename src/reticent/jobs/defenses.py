@@ -1,0 +1,236 @@
+"""Defenses by name: what a user calls a recipe that is not plain cross-entropy, and the parts that it stands for.
+
+A defense is an objective, a procedure, an output defense, or several of them joined by ``+``, each with its options:
+``relaxloss``, ``dpsgd:epsilon=8``, ``selena:models=10,outside=4+relaxloss``. The three tables are all there is to know.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.objectives import OBJECTIVES
+from reticent.outputs import OUTPUTS
+from reticent.procedures import PROCEDURES
+from reticent.procedures.check import check
+from reticent.training.recipe import Recipe
+
+Options = dict[str, Any]
+NONE = "none"
+PARTS: dict[str, Mapping[str, Any]] = {"objective": OBJECTIVES, "procedure": PROCEDURES, "output": OUTPUTS}
+"""Where the parts of a defense are looked up, and the field of the recipe that each fills."""
+UNDEFENDED: dict[str, str] = {
+    name: field.default.method for name, field in Recipe.model_fields.items() if name in PARTS
+}
+"""The method that fills each field of the undefended recipe."""
+KINDS = {"objective": "a loss", "procedure": "a way of training", "output": "a change of the answers"}
+
+
+@dataclass(frozen=True)
+class Defense:
+    """What there is to know of one defense.
+
+    Attributes:
+        name: as it is asked for.
+        part: the field of the recipe that it fills.
+        summary: what it does, in one sentence.
+        needs: what it must be given beside members.
+        cost: beside plain training, or a query, in words.
+        paper: what to cite.
+        refused: defenses that it cannot be combined with, since there is no meaning in it.
+        options: by name, a sentence and the default.
+    """
+
+    name: str
+    part: str
+    summary: str
+    needs: tuple[str, ...]
+    cost: str
+    paper: str
+    refused: tuple[str, ...]
+    options: Mapping[str, tuple[str, Any]]
+
+
+def catalogue() -> list[Defense]:
+    """List every defense, by its part and name.
+
+    Returns:
+        One entry a line of the three tables, but for what the undefended recipe is made of and code of the user's.
+    """
+    found = [
+        (name, part)
+        for part, table in PARTS.items()
+        for name in sorted(table)
+        if name not in {UNDEFENDED[part], "function"}
+    ]
+    clashes = _clashes(dict(found))
+    return [_told(name, part, clashes.get(name, ())) for name, part in found]
+
+
+def _told(name: str, part: str, refused: tuple[str, ...]) -> Defense:
+    entry = PARTS[part][name]
+    fields: Mapping[str, FieldInfo] = entry.spec.model_fields
+    usual = {key: field.get_default(call_default_factory=True) for key, field in fields.items()}
+    options = {key: (str(field.description), usual[key]) for key, field in fields.items()}
+    return Defense(name, part, entry.summary, entry.needs, entry.cost, entry.paper, refused, options)
+
+
+def _clashes(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Try every two defenses of different parts together, and note which are refused."""
+    refused: dict[str, list[str]] = {name: [] for name in parts}
+    for one, other in combinations(parts, 2):
+        if parts[one] == parts[other]:
+            continue
+        specs = {parts[name]: PARTS[parts[name]][name].spec() for name in (one, other)}
+        try:
+            check(Recipe(**specs), reference=2)
+        except SpecError:
+            refused[one].append(other)
+            refused[other].append(one)
+    return {name: tuple(others) for name, others in refused.items()}
+
+
+def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
+    """Read a defense, and tell what fills the fields of the recipe.
+
+    Args:
+        defense: names joined by ``+``, each with its options after a colon; or a mapping with ``name`` and further
+            options, each an option of exactly one of the parts (``{"name": "dpsgd", "epsilon": 8}``).
+
+    Returns:
+        By field of the recipe (objective, procedure, output) that the defense fills, ``name`` and options; empty for
+        "none".
+
+    Raises:
+        UnknownNameError: no such defense or option; the message gives the nearest.
+        SpecError: two defenses fill the same field, or an option belongs to more than one of them.
+    """
+    given = {"name": defense} if isinstance(defense, str) else dict(defense)
+    text = given.pop("name", None)
+    if not isinstance(text, str) or not text.strip():
+        raise SpecError(f"defense: expected a name such as relaxloss, or a table with a name, got {defense!r}")
+    chosen: dict[str, Options] = {}
+    for piece in text.split("+"):
+        name, options = _piece(piece.strip())
+        if name == NONE:
+            continue
+        part = _part(name)
+        if part in chosen:
+            other = chosen[part]["name"]
+            raise SpecError(
+                f"defense {text!r}: {other} and {name} are both {KINDS[part]}, and a model is made by one of them: "
+                "compare them as two defenses, or join one with a defense of another kind (see reticent defenses)"
+            )
+        chosen[part] = {"name": name, **options}
+    for key, value in given.items():
+        _give(chosen, text, key, value)
+    return chosen
+
+
+def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Options:
+    """Put a defense into what the user says of a recipe.
+
+    Args:
+        recipe: fields of `Recipe`; methods as a name or a table with a name.
+        defense: as for `parts_of`.
+
+    Returns:
+        The fields, with the parts that the defense stands for.
+
+    Raises:
+        SpecError: the recipe names another method for one of them, or is not undefended where the defense is "none".
+    """
+    parts = parts_of(defense)
+    for part in PARTS:
+        given = recipe.get(part)
+        name = given.get("name") if isinstance(given, Mapping) else given
+        wanted = parts[part]["name"] if part in parts else UNDEFENDED[part] if not parts else name
+        if name is not None and name != wanted and ":" not in str(name):
+            raise SpecError(
+                f"{part} is {name!r}, and the defense {defense!r} is another: leave one of the two out, or join them "
+                "with +"
+            )
+    return {**recipe, **parts}
+
+
+def _piece(text: str) -> tuple[str, Options]:
+    """Read one ``name:key=value,key=value``.
+
+    Raises:
+        SpecError: it is written otherwise.
+    """
+    name, colon, rest = text.partition(":")
+    options: Options = {}
+    for pair in rest.split(",") if colon else []:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise SpecError(f"defense {text!r}: expected name:option=value,option=value, got {pair!r}")
+        options[key.strip().replace("-", "_")] = value_of(value)
+    return name.strip(), options
+
+
+def value_of(text: str) -> Any:
+    """Read an option's value as TOML, or else as a text.
+
+    Args:
+        text: what the user wrote.
+
+    Returns:
+        A number, a truth value, a list or a text.
+    """
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.strip()
+
+
+def _part(name: str) -> str:
+    found = [part for part, table in PARTS.items() if name in table and name != "function"]
+    if not found:
+        known = {key for table in PARTS.values() for key in table} - {"function", *UNDEFENDED.values()}
+        raise UnknownNameError("defense", name, {*known, NONE})
+    return found[0]
+
+
+def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
+    """Hand an option to the one part that has it.
+
+    Raises:
+        SpecError: none has it, several have it, or it is given twice.
+    """
+    takers = [part for part, options in chosen.items() if key in PARTS[part][options["name"]].spec.model_fields]
+    if len(takers) > 1:
+        names = [chosen[part]["name"] for part in takers]
+        raise SpecError(
+            f"defense {text!r}: {' and '.join(names)} both have an option {key!r}: say whose it is, "
+            f"as in {names[0]}:{key}={value}"
+        )
+    if not takers:
+        fields = [name for part, options in chosen.items() for name in PARTS[part][options["name"]].spec.model_fields]
+        raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, fields)}")
+    if key in chosen[takers[0]]:
+        raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")
+    chosen[takers[0]][key] = value
+
+
+def explained(name: str) -> Defense:
+    """Find one defense.
+
+    Args:
+        name: its name.
+
+    Returns:
+        What there is to know of it.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    try:
+        return next(one for one in catalogue() if one.name == name)
+    except StopIteration:
+        _part(name)
+        raise UnknownNameError("defense", name, [one.name for one in catalogue()]) from None

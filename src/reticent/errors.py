@@ -18,7 +18,8 @@
     ├── TooFewReferencesError   an attack has too few models to learn from
     ├── StoreError              the store of runs
     │   ├── StoreLockedError    another live process holds a run
-    │   └── CorruptRunError     a run's bytes are not the ones that were written
+    │   ├── CorruptRunError     a run's bytes are not the ones that were written
+    │   └── UnreadableRunError  a run's files cannot be read now, and may be whole
     └── MissingExtraError       an optional dependency is not installed
 
 Every message says what was expected, what was got, and what to do. The command line prints it and exits with 2.
@@ -131,6 +132,10 @@ class StoreLockedError(StoreError):
 
 class CorruptRunError(StoreError):
     """A run's files are not the ones that were written."""
+
+
+class UnreadableRunError(StoreError):
+    """A run's files cannot be read now (the disk, or who may read them); they may be whole."""
 
 
 class MissingExtraError(ReticentError):

@@ -141,8 +141,9 @@ def test_states_are_told(command, store):
     assert "unfinished (its process ended before it was finished)" in text
     assert "unfinished (its removal was interrupted)" in text
     assert "corrupt (weights.safetensors missing)" in text
-    assert "corrupt (done.json cannot be read)" in text
-    assert "2 corrupt, which will not be used: reticent runs rm --corrupt" in text
+    assert "corrupt (done.json cannot be read: Expecting property name" in text
+    assert "corrupt (spec.json cannot be read: it holds NaN" in text
+    assert "3 corrupt, which will not be used: reticent runs rm --corrupt" in text
     assert "3 unfinished, left by a process that ended: reticent runs rm --unfinished" in text
     assert f"not made by reticent, and left alone: {name(0x43)}, notes" in text
 
@@ -200,8 +201,8 @@ def test_verify_names_what_changed(command, store):
     ("files", "problem"),
     [
         ({"spec.json": "0"}, "done.json does not list roles.safetensors"),
-        ({"../x": "0"}, "done.json lists '../x', which is no file of the run"),
-        (None, "done.json cannot be read"),
+        ({"../x": "0"}, "done.json cannot be read: it lists '../x', which is no file of the run"),
+        (None, "done.json cannot be read: it lacks the files, or the facts"),
     ],
 )
 def test_verify_reads_done_json_with_suspicion(store, files, problem):
@@ -210,14 +211,14 @@ def test_verify_reads_done_json_with_suspicion(store, files, problem):
     path.write_text(json.dumps(done | {"files": files if files is None else done["files"] | files}))
     if files == {"spec.json": "0"}:
         path.write_text(json.dumps(done | {"files": files}))
-    assert problem in check(scan(store.root).find(name(0x10)))
+    assert problem in check(scan(store.root).find(name(0x10))).corrupt
 
 
 def test_rm_takes_the_signals_with_the_model(command, store):
     before = sum(entry.bytes for entry in scan(store.root).entries if entry.id in {name(0x10), name(0x20)})
     code, out, _ = command(f"runs rm {name(0x10)} --yes")
     assert code == 0
-    assert "1 run of signals goes with the models that they are of." in words(out)
+    assert "One of these holds the signals of a model that is removed, and goes with it." in words(out)
     assert f"Removed 2 runs, {size(before)}." in words(out)
     assert folders(store) == [name(0x11), name(0x21), name(0x30)]
     assert command(f"runs rm {name(0x21)} --yes")[0] == 0
@@ -243,7 +244,7 @@ def test_rm_keeps_what_a_live_process_holds(command, store):
         assert f"run {name(0x10)} is in use by process {os.getpid()}, which is alive: nothing was removed" in err
         code, out, _ = command("runs rm --all --yes")
         assert code == 1
-        assert f"{name(0x10)} is kept: a live process holds it" in words(out)
+        assert f"{name(0x10)} is kept: process {os.getpid()} is using it, and is alive." in words(out)
         # The draft of the live process, the run, and its signals, which are not of a removed model.
         assert folders(store) == [name(0x10), f"{name(0x10)}.partial"]
     with store.claim(name(0x20)):  # signals being made: their model stays too
@@ -266,7 +267,7 @@ def test_rm_unfinished_takes_what_a_killed_process_left_and_no_more(command, sto
     (store.root / "locks" / f"{name(0x10)}.owner").write_text("process 1")
     with store.claim(name(0x50)):
         code, out, _ = command("runs rm --unfinished --yes")
-        assert (code, "is kept: a live process holds it" in words(out)) == (1, True)
+        assert (code, f"is kept: process {os.getpid()} is using it" in words(out)) == (1, True)
         assert f"{name(0x50)}.partial" in folders(store)
     assert folders(store) == [name(0x10), name(0x11), name(0x20), name(0x21), name(0x30), name(0x50), "notes"]
     assert store.find(name(0x10)) is not None

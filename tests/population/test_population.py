@@ -163,7 +163,7 @@ def hold_and_train(made, store):
 
 
 def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypatch):
-    monkeypatch.setattr("reticent.store.CLAIM_PATIENCE", 0.1)
+    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.1)
     made = population()
     with pytest.raises(KeyboardInterrupt):
         hold_and_train(made, store)

@@ -51,6 +51,7 @@ def compare(
             out=values.pop("out", "reticent-compare"),
             progress=shown.model,
             stage=shown.stage,
+            note=shown.note,
             **values,
         )
     console = stdout()

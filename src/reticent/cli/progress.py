@@ -22,6 +22,9 @@ class Screen(Protocol):
     def stage(self, name: str) -> None:
         """Show what is being done."""
 
+    def note(self, sentence: str) -> None:
+        """Show a sentence that stays."""
+
 
 class _Screen:
     def __init__(self, bar: Bar, console: Console) -> None:
@@ -44,6 +47,9 @@ class _Screen:
     def stage(self, name: str) -> None:
         label = {"training": "training", "report": "writing the report"}.get(name, f"attack {name}")
         self._bar.update(self._task, description=label)
+
+    def note(self, sentence: str) -> None:
+        self._console.print(sentence, markup=False, soft_wrap=True)
 
 
 @contextmanager

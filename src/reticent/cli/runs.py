@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from reticent.jobs.runs.inventory import Entry, Inventory
-    from reticent.jobs.runs.remove import Plan
+    from reticent.jobs.runs.remove import Kept, Plan
 
 app = cyclopts.App(name="runs", help="List, show, check and remove what is in the store.")
 
@@ -67,6 +67,7 @@ def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(ne
     from rich.table import Table
     from rich.text import Text
 
+    from reticent.jobs.runs.groups import leaves
     from reticent.jobs.runs.inventory import scan
 
     found = scan(store)
@@ -86,7 +87,7 @@ def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(ne
     for key, value in rows.items():
         table.add_row(key, Text(value))
     for title, tree in (("made from", entry.spec), ("facts", entry.facts)):
-        for place, (key, value) in enumerate(_leaves(tree)):
+        for place, (key, value) in enumerate(leaves(tree)):
             table.add_row("" if place else title, Text(visible(f"{key} = {value}")))
     for place, file in enumerate(files):
         told = f"{file['name']}  {size(file['bytes'] or 0)}  sha256 {file['sha256'] or 'not noted'}"
@@ -96,7 +97,9 @@ def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(ne
 
 @app.command
 def verify(*runs: str, store: Path = STORE) -> None:
-    """Compute every hash anew, and name what is not what was written. Exit code 1 if there is any.
+    """Compute every hash anew, and name what is not what was written, or cannot be read now: then exit with 1.
+
+    Files and links that lie beside those of a run are named too; they do no harm. Unfinished runs are not checked.
 
     Args:
         runs: Names, or their beginnings; by default all.
@@ -110,23 +113,30 @@ def verify(*runs: str, store: Path = STORE) -> None:
 
     found = scan(store)
     asked = [found.find(name) for name in runs] if runs else list(found.entries)
-    broken = job.verify(asked)
+    checked = job.verify(asked)
     console = stdout()
-    for name, problems in broken.items():
-        console.print(visible(f"{name}: {'; '.join(problems)}"), markup=False, soft_wrap=True)
-    finished = [entry for entry in asked if entry.state in {"finished", "corrupt"}]
-    files = sum(len(entry.files) for entry in finished)
-    read = size(sum(entry.bytes for entry in finished))
-    if not broken:
-        console.print(f"{_count(len(finished), 'run')}, {_count(files, 'file')}, {read}: every hash holds.")
-    else:
-        console.print(
-            f"\n{len(broken)} of {_count(len(finished), 'run')} corrupt; they will not be used. To remove them: "
-            f"{_rm('--corrupt', store)}",
-            markup=False,
-            soft_wrap=True,
-        )
-    raise SystemExit(int(bool(broken)))
+    for name, one in checked.items():
+        console.print(visible(f"{name}: {'; '.join(one.told)}"), markup=False, soft_wrap=True)
+    finished = [entry for entry in asked if entry.state not in {"unfinished", "in use"}]
+    corrupt = sum(bool(one.corrupt) for one in checked.values())
+    unreadable = sum(bool(one.unreadable) and not one.corrupt for one in checked.values())
+    lines = [""] * bool(checked)
+    if corrupt:
+        told = f"{corrupt} of {_count(len(finished), 'run')} corrupt; they will not be used. To remove them"
+        lines.append(f"{told}: {_rm('--corrupt', store)}")
+    if unreadable:
+        told = f"{unreadable} of {_count(len(finished), 'run')} cannot be read now, and may be whole"
+        lines.append(f"{told}: look at the disk, and at who may read it")
+    if not corrupt and not unreadable:
+        files = _count(sum(len(entry.files) for entry in finished), "file")
+        read = size(sum(entry.bytes for entry in finished))
+        lines.append(f"{_count(len(finished), 'run')}, {files}, {read}: every hash holds.")
+    if len(asked) > len(finished):
+        lines.append(f"{_count(len(asked) - len(finished), 'run')} not finished, so not checked.")
+    lines += _foreign(found) if not runs else []
+    for line in lines:
+        console.print(visible(line), markup=False, soft_wrap=True)
+    raise SystemExit(int(bool(corrupt or unreadable)))
 
 
 @app.command
@@ -139,14 +149,16 @@ def rm(
     all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002
     yes: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Remove runs; signals go with the model that they are of. What a live process holds is kept.
+    """Remove runs; signals go with the model that they are of. What a live process uses is kept.
+
+    An audit or comparison uses all models that it found, made or will make, and their signals, until it ends.
 
     Exit code: 0 if all that was asked for is gone, else 1.
 
     Args:
         runs: Names, or as much of their beginnings as no other run has.
         store: Folder of finished models.
-        corrupt: Those that are not what was written (every hash is computed anew).
+        corrupt: Those that are not what was written (every hash is computed anew). What cannot be read now is kept.
         unfinished: Those that a killed process left.
         older_than: Those finished, or last changed, so long ago: 30d, 12h or 8w.
         all: All.
@@ -172,8 +184,7 @@ def rm(
     gone, held = remove(found, planned)
     freed = size(sum(entry.bytes for entry in gone))
     console.print(f"Removed {_count(len(gone), 'run')}, {freed}.")
-    for entry in held:
-        console.print(f"{entry.folder.name} is kept: a live process took it meanwhile.")
+    _kept(console, held)
     raise SystemExit(int(bool(held or planned.kept)))
 
 
@@ -181,11 +192,17 @@ def _announce(console: "Console", planned: "Plan") -> None:
     if planned.entries:
         console.print(_every(planned.entries))
         console.print()
-    if planned.with_them:
-        count = len(planned.with_them)
-        console.print(f"{_count(count, 'run')} of signals go{'es' * (count == 1)} with the models that they are of.")
-    for entry in planned.kept:
-        console.print(f"{entry.folder.name} is kept: a live process holds it, or what was made from it.")
+    count = len(planned.with_them)
+    if count == 1:
+        console.print("One of these holds the signals of a model that is removed, and goes with it.")
+    elif count:
+        console.print(f"{count:,} of these hold the signals of models that are removed, and go with them.")
+    _kept(console, planned.kept)
+
+
+def _kept(console: "Console", kept: "Sequence[Kept]") -> None:
+    for one in kept:
+        console.print(visible(f"{one.entry.folder.name} is kept: {one.why}."), markup=False, soft_wrap=True)
 
 
 def _agreed(console: "Console", planned: "Plan") -> bool:
@@ -242,14 +259,21 @@ def _total(console: "Console", found: "Inventory") -> None:
     lines = [f"{_count(len(states), 'run')}, {size(found.bytes)} in {found.root}"]
     if "corrupt" in states:
         lines.append(f"{states.count('corrupt')} corrupt, which will not be used: {_rm('--corrupt', found.root)}")
+    if "cannot be read" in states:
+        told = f"{states.count('cannot be read')} cannot be read now, and may be whole"
+        lines.append(f"{told}: look at the disk, and at who may read {found.root}")
     if "unfinished" in states:
         told = f"{states.count('unfinished')} unfinished, left by a process that ended"
         lines.append(f"{told}: {_rm('--unfinished', found.root)}")
-    if found.foreign:
-        shown = ", ".join(found.foreign[:5]) + (", ..." if len(found.foreign) > 5 else "")
-        lines.append(f"not made by reticent, and left alone: {shown}")
-    for line in lines:
+    for line in [*lines, *_foreign(found)]:
         console.print(visible(line), markup=False, soft_wrap=True)
+
+
+def _foreign(found: "Inventory") -> list[str]:
+    if not found.foreign:
+        return []
+    shown = ", ".join(found.foreign[:5]) + (", ..." if len(found.foreign) > 5 else "")
+    return [f"not made by reticent, and left alone: {shown}"]
 
 
 def _rm(flag: str, store: Path) -> str:
@@ -259,15 +283,12 @@ def _rm(flag: str, store: Path) -> str:
 
 
 def _files(entry: "Entry") -> list[dict[str, Any]]:
-    present = {path.name: path.lstat().st_size for path in sorted(entry.folder.iterdir())}
+    try:
+        present = {path.name: path.lstat().st_size for path in sorted(entry.folder.iterdir())}
+    except OSError:
+        present = {}
     names = sorted({*present, *entry.files})
     return [{"name": name, "bytes": present.get(name), "sha256": entry.files.get(name)} for name in names]
-
-
-def _leaves(tree: Any, path: str = "") -> list[tuple[str, Any]]:
-    if not isinstance(tree, dict):
-        return [(path, tree)]
-    return [leaf for key, value in tree.items() for leaf in _leaves(value, f"{path}.{key}" if path else str(key))]
 
 
 def _json(value: Any) -> None:

@@ -15,6 +15,7 @@ from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
+from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made
@@ -96,10 +97,11 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     """
     make_folder(Path(job.config.out))
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    evaluated = evaluate(job, progress=progress, stage=stage)
-    if stage is not None:
-        stage("report")
-    return write(evaluated, Path(job.config.out), started)
+    with using(job.config.store, job.population):
+        evaluated = evaluate(job, progress=progress, stage=stage)
+        if stage is not None:
+            stage("report")
+        return write(evaluated, Path(job.config.out), started)
 
 
 @dataclass(frozen=True, eq=False)

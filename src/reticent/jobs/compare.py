@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained
 from reticent.jobs.early import Stop, stopped, stops
 from reticent.jobs.entrants import Entrant, Source, entrants
+from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
 from reticent.report.files import make_folder
@@ -57,6 +59,7 @@ def compare(
     out: str | Path = "reticent-compare",
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
+    note: Callable[[str], None] | None = None,
     **values: Any,
 ) -> Compared:
     """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
@@ -73,6 +76,7 @@ def compare(
         out: folder for compare.html, compare.csv and compare.json, and for a folder with each audit.
         progress: called after every model.
         stage: called with a word before each stage.
+        note: called with a sentence for each row: how many of its models are in the store, and how many are trained.
         **values: keys of `AuditConfig` or `Recipe` that hold for all, as for `reticent.audit`.
 
     Returns:
@@ -95,29 +99,49 @@ def compare(
         raise UnknownNameError("baseline", first, names)
     make_folder(Path(out))
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    maker = _Maker(Path(out), progress, stage or (lambda _: None))
-    contenders = [maker.contender(one) for one in found]
-    notes: list[str] = []
-    if early_stopped:
-        controls, notes = _controls(maker, found, contenders, first)
-        contenders += controls
-    maker.stage("comparison")
-    written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
-    written["cannot_say"] += notes
-    written["environment"] = document.versions() | {
-        "started": started,
-        "peak_memory_bytes": document.peak_memory(),
-        "rows": {one.name: one.costs() for one in contenders},
-    }
-    files = write_comparison(Path(out), written, str(values.get("format") or "html"))
-    return Compared(written, {one.name: one.document for one in contenders}, files)
+    with ExitStack() as held:
+        for name, job in ((one.name, one.job) for one in found if one.job is not None):
+            held.enter_context(using(job.config.store, job.population))
+            (note or _silent)(_found(name, job))
+        maker = _Maker(Path(out), progress, stage or _silent, held)
+        contenders = [maker.contender(one) for one in found]
+        notes: list[str] = []
+        if early_stopped:
+            controls, notes = _controls(maker, found, contenders, first)
+            contenders += controls
+        maker.stage("comparison")
+        written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
+        written["cannot_say"] += notes
+        written["environment"] = document.versions() | {
+            "started": started,
+            "peak_memory_bytes": document.peak_memory(),
+            "rows": {one.name: one.costs() for one in contenders},
+        }
+        files = write_comparison(Path(out), written, str(values.get("format") or "html"))
+        return Compared(written, {one.name: one.document for one in contenders}, files)
+
+
+def _silent(_: str) -> None:
+    """Tell nobody."""
+
+
+def _found(name: str, job: Job) -> str:
+    """Say how many models of a row are in the store, and how many are not."""
+    total, store = job.population.models, job.config.store
+    there = finished(store, job.population)
+    if there == total:
+        return f"{name}: all {total} models are in the store {store}"
+    return (
+        f"{name}: {there} of {total} models are in the store {store}, so {total - there} will be trained "
+        "(if they are in another folder, give it with --store)"
+    )
 
 
 class _Maker:
     """Makes the audit of one row, and tells how far it is."""
 
-    def __init__(self, out: Path, progress: Callback | None, tell: Callable[[str], None]) -> None:
-        self._out, self._progress, self._tell = out, progress, tell
+    def __init__(self, out: Path, progress: Callback | None, tell: Callable[[str], None], held: ExitStack) -> None:
+        self._out, self._progress, self._tell, self._held = out, progress, tell, held
         self._folders: set[str] = set()
         self._prefix = ""
 
@@ -143,6 +167,7 @@ class _Maker:
         """Train, or find, one population, audit it, and write its report."""
         self._prefix = f"{name}: "
         started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._held.enter_context(using(job.config.store, job.population))
         evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
         done = auditing.write(evaluated, self._folder(name), started)
         self._prefix = ""

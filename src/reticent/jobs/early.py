@@ -8,17 +8,16 @@ models with a membership of their own, by their accuracy alone: the control's au
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from pathlib import Path
 
 import numpy as np
 
 from reticent import seeds
 from reticent.data.membership import Membership
 from reticent.jobs.config import Job
+from reticent.jobs.using import using
 from reticent.population.gather import trajectories
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
-from reticent.store import Store
 
 PILOTS = 4
 """Models whose accuracy is followed to the end, to see where to stop roughly."""
@@ -75,9 +74,9 @@ def pilots(
     if epochs is not None:
         recipe = recipe.replace(stop_after=epochs, patience=None)
     watched = Population(recipe, population.records, population.roles, membership, seed, population.queries, watch=True)
-    store = Store(Path(job.config.store)).open()
-    made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=progress)
-    curves = trajectories(store, made)
+    with using(job.config.store, watched) as store:
+        made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=progress)
+        curves = trajectories(store, made)
     shortest = min(len(curve) for curve in curves)
     if not shortest:
         return None

@@ -1,8 +1,9 @@
 """Runs of one recipe, data set and seed as one line: a population of models, most often."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,8 @@ from reticent.spec import identity
 
 ORPHANS = "signals whose models were removed"
 UNREADABLE = "what cannot be read"
+WITHOUT_SPEC = {"unfinished": "unfinished, left by a process that ended", "in use": "being made by a live process"}
+"""State -> what stands in place of a recipe where a run does not say yet what it is made from."""
 PER_MODEL = ("model", "members", "kind")
 """Parts of a training run's spec in which the models of a population differ."""
 
@@ -92,7 +95,47 @@ def group(inventory: Inventory) -> list[Group]:
     for entry in inventory.entries:
         gathered.setdefault(_key(entry, specs), []).append(entry)
     groups = [_group(entries, specs) for entries in gathered.values()]
-    return sorted(groups, key=lambda one: one.when, reverse=True)
+    shared = {id(one): _made_from(one.entries[0], specs) for one in groups}
+    alike: dict[tuple[Any, ...], list[Group]] = {}
+    for one in groups:
+        alike.setdefault((one.recipe, one.data, one.seed), []).append(one)
+    told = [new for same in alike.values() for new in _apart(same, [shared[id(one)] or {} for one in same])]
+    return sorted(told, key=lambda one: one.when, reverse=True)
+
+
+def _apart(groups: Sequence[Group], specs: Sequence[Mapping[str, Any]]) -> list[Group]:
+    """Name the options in which groups differ that would look alike."""
+    if len(groups) == 1:
+        return list(groups)
+    flat = [
+        {key.removeprefix("recipe."): value for key, value in leaves(spec) if key not in PER_MODEL} for spec in specs
+    ]
+    keys = dict.fromkeys(key for one in flat for key in one)
+    differing = [key for key in keys if len({repr(one.get(key)) for one in flat}) > 1]
+    return [
+        replace(group, recipe=", ".join([group.recipe, *(f"{key} {_short(one.get(key))}" for key in differing)]))
+        for group, one in zip(groups, flat, strict=True)
+    ]
+
+
+def _short(value: Any) -> str:
+    text = "none" if value is None else str(value)
+    return text[:8] if re.fullmatch("[0-9a-f]{20,}", text) else text[:40]
+
+
+def leaves(tree: Any, path: str = "") -> list[tuple[str, Any]]:
+    """Take a tree of plain values apart.
+
+    Args:
+        tree: the values.
+        path: what stands before each key.
+
+    Returns:
+        Dotted key and value of each leaf.
+    """
+    if not isinstance(tree, Mapping):
+        return [(path, tree)]
+    return [leaf for key, value in tree.items() for leaf in leaves(value, f"{path}.{key}" if path else str(key))]
 
 
 def _made_from(entry: Entry, specs: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -103,21 +146,25 @@ def _made_from(entry: Entry, specs: Mapping[str, Mapping[str, Any]]) -> Mapping[
 def _key(entry: Entry, specs: Mapping[str, Mapping[str, Any]]) -> str:
     spec = _made_from(entry, specs)
     if spec is None:
-        return ORPHANS if entry.kind == "signals" else UNREADABLE
+        return _unknown(entry)
     return identity({key: value for key, value in spec.items() if key not in PER_MODEL})
+
+
+def _unknown(entry: Entry) -> str:
+    """Say of a run in place of its recipe why that is not known."""
+    return WITHOUT_SPEC.get(entry.state) or (ORPHANS if entry.kind == "signals" else UNREADABLE)
 
 
 def _group(entries: Sequence[Entry], specs: Mapping[str, Mapping[str, Any]]) -> Group:
     spec = _made_from(entries[0], specs)
     if spec is None:
-        missing = ORPHANS if entries[0].kind == "signals" else UNREADABLE
-        return Group(missing, "–", None, tuple(entries))
+        return Group(_unknown(entries[0]), "–", None, tuple(entries))
     names = [str(entry.facts["data"]) for entry in entries if "data" in entry.facts]
     seed = spec.get("seed")
     return Group(
         recipe=recipe(spec),
-        data=names[-1] if names else str(spec.get("data", "–"))[:8],
-        seed=seed if isinstance(seed, int) else None,
+        data=names[-1][:60] if names else str(spec.get("data", "–"))[:8],
+        seed=seed if isinstance(seed, int) and not isinstance(seed, bool) and abs(seed) < 2**64 else None,
         entries=tuple(entries),
     )
 
@@ -134,10 +181,10 @@ def recipe(spec: Mapping[str, Any]) -> str:
     made = spec.get("recipe")
     if not isinstance(made, Mapping):
         return UNREADABLE
-    parts = [_method(made, "architecture"), f"{made.get('epochs')} epochs"]
-    parts.append(f"{made.get('optimizer')} {made.get('learning_rate')}")
+    parts = [_method(made, "architecture"), f"{_short(made.get('epochs'))} epochs"]
+    parts.append(f"{_short(made.get('optimizer'))} {_short(made.get('learning_rate'))}")
     if made.get("weight_decay"):
-        parts.append(f"weight decay {made['weight_decay']}")
+        parts.append(f"weight decay {_short(made['weight_decay'])}")
     parts += [_method(made, key) for key, usual in USUAL.items() if _method(made, key) not in {usual, "None"}]
     return ", ".join(parts)
 
@@ -149,6 +196,6 @@ USUAL = {"objective": "cross-entropy", "procedure": "plain", "augmentation": "no
 def _method(made: Mapping[str, Any], key: str) -> str:
     part = made.get(key)
     if not isinstance(part, Mapping):
-        return str(part)
+        return str(part)[:60]
     own = part.get("factory") or part.get("function")
-    return str(own or part.get("method"))
+    return str(own or part.get("method"))[:60]

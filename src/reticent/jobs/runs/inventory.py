@@ -1,17 +1,19 @@
 """Every folder of a store's ``runs/``: what it is, what it was made from, and in which state."""
 
-import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
-from reticent.errors import CorruptRunError, InputError, StoreError
-from reticent.store import PARTIAL, REMOVING, RUNS, Store
+from reticent.errors import InputError, StoreError
+from reticent.store import PARTIAL, REMOVING, RUNS, Run, Store, look
+from reticent.store.disk import gone
+from reticent.store.plain import read_plain
 
-State = Literal["finished", "corrupt", "unfinished", "in use"]
+State = Literal["finished", "corrupt", "cannot be read", "unfinished", "in use"]
 NAME = re.compile(rf"([0-9a-f]{{20}})({re.escape(PARTIAL)}|{re.escape(REMOVING)})?")
 """The name of a run's folder; what is named otherwise was not made by reticent, and is never touched."""
 
@@ -23,8 +25,9 @@ class Entry:
     Attributes:
         folder: where it lies.
         id: the run's name.
-        state: "finished"; "corrupt": finished, but not what was written; "unfinished": left by a process that was
-            killed, while writing or while removing; "in use": a live process is writing it.
+        state: "finished"; "corrupt": finished, but not what was written; "cannot be read": the disk does not give it
+            now, and it may be whole; "unfinished": left by a process that was killed, while writing or while
+            removing; "in use": a live process is writing it.
         kind: "training", "signals", or "unknown" where its spec cannot be read.
         bytes: size of its files.
         when: when it was finished, or last changed.
@@ -55,7 +58,7 @@ class Entry:
     def model(self) -> int | None:
         """The model's row, or None if it is not known."""
         row = self.facts.get("model", self.spec.get("model"))
-        return row if isinstance(row, int) else None
+        return row if isinstance(row, int) and not isinstance(row, bool) and 0 <= row < 10**9 else None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values.
@@ -144,14 +147,14 @@ def scan(root: Path) -> Inventory:
         StoreError: there is no store, or it cannot be read.
     """
     runs = root / RUNS
-    if not runs.is_dir():
-        what = "is not a store (it has no folder runs/)" if root.exists() else "does not exist"
-        raise StoreError(f"the store {str(root)!r} {what}: give --store DIR, the same as for `reticent audit`")
     try:
+        if not runs.is_dir():
+            what = "is not a store (it has no folder runs/)" if root.exists() else "does not exist"
+            raise StoreError(f"the store {str(root)!r} {what}: give --store DIR, the same as for `reticent audit`")
         folders = sorted(runs.iterdir())
+        own = [path for path in folders if NAME.fullmatch(path.name) and not path.is_symlink() and path.is_dir()]
     except OSError as error:
         raise StoreError(f"the store {root} cannot be read ({error.strerror or error})") from None
-    own = [path for path in folders if NAME.fullmatch(path.name) and path.is_dir() and not path.is_symlink()]
     store = Store(root)
     foreign = tuple(path.name for path in folders if path not in set(own))
     # A process that ends while this looks may take a folder away.
@@ -163,42 +166,75 @@ def _entry(store: Store, folder: Path) -> Entry | None:
     found = NAME.fullmatch(folder.name)
     if found is None:
         return None
-    run_id, suffix = found[1], found[2]
-    spec = _json(folder / "spec.json")
-    facts: Mapping[str, Any] = {}
-    files: Mapping[str, str] = {}
     try:
-        state, problem = _unfinished(store, run_id, suffix)
-        if suffix is None:
-            run = store.find(run_id)
-            if run is not None:
-                facts, files = run.facts, run.done["files"]
-                missing = sorted(name for name in files if not (folder / name).is_file())
-                state, problem = ("corrupt", f"{', '.join(missing)} missing") if missing else ("finished", "")
-    except CorruptRunError:
-        state, problem = "corrupt", "done.json cannot be read"
-    try:
-        size, changed = _size(folder), folder.stat().st_mtime
+        changed = folder.stat().st_mtime
     except OSError:
         return None
+    run_id, suffix = found[1], found[2]
+    run, finding = (None, None) if suffix else _run(folder)
+    spec, wrong = _spec(folder)
+    if run is not None:
+        finding = _missing(run) or wrong or ("finished", "")
+    facts: Mapping[str, Any] = {} if run is None else run.facts
+    state, problem = finding or _unfinished(store, run_id, suffix)
     kind = facts.get("kind", spec.get("kind"))
     return Entry(
         folder=folder,
         id=run_id,
         state=state,
-        kind=kind if kind in {"training", "signals"} else "unknown",
-        bytes=size,
+        kind=kind if kind in ("training", "signals") else "unknown",
+        bytes=_size(folder),
         when=_when(facts, changed),
         spec=spec,
         facts=facts,
-        files=files,
+        files={} if run is None else run.files,
         problem=problem,
     )
 
 
-def _unfinished(store: Store, run_id: str, suffix: str | None) -> tuple[State, str]:
+Finding = tuple[State, str]
+"""A state, and what is wrong."""
+
+
+def _run(folder: Path) -> tuple[Run | None, Finding | None]:
+    """Read what was noted when a run was finished; neither, if it was not."""
+    try:
+        return look(folder), None
+    except OSError as error:
+        return None, ("cannot be read", f"done.json: {error.strerror or error}")
+    except ValueError as error:
+        return None, ("corrupt", f"done.json cannot be read: {error}")
+
+
+def _spec(folder: Path) -> tuple[Mapping[str, Any], Finding | None]:
+    """Read what a run was made from, and what is wrong with that file."""
+    try:
+        return read_plain(folder / "spec.json"), None
+    except OSError as error:
+        return {}, None if gone(error) else ("cannot be read", f"spec.json: {error.strerror or error}")
+    except ValueError as error:
+        return {}, ("corrupt", f"spec.json cannot be read: {error}")
+
+
+def _missing(run: Run) -> Finding | None:
+    """Look whether all files of a finished run are there."""
+    missing: list[str] = []
+    for name in sorted(run.files):
+        try:
+            (run.folder / name).stat()
+        except OSError as error:
+            if not gone(error):
+                return "cannot be read", f"{name}: {error.strerror or error}"
+            missing.append(name)
+    return ("corrupt", f"{', '.join(missing)} missing") if missing else None
+
+
+def _unfinished(store: Store, run_id: str, suffix: str | None) -> Finding:
     """Say what a folder is that holds no finished run."""
-    holder = store.holder(run_id)
+    try:
+        holder = store.holder(run_id)
+    except OSError as error:
+        return "cannot be read", f"whether a live process is writing it is not known: {error.strerror or error}"
     if holder is not None:
         return "in use", f"by {holder}"
     if suffix == REMOVING:
@@ -206,26 +242,15 @@ def _unfinished(store: Store, run_id: str, suffix: str | None) -> tuple[State, s
     return "unfinished", "its process ended before it was finished" if suffix else "it has no done.json"
 
 
-def _json(path: Path) -> Mapping[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
 def _size(folder: Path) -> int:
-    """Add up what lies in a folder; links are not followed."""
+    """Add up what lies in a folder, as far as it can be read; links are not followed."""
     total = 0
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            total += _size(path)
-        else:
-            total += path.lstat().st_size
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(place) / name).lstat().st_size
+            except OSError:
+                continue
     return total
 
 

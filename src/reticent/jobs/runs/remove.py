@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from reticent.errors import InputError, StoreLockedError
+from reticent.errors import InputError, StoreError, StoreLockedError
 from reticent.jobs.runs.inventory import Entry, Inventory
 from reticent.jobs.runs.verify import verify
 from reticent.store import Store
@@ -19,7 +19,7 @@ class Choice:
 
     Attributes:
         ids: names, or beginnings of names.
-        corrupt: those that are not what was written; every hash is computed anew.
+        corrupt: those that are not what was written; every hash is computed anew. What cannot be read now is kept.
         unfinished: those that a killed process left.
         older_than: those last finished or changed so long ago, such as "30d".
         everything: all.
@@ -41,18 +41,31 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
+class Kept:
+    """A run that was asked for and is not removed.
+
+    Attributes:
+        entry: the run.
+        why: what keeps it.
+    """
+
+    entry: Entry
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
     """What would be removed.
 
     Attributes:
         chosen: what was asked for.
         with_them: signals of chosen training runs, which go with them.
-        kept: what was asked for, and a live process holds.
+        kept: what was asked for, and a live process uses.
     """
 
     chosen: tuple[Entry, ...]
     with_them: tuple[Entry, ...]
-    kept: tuple[Entry, ...]
+    kept: tuple[Kept, ...]
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -76,24 +89,44 @@ def plan(inventory: Inventory, choice: Choice) -> Plan:
         The plan.
 
     Raises:
-        StoreLockedError: a run that was named is held by a live process.
+        StoreLockedError: a run that was named is used by a live process.
     """
     asked = _asked(inventory, choice)
-    store = Store(inventory.root)
+    holders = _Holders(Store(inventory.root))
     chosen, with_them, kept = [], [], []
     names = {entry.folder.name for entry in asked}
     for entry in asked:
         signals = inventory.signals_of(entry.id) if _is_model(entry) else []
-        held = {name: store.holder(name) for name in (entry.id, *(one.id for one in signals))}
-        if any(held.values()):
+        held = [holder for name in (entry.id, *(one.id for one in signals)) if (holder := holders.of(name))]
+        if held:
             if choice.ids:
-                holder = next(filter(None, held.values()))
-                raise StoreLockedError(f"run {entry.id} is in use by {holder}, which is alive: nothing was removed")
-            kept.append(entry)
+                raise StoreLockedError(f"run {entry.id} is in use by {held[0]}, which is alive: nothing was removed")
+            kept.append(Kept(entry, f"{held[0]} is using it, and is alive"))
             continue
         chosen.append(entry)
         with_them += [one for one in signals if one.folder.name not in names]
     return Plan(tuple(_models_last(chosen)), tuple(with_them), tuple(kept))
+
+
+class _Holders:
+    """Which live process has claimed a run, or uses it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        try:
+            self._users = store.users()
+        except OSError as error:
+            raise StoreError(
+                f"the store {store.root}: whether a live process uses it cannot be told ({error.strerror or error}): "
+                "nothing was removed"
+            ) from None
+
+    def of(self, run_id: str) -> str | None:
+        """Name the process, or None."""
+        try:
+            return self._users.get(run_id) or self._store.holder(run_id)
+        except OSError as error:
+            return f"a process that cannot be told ({error.strerror or error})"
 
 
 def _is_model(entry: Entry) -> bool:
@@ -114,7 +147,8 @@ def _asked(inventory: Inventory, choice: Choice) -> list[Entry]:
     if choice.everything:
         return list(inventory.entries)
     states = {"unfinished", "in use"} if choice.unfinished else set()
-    broken = verify(inventory.entries) if choice.corrupt else {}
+    found = verify(inventory.entries) if choice.corrupt else {}
+    broken = {name for name, checked in found.items() if checked.corrupt}
     return [
         entry
         for entry in inventory.entries
@@ -140,7 +174,7 @@ def age(text: str) -> timedelta:
     return int(found[1]) * UNITS[found[2]]
 
 
-def remove(inventory: Inventory, planned: Plan) -> tuple[list[Entry], list[Entry]]:
+def remove(inventory: Inventory, planned: Plan) -> tuple[list[Entry], list[Kept]]:
     """Remove what was planned, each folder renamed before it is emptied.
 
     Args:
@@ -149,14 +183,20 @@ def remove(inventory: Inventory, planned: Plan) -> tuple[list[Entry], list[Entry
 
     Returns:
         What was removed, and what a live process had taken meanwhile.
+
+    Raises:
+        StoreError: the store cannot be written; the message says how much was removed before.
     """
     store = Store(inventory.root)
-    gone, kept = [], []
+    gone: list[Entry] = []
+    kept: list[Kept] = []
     for entry in planned.entries:
         try:
             store.remove(entry.folder.name, unfinished=entry.state == "unfinished")
         except StoreLockedError:
-            kept.append(entry)
+            kept.append(Kept(entry, "a live process took it meanwhile"))
+        except StoreError as error:
+            raise error.prefixed(f"{len(gone)} of {len(planned.entries)} runs were removed, then: ") from None
         else:
             gone.append(entry)
     return gone, kept

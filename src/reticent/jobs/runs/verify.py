@@ -1,11 +1,11 @@
 """Whether runs still are what was written: every hash, computed anew."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
-from reticent.errors import CorruptRunError
 from reticent.jobs.runs.inventory import Entry
-from reticent.store import Run, Store
+from reticent.store import Run, look
+from reticent.store.run import DONE
 
 NEEDED = {
     "training": ("spec.json", "roles.safetensors", "weights.safetensors"),
@@ -14,45 +14,69 @@ NEEDED = {
 """Kind of a run -> files without which it is not one."""
 
 
-def check(entry: Entry) -> list[str]:
+@dataclass(frozen=True)
+class Checked:
+    """What a look at every byte of a run found, one sentence a file.
+
+    Attributes:
+        corrupt: what is not what was written; such a run is never used.
+        unreadable: what could not be read now; it may be whole.
+        notes: what lies beside the run's files, and does no harm.
+    """
+
+    corrupt: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """All of it."""
+        return (*self.corrupt, *self.unreadable, *self.notes)
+
+
+def check(entry: Entry) -> Checked:
     """Recompute the hashes of one run.
 
     Args:
         entry: the run.
 
     Returns:
-        What is wrong, one sentence a file; empty for a run that holds, and for one that is not finished.
+        What was found; nothing for a run that holds, and for one that is not finished.
 
     Cost: every byte is read once.
     """
-    if entry.state not in {"finished", "corrupt"}:
-        return []
+    if entry.state in {"unfinished", "in use"}:
+        return Checked()
     try:
-        run = Store(entry.folder.parent.parent).find(entry.id)
-    except CorruptRunError:
-        return ["done.json cannot be read"]
-    if run is None:
-        return ["done.json is gone"]
-    listed = run.done["files"]
-    problems = [f"done.json does not list {name}" for name in NEEDED.get(entry.kind, ()) if name not in listed]
-    return problems + [problem for name in sorted(listed) for problem in _file(run, name)]
-
-
-def _file(run: Run, name: str) -> list[str]:
-    if Path(name).name != name:
-        return [f"done.json lists {name!r}, which is no file of the run"]
-    if not (run.folder / name).is_file():
-        return [f"{name} is missing"]
-    try:
-        run.file(name)
-    except CorruptRunError:
-        return [f"{name} is not what was written"]
+        run = look(entry.folder)
     except OSError as error:
-        return [f"{name} cannot be read ({error.strerror or error})"]
-    return []
+        return Checked(unreadable=(f"{DONE} cannot be read ({error.strerror or error})",))
+    except ValueError as error:
+        return Checked((f"{DONE} cannot be read: {error}",))
+    if run is None:
+        return Checked((f"{DONE} is gone",))
+    lacking = [f"{DONE} does not list {name}" for name in NEEDED.get(entry.kind, ()) if name not in run.files]
+    found = list(run.problems())
+    corrupt = [*lacking, *(str(one) for one in found if not one.passing)]
+    if entry.state == "corrupt" and not corrupt:
+        corrupt.append(entry.problem)
+    unreadable = [str(one) for one in found if one.passing]
+    return Checked(tuple(corrupt), tuple(unreadable), tuple(_beside(run)))
 
 
-def verify(entries: Sequence[Entry], tell: Callable[[Entry], None] = lambda _: None) -> dict[str, list[str]]:
+def _beside(run: Run) -> list[str]:
+    """Name links, and what lies in the folder and is not of the run."""
+    try:
+        paths = sorted(run.folder.iterdir())
+    except OSError:
+        return []
+    own = {*run.files, DONE}
+    strays = [f"{path.name} is not of this run: it is not used" for path in paths if path.name not in own]
+    linked = [path.name for path in paths if path.name in own and path.is_symlink()]
+    return [*strays, *(f"{name} is a link to a file elsewhere" for name in linked)]
+
+
+def verify(entries: Sequence[Entry], tell: Callable[[Entry], None] = lambda _: None) -> dict[str, Checked]:
     """Recompute the hashes of many runs.
 
     Args:
@@ -60,12 +84,12 @@ def verify(entries: Sequence[Entry], tell: Callable[[Entry], None] = lambda _: N
         tell: called before each run.
 
     Returns:
-        Name of each corrupt run to what is wrong with it.
+        Name of each run of which there is something to say, to what was found.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, Checked] = {}
     for entry in entries:
         tell(entry)
-        problems = check(entry)
-        if problems:
-            found[entry.id] = problems
+        checked = check(entry)
+        if checked.told:
+            found[entry.id] = checked
     return found

@@ -1,95 +1,31 @@
-"""Runs on disk: found, claimed, written, verified.
+"""The store: a folder of runs that several processes may share."""
 
-A run is a folder ``runs/<id>`` that is written under a temporary name, synced, and renamed when its last file
-(``done.json``: hashes of the others, versions, times) stands. A run without ``done.json`` does not exist. A claim is a
-lock that the operating system drops with the process, so that a killed process blocks nobody. Several processes may
-share a store.
-"""
-
-import errno
-import hashlib
 import json
 import os
-import shlex
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save
+from safetensors.numpy import save
 
-from reticent.errors import CorruptRunError, StoreError, StoreLockedError
+from reticent.errors import StoreError, StoreLockedError
+from reticent.store import locks
+from reticent.store.disk import sha256, sync_folder, writing
+from reticent.store.run import DONE, Run, read_run
 
 RUNS = "runs"
 PARTIAL, REMOVING = ".partial", ".removing"
 """Ends of the names of folders that are being written, and removed."""
 CLAIM_PATIENCE = 5.0
 """Seconds to wait for a claim: long enough for the workers of a process that was just killed to end."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run; its files are checked against their hashes when they are read.
-
-    Attributes:
-        folder: where it lies.
-        done: what ``done.json`` holds; ``done["files"]`` maps file names to SHA-256, ``done["facts"]`` is the maker's.
-    """
-
-    folder: Path
-    done: Mapping[str, Any]
-
-    @property
-    def id(self) -> str:
-        """The run's name."""
-        return self.folder.name
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What the maker wrote of the run."""
-        facts: Mapping[str, Any] = self.done["facts"]
-        return facts
-
-    def file(self, name: str) -> Path:
-        """Return the path of a file, after checking its hash.
-
-        Args:
-            name: such as "weights.safetensors".
-
-        Returns:
-            Its path.
-
-        Raises:
-            CorruptRunError: the file is missing or its bytes changed.
-        """
-        path = self.folder / name
-        expected = self.done["files"].get(name)
-        if expected is None or not path.is_file() or _sha256(path) != expected:
-            raise CorruptRunError(
-                f"run {self.id}: {name} is missing or not what was written: it will not be used; {_advice(self.folder)}"
-            )
-        return path
-
-    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """Read a safetensors file.
-
-        Args:
-            name: the file.
-
-        Returns:
-            Its arrays.
-        """
-        return load_file(self.file(name))
-
-    def verify(self) -> None:
-        """Check every file of the run against its hash."""
-        for name in self.done["files"]:
-            self.file(name)
+LOOK_PATIENCE = 0.2
+"""Seconds to wait for who only looks at a lock."""
+UNKNOWN = "another process"
 
 
 class Draft:
@@ -106,7 +42,7 @@ class Draft:
             name: file name.
             content: its bytes.
         """
-        with _disk_errors(self._root), (self.folder / name).open("wb") as stream:
+        with writing(self._root), (self.folder / name).open("wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -144,7 +80,7 @@ class Store:
         Returns:
             The store.
         """
-        with _disk_errors(self.root):
+        with writing(self.root):
             self._runs.mkdir(parents=True, exist_ok=True)
             self._locks.mkdir(exist_ok=True)
             probe = self._locks / f".probe-{os.getpid()}"
@@ -162,19 +98,10 @@ class Store:
             The run, or None if it does not exist.
 
         Raises:
-            CorruptRunError: its ``done.json`` cannot be read.
+            CorruptRunError: its ``done.json`` is not what was written.
+            UnreadableRunError: its ``done.json`` cannot be read now.
         """
-        folder = self._runs / run_id
-        try:
-            done = json.loads((folder / "done.json").read_text(encoding="utf-8"))
-            files, facts = done["files"], done["facts"]
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CorruptRunError(f"run {run_id}: done.json cannot be read ({error}): {_advice(folder)}") from None
-        if not isinstance(files, dict) or not isinstance(facts, dict):
-            raise CorruptRunError(f"run {run_id}: done.json is not what was written: {_advice(folder)}")
-        return Run(folder, done)
+        return read_run(self._runs / run_id)
 
     @contextmanager
     def claim(self, run_id: str, patience: float | None = None) -> Iterator[Draft]:
@@ -194,35 +121,59 @@ class Store:
         draft = self._runs / f"{run_id}{PARTIAL}"
         with self._held(run_id, CLAIM_PATIENCE if patience is None else patience):
             try:
-                with _disk_errors(self.root):
+                with writing(self.root):
                     shutil.rmtree(draft, ignore_errors=True)
                     draft.mkdir()
                 made = Draft(draft, self.root)
                 yield made
-                with _disk_errors(self.root):
+                with writing(self.root):
                     self._finish(made, run_id)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
 
+    @contextmanager
+    def using(self, runs: Iterable[str]) -> Iterator["Store"]:
+        """Keep runs from being removed until the block ends or this process does, those not made yet too.
+
+        Args:
+            runs: their names.
+
+        Yields:
+            The store.
+
+        Raises:
+            StoreError: the store may not be written.
+        """
+        with ExitStack() as noted:
+            with writing(self.root):
+                noted.enter_context(locks.using(self._locks, runs))
+            yield self
+
+    def users(self) -> dict[str, str]:
+        """List the runs that live processes use (see `using`).
+
+        Returns:
+            Name of each to its user, such as "process 4711".
+
+        Raises:
+            OSError: it cannot be told.
+        """
+        return locks.uses(self._locks)
+
     def holder(self, run_id: str) -> str | None:
-        """Say which live process holds a run.
+        """Say which live process has claimed a run; looking does not disturb it.
 
         Args:
             run_id: its name.
 
         Returns:
             Such as "process 4711"; None if nobody does.
+
+        Raises:
+            OSError: it cannot be told.
         """
         lock, owner = self._lock(run_id)
-        if not owner.exists():
-            return None
-        held = FileLock(lock, timeout=0)
-        try:
-            held.acquire()
-        except (Timeout, OSError):
-            return _read(owner)
-        held.release()
-        return None
+        return _read(owner) if locks.held(lock) else None
 
     def remove(self, name: str, *, unfinished: bool = False) -> None:
         """Remove a folder of ``runs/``: renamed first, so that at no moment half a run looks like a whole one.
@@ -234,15 +185,18 @@ class Store:
             unfinished: remove it only if it is not finished by now.
 
         Raises:
-            StoreLockedError: a live process holds the run, or has finished it.
+            StoreLockedError: a live process holds or uses the run, or has finished it.
             StoreError: the folder may not be written.
         """
         folder = self._runs / name
         if folder.is_symlink() or folder.name != name or name == "..":
             raise StoreError(f"{folder} is no run: it is left alone")
         condemned = folder.with_suffix(REMOVING)
-        with self._held(folder.stem, 0), _disk_errors(self.root):
-            if unfinished and not folder.suffix and (folder / "done.json").exists():
+        with self._held(folder.stem, LOOK_PATIENCE), writing(self.root):
+            user = self.users().get(folder.stem)
+            if user is not None:
+                raise StoreLockedError(f"run {folder.stem} is in use by {user}, which is alive: it is kept")
+            if unfinished and not folder.suffix and (folder / DONE).exists():
                 raise StoreLockedError(f"run {name} was finished meanwhile: it is kept")
             if folder != condemned and folder.exists():
                 if condemned.exists():
@@ -250,7 +204,7 @@ class Store:
                 folder.rename(condemned)
             if condemned.exists():
                 shutil.rmtree(condemned)
-            _sync_folder(self._runs)
+            sync_folder(self._runs)
 
     def _lock(self, run_id: str) -> tuple[Path, Path]:
         return self._locks / f"{run_id}.lock", self._locks / f"{run_id}.owner"
@@ -264,7 +218,7 @@ class Store:
         """
         lock, owner = self._lock(run_id)
         held = FileLock(lock, timeout=patience)
-        with _disk_errors(self.root):
+        with writing(self.root):
             try:
                 held.acquire()
             except Timeout:
@@ -273,7 +227,7 @@ class Store:
                     "wait for it and run the same command again, or give another --store"
                 ) from None
         try:
-            with _disk_errors(self.root):
+            with writing(self.root):
                 owner.write_text(f"process {os.getpid()}", encoding="utf-8")
             yield
         finally:
@@ -281,52 +235,19 @@ class Store:
             held.release()
 
     def _finish(self, draft: Draft, run_id: str) -> None:
-        files = {path.name: _sha256(path) for path in sorted(draft.folder.iterdir())}
-        draft.write_json("done.json", {"files": files, "facts": draft.facts})
-        _sync_folder(draft.folder)
+        files = {path.name: sha256(path) for path in sorted(draft.folder.iterdir())}
+        draft.write_json(DONE, {"files": files, "facts": draft.facts})
+        sync_folder(draft.folder)
         target = self._runs / run_id
         if target.exists() and self.find(run_id) is None:
             shutil.rmtree(target)
         if not target.exists():
             draft.folder.rename(target)
-        _sync_folder(self._runs)
-
-
-def _advice(folder: Path) -> str:
-    store = shlex.quote(str(folder.parent.parent))
-    return f"remove it (reticent runs rm {folder.name} --store {store}), then run the same command again"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        sync_folder(self._runs)
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return "another process"
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def _disk_errors(root: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        advice = (
-            "free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else "give a folder that can be written"
-        )
-        raise StoreError(
-            f"the store {root} cannot be written ({error.strerror or error}): {advice}, or give another --store; "
-            "what was finished is kept"
-        ) from error
+        return path.read_text(encoding="utf-8")[:40] or UNKNOWN
+    except (OSError, ValueError):
+        return UNKNOWN

@@ -1,0 +1,52 @@
+"""A population in a store: how many of its models are finished, and keeping them there while a job needs them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reticent.errors import CorruptRunError
+from reticent.population.population import Population
+from reticent.store import Store
+
+
+@contextmanager
+def using(store: str | Path, population: Population) -> Iterator[Store]:
+    """Open a store, and keep others from removing what a population has there, or will have, until the block ends.
+
+    Args:
+        store: its folder.
+        population: the models that are found, trained, or read.
+
+    Yields:
+        The store.
+
+    Raises:
+        StoreError: the store may not be written.
+    """
+    rows = range(population.models)
+    runs = [population.training_id(model) for model in rows] + [population.signals_id(model) for model in rows]
+    with Store(Path(store)).open().using(runs) as opened:
+        yield opened
+
+
+def finished(store: str | Path, population: Population) -> int:
+    """Count the models of a population that a store has.
+
+    Args:
+        store: its folder.
+        population: the models.
+
+    Returns:
+        How many need no training; those that are corrupt are not counted.
+    """
+    place, rows = Store(Path(store)), range(population.models)
+    return sum(
+        _has(place, population.signals_id(model)) or _has(place, population.training_id(model)) for model in rows
+    )
+
+
+def _has(store: Store, run: str) -> bool:
+    try:
+        return store.find(run) is not None
+    except CorruptRunError:
+        return False

@@ -1,0 +1,143 @@
+"""What live processes hold: locks that the operating system drops with its process, and how to look at them.
+
+Two kinds. A *claim* is on one run, by the process that writes or removes it. A *use* is on all runs of a population, by
+the process that trains them, reads them or will: they stay while it lives.
+"""
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from reticent.store.disk import gone
+from reticent.store.plain import read_plain
+
+USES = "uses"
+STALE = 86_400.0
+"""Seconds after which what a killed process left of a use is removed: long after another could be just taking it."""
+
+
+def held(lock: Path) -> bool:
+    """Say whether a live process holds a lock. Whoever takes it meanwhile waits some microseconds, and does not fail.
+
+    Args:
+        lock: the lock's file; it is opened for reading, so a disk that cannot be written is no hindrance.
+
+    Returns:
+        Whether it is held.
+
+    Raises:
+        OSError: it cannot be told.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return _held_elsewhere(lock)
+    try:
+        handle = os.open(lock, os.O_RDONLY)
+    except OSError as error:
+        if gone(error):
+            return False
+        raise
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _held_elsewhere(lock: Path) -> bool:
+    """Try to take a lock, where the operating system has no way to only look."""
+    if not lock.exists():
+        return False
+    taken = FileLock(lock, timeout=0)
+    try:
+        taken.acquire()
+    except Timeout:
+        return True
+    taken.release()
+    return False
+
+
+@contextmanager
+def using(locks: Path, runs: Iterable[str]) -> Iterator[None]:
+    """Note that this process uses some runs, until the block ends or the process does.
+
+    Args:
+        locks: the store's folder of locks.
+        runs: their names.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    folder = locks / USES
+    folder.mkdir(exist_ok=True)
+    _sweep(folder)
+    lock = folder / f"{os.getpid()}-{secrets.token_hex(6)}.lock"
+    note = lock.with_suffix(".json")
+    taken = FileLock(lock, timeout=0)
+    taken.acquire()
+    try:
+        draft = note.with_suffix(".tmp")
+        draft.write_text(json.dumps({"holder": f"process {os.getpid()}", "runs": sorted(runs)}), encoding="utf-8")
+        draft.replace(note)
+        yield
+    finally:
+        for path in (note, lock):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+        taken.release()
+
+
+def uses(locks: Path) -> dict[str, str]:
+    """List the runs that live processes use.
+
+    Args:
+        locks: the store's folder of locks.
+
+    Returns:
+        Name of each to its user, such as "process 4711".
+
+    Raises:
+        OSError: it cannot be told.
+    """
+    found: dict[str, str] = {}
+    for lock in _locks(locks / USES):
+        if not held(lock):
+            continue
+        try:
+            note = read_plain(lock.with_suffix(".json"))
+        except (FileNotFoundError, ValueError):
+            continue  # It ended, or has just begun and not looked for a run yet.
+        runs = note.get("runs")
+        names = [name for name in runs if isinstance(name, str)] if isinstance(runs, list) else []
+        found |= dict.fromkeys(names, str(note.get("holder"))[:40])
+    return found
+
+
+def _locks(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".lock")
+    except OSError as error:
+        if gone(error):
+            return []
+        raise
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left."""
+    for lock in _locks(folder):
+        with suppress(OSError):
+            if time.time() - lock.stat().st_mtime > STALE and not held(lock):
+                lock.with_suffix(".json").unlink(missing_ok=True)
+                lock.unlink(missing_ok=True)

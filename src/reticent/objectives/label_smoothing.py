@@ -1,7 +1,7 @@
 """Label smoothing: cross-entropy against labels that give a small share to every class.
 
-Paper: Szegedy et al. (2016), "Rethinking the Inception architecture for computer vision", section 7. It can make a model
-easier to attack (Kaya and Dumitras, 2021): what is said of the label tells more where all else is held equal.
+Paper: Szegedy et al. (2016), "Rethinking the Inception architecture for computer vision", section 7. It can make a
+model easier to attack (Kaya and Dumitras, 2021): what is said of the label tells more where all else is held equal.
 """
 
 from typing import Annotated, ClassVar

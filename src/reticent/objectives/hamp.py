@@ -1,0 +1,96 @@
+"""HAMP, training part: labels as soft as an entropy asks for, and a reward for entropy in what the model says.
+
+Paper: Chen and Pattabiraman (2024), "Overconfidence is a dangerous thing: mitigating membership inference attacks by
+enforcing less confident prediction", NDSS. Its other half, which re-assigns scores when the model is asked, is the
+output defense `hamp-output`. Deviations: the divergence is a mean over records (the released code divides by the
+classes too: ``kl_scale="element"``), the search for the label ends at 1 / C, and ``gamma = 0`` leaves labels hard;
+records are shuffled and momentum is kept from epoch to epoch, which the released code does not do.
+"""
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Le
+from torch import Tensor
+from torch.nn import functional
+
+from reticent.objectives.base import Batch, Objective
+from reticent.spec import Spec
+
+STEPS = 100
+
+
+class Hamp(Spec):
+    """Options of HAMP's training part."""
+
+    method: ClassVar[str] = "hamp"
+
+    gamma: Annotated[float, Ge(0), Le(1)] = 0.5
+    """The least entropy of a soft label, as a share of ln C; 0 leaves labels hard, and 1 makes them uniform."""
+    alpha: Annotated[float, Ge(0)] = 0.03
+    """What a nat of the answers' mean entropy takes off the loss; a released value is multiplied by C for kl_scale batch."""
+    kl_scale: Literal["batch", "element"] = "batch"
+    """What the divergence from the labels is divided by: the records, or as released the records times the classes."""
+
+
+def build(spec: Hamp) -> Objective:
+    """Return the loss.
+
+    Args:
+        spec: the entropy of the labels and the weight of that of the answers.
+
+    Returns:
+        The objective that the loop calls.
+    """
+    return _Hamp(spec)
+
+
+def soft_label(gamma: float, classes: int) -> float:
+    """Find the probability that a soft label gives the true class.
+
+    It is the first of 1, 0.99, 0.98, ... at which the entropy of the whole label, the rest shared equally, is at least
+    ``gamma * ln C``; where there is none above 1 / C, it is 1 / C.
+
+    Args:
+        gamma: in [0, 1].
+        classes: C, at least 2.
+
+    Returns:
+        A probability in [1 / C, 1].
+    """
+    for step in range(STEPS, 0, -1):
+        share = step / STEPS
+        if share <= 1 / classes:
+            break
+        if _entropy(share, classes) >= gamma * math.log(classes):
+            return share
+    return 1 / classes
+
+
+def _entropy(share: float, classes: int) -> float:
+    """Compute the entropy of a label that gives one class a share and the others equal parts of the rest."""
+    rest = 1 - share
+    return -sum(part * math.log(part / count) for part, count in ((share, 1), (rest, classes - 1)) if part)
+
+
+class _Hamp(Objective):
+    def __init__(self, spec: Hamp) -> None:
+        self._spec = spec
+
+    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        del batch
+        classes = logits.shape[1]
+        share = soft_label(self._spec.gamma, classes)
+        known = logits.log_softmax(dim=1)
+        if share == 1:
+            divergence = functional.cross_entropy(logits, targets)
+        else:
+            label = known.gather(1, targets[:, None])[:, 0]
+            others = (known.sum(dim=1) - label) / (classes - 1)
+            divergence = -(share * label + (1 - share) * others).mean() - _entropy(share, classes)
+        if self._spec.kl_scale == "element":
+            divergence = divergence / classes
+        if not self._spec.alpha:
+            return divergence
+        entropy = -(known.exp() * known).sum(dim=1).mean()
+        return divergence - self._spec.alpha * entropy

@@ -1,0 +1,86 @@
+"""RelaxLoss: training holds the mean loss at a level above zero, and flattens what the model says of the other classes.
+
+Paper: Chen, Yu and Fritz (2022), "RelaxLoss: defending membership inference attacks without losing utility", ICLR.
+The even epochs go down to the level or up to it; the odd ones go down to it and, below it, learn targets that keep the
+model's own probability of the label and share the rest equally. Two forms of that step were released: that for tables
+(`A`, nearest to the paper) and that for CIFAR (`B`). Deviation: targets are constants unless ``detach`` is off, as the
+paper reads; the released code lets gradients flow through them.
+"""
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+import torch
+from annotated_types import Ge, Gt, Le
+from torch import Tensor
+from torch.nn import functional
+
+from reticent.errors import SpecError
+from reticent.objectives.base import Batch, Context, Objective
+from reticent.spec import Spec
+
+
+class RelaxLoss(Spec):
+    """Options of RelaxLoss."""
+
+    method: ClassVar[str] = "relaxloss"
+
+    level: Annotated[float, Ge(0)] = 1.0
+    """The mean cross-entropy, in nats, that training holds (alpha in the paper): below ln C; 0 is plain training."""
+    upper: Annotated[float, Gt(0), Le(1)] = 1.0
+    """The largest probability that a flattened target gives the label."""
+    variant: Literal["A", "B"] = "A"
+    """How odd epochs flatten: A learns the flattened targets; B climbs on all records, and flattens only wrong ones."""
+    detach: bool = True
+    """Whether flattened targets are constants; the released code lets gradients flow through them."""
+
+
+def build(spec: RelaxLoss) -> Objective:
+    """Return the loss.
+
+    Args:
+        spec: the level and the form of flattening.
+
+    Returns:
+        The objective that the loop calls.
+    """
+    return _RelaxLoss(spec)
+
+
+class _RelaxLoss(Objective):
+    def __init__(self, spec: RelaxLoss) -> None:
+        self._spec = spec
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        ceiling = math.log(context.classes)
+        if self._spec.level >= ceiling:
+            raise SpecError(
+                f"relaxloss: level: expected less than ln C = {ceiling:.4g}, the loss of a model that tells "
+                f"{context.classes} classes apart no better than chance, got {self._spec.level:g}: training would hold "
+                "the model there and nothing would be learned; give a lower level"
+            )
+
+    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        mean = functional.cross_entropy(logits, targets)
+        level = self._spec.level
+        if not level:
+            return mean
+        if batch.epoch % 2 == 0:
+            return (mean - level).abs()
+        # Both sides are computed, so that no step waits for the device to say which one it is.
+        return torch.where(mean > level, mean, self._flattened(logits, targets))
+
+    def _flattened(self, logits: Tensor, targets: Tensor) -> Tensor:
+        known = logits.log_softmax(dim=1)
+        label = known.gather(1, targets[:, None])
+        share = label.exp().clamp(max=self._spec.upper)
+        if self._spec.detach:
+            share = share.detach()
+        # -sum_j t_j ln p_j with t_y = share and t_j = (1 - share) / (C - 1)
+        others = (known.sum(dim=1, keepdim=True) - label) / (logits.shape[1] - 1)
+        soft = -(share * label + (1 - share) * others)
+        if self._spec.variant == "A":
+            return soft.mean()
+        wrong = (logits.argmax(dim=1) != targets)[:, None]
+        return (wrong * soft + label).mean()

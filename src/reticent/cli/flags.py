@@ -68,6 +68,8 @@ class Flags:
     "A column of the data whose groups are compared, beside the classes; repeat it for several."
     control: str | None = None
     "null repeats the audit with permuted membership, where there is nothing to find. [none]"
+    also_non_adaptive: bool | None = None
+    "Also attack with references trained without the defense, as one who does not know of it would."
     delta: float | None = None
     "Delta of the lower bounds on epsilon. [0.00001]"
     promised_epsilon: float | None = None

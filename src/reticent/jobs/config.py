@@ -21,7 +21,7 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, SpecError, UnknownNameError, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
-from reticent.jobs.defenses import defended
+from reticent.jobs.defenses import defended, undefended
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
@@ -91,6 +91,8 @@ class AuditConfig(AttackConfig):
     defense: str | Options | None = None
     """A name of `reticent defenses`, or several joined by ``+``, with options: ``dpsgd:epsilon=8``; or a table with
     ``name`` and options. It is short for the recipe's objective, procedure and output."""
+    also_non_adaptive: bool = False
+    """Also attack with references that are trained without the defense, as one who does not know of it would."""
     recipe: Options = Field(default_factory=dict)
     """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output``
     are a name, or a table with ``name`` and options."""
@@ -288,6 +290,8 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
     check(recipe, len(roles.reference))
+    if config.also_non_adaptive:
+        undefended(recipe)
     workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
     return Job(config, records, population, attacks, workers, device, labellings)
 

@@ -173,6 +173,31 @@ def _piece(text: str) -> tuple[str, Options]:
     return name.strip(), options
 
 
+def undefended(recipe: Recipe) -> Recipe:
+    """Take the defense out of a recipe.
+
+    Args:
+        recipe: how the audited models are made.
+
+    Returns:
+        The same architecture, optimizer and schedule, with plain cross-entropy and untouched answers.
+
+    Raises:
+        SpecError: there is no defense, or training is a function of the user's.
+    """
+    if recipe.procedure.method == "function":
+        raise SpecError(
+            "also_non_adaptive: training is a function of yours, so that no training without the defense is known: "
+            "audit both, and compare them"
+        )
+    plain = recipe.replace(**{part: Recipe.model_fields[part].default for part in PARTS})
+    if plain == recipe:
+        raise SpecError(
+            "also_non_adaptive: the recipe has no defense that references could be trained without: give --defense NAME"
+        )
+    return plain
+
+
 def value_of(text: str) -> Any:
     """Read an option's value as TOML, or else as a text.
 

@@ -43,6 +43,7 @@ def assemble(
     population: Mapping[str, Any],
     environment: Mapping[str, Any],
     control: Mapping[str, Any] | None = None,
+    non_adaptive: Mapping[str, Any] | None = None,
     cannot_say: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Put the parts of a document together.
@@ -54,6 +55,7 @@ def assemble(
         population: the facts of the models.
         environment: versions, machine, times.
         control: what the null control found, or None.
+        non_adaptive: what an attacker who does not know of the defense finds, or None.
         cannot_say: further sentences on what this audit cannot say.
 
     Returns:
@@ -71,6 +73,7 @@ def assemble(
         "epsilon": epsilons.overall,
         "groups": list(measured.groups),
         "exposure": exposed(measured.exposure, said["confidence"]),
+        "non_adaptive": None if non_adaptive is None else dict(non_adaptive),
         "control": None if control is None else dict(control),
         "environment": dict(environment),
     }

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.sections import control, epsilon, groups
-from reticent.report.view import confidence, measured, ordered, rate_at, short, tie_note, title, unmeasured
+from reticent.report.sections import control, epsilon, groups, non_adaptive
+from reticent.report.view import confidence, measured, ordered, part_of, rate_at, short, tie_note, title, unmeasured
 from reticent.report.wording import (
     MISSING,
     Plain,
@@ -47,7 +47,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         missing = [f"- TPR at FPR {level(fpr)}: {unmeasurable(entry)}" for fpr, entry in unmeasured(attacks)]
         missing += [f"- {escape(note, 600)}"] if note else []
         parts += [_table(attacks), *(["\n".join(missing)] if missing else []), _legend(attacks)]
-    parts += _epsilon(document, attacks) + _groups(document) + _control(document, attacks)
+    parts += _epsilon(document, attacks) + _groups(document) + _unaware(document, attacks) + _control(document, attacks)
     parts += ["### What was audited", "\n".join(_facts(document))]
     said = verdict.get("cannot_say")
     if said:
@@ -72,8 +72,13 @@ def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
             [escape(line["name"]), *(at_least(cell["epsilon"]) if cell else MISSING for cell in line["cells"])]
             for line in found["lines"]
         ]
-        parts.append(table(heads, lines))
+        parts += [table(heads, lines), "\n".join(f"- {escape(text, 400)}" for text in _bounds(found))]
     return parts
+
+
+def _bounds(found: Mapping[str, Any]) -> list[str]:
+    """Say what the bounds of the table assume, and which one the sentence is about."""
+    return [*(f"{text}." for text in found["assumptions"]), found["origin"]]
 
 
 def _groups(document: Mapping[str, Any]) -> list[str]:
@@ -107,19 +112,31 @@ def _control(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
     if found["detectable"]:
         parts.append(escape(found["detectable"], 600))
     if found["lines"]:
-        lines = [
-            [
-                escape(line["name"]),
-                *(with_interval(number(middle(line[key])), span(limits(line[key]))) for key in ("auc", "null_auc")),
-            ]
-            for line in found["lines"]
-        ]
-        parts.append(table(["Attack", "AUC", "AUC, shuffled"], lines))
+        parts.append(table(["Attack", "AUC", "AUC, shuffled"], _two(found["lines"], ("auc", "null_auc"))))
     return parts
 
 
+def _unaware(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]:
+    found = non_adaptive.parts(document, attacks)
+    if found is None:
+        return []
+    parts = ["### An attacker who does not know of the defense", escape(found["sentence"] or "", 600)]
+    heads = ["Attack", "AUC, knows the defense", "AUC, does not"]
+    return [*parts, table(heads, _two(found["lines"], ("auc", "unaware_auc")))]
+
+
+def _two(lines: Sequence[Plain], keys: Sequence[str]) -> list[list[str]]:
+    return [
+        [escape(line["name"]), *(with_interval(number(middle(line[key])), span(limits(line[key]))) for key in keys)]
+        for line in lines
+    ]
+
+
 def _legend(attacks: list[Plain]) -> str:
-    return f"In brackets: {confidence(attacks)} intervals. Chance: AUC 0.5, and TPR equal to FPR."
+    return (
+        f"In brackets: {confidence(attacks)} intervals. TPR: the share of training records that are found; FPR: the "
+        "share of other records that are taken for them. Chance: AUC 0.5, and TPR equal to FPR."
+    )
 
 
 def _table(attacks: list[Plain]) -> str:
@@ -140,10 +157,10 @@ def _facts(document: Mapping[str, Any]) -> list[str]:
     data, population = document.get("data") or {}, document.get("population") or {}
     recipe, environment = document.get("recipe") or {}, document.get("environment") or {}
     architecture, objective = (_method(recipe.get(key)) for key in ("architecture", "objective"))
-    accuracy = population.get("accuracy") or {}
+    accuracy, part = population.get("accuracy") or {}, part_of(data)
     facts = [
         ("Data", data.get("name")),
-        ("Records", count(data["records"]) if data.get("records") is not None else None),
+        ("Records", part + count(data["records"]) if data.get("records") is not None else None),
         ("Models", count(population["models"]) if population.get("models") is not None else None),
         ("Architecture", architecture),
         ("Objective", objective),

@@ -46,6 +46,7 @@ def _said(document: Mapping[str, Any]) -> list[str]:
         document.get("epsilon"),
         document.get("exposure"),
         *(document.get("groups") or ()),
+        document.get("non_adaptive"),
         document.get("control"),
     ]
     return [short(part["sentence"], 600) for part in parts if part and part.get("sentence")]

@@ -1,0 +1,164 @@
+"""The attacker who does not know of the defense: the same targets, attacked with references trained without it.
+
+A defense that only works against this attacker hides nothing from one who knows it. The undefended population has the
+same membership, so the undefended twin of a target, which was trained on just the target's members, is left out of that
+target's references: with it the attacker would be handed the answer.
+
+Paper: Song and Mittal (2021), section 3; references without the defense are their non-adaptive attack.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reticent import seeds, spec
+from reticent.attacks import ATTACKS, score
+from reticent.attacks.base import Problem
+from reticent.auditing.audit import Audit, audit
+from reticent.auditing.comparison.compare import compare
+from reticent.auditing.comparison.entry import Entry
+from reticent.jobs.config import Job
+from reticent.jobs.defenses import undefended
+from reticent.jobs.measure import Settings
+from reticent.population import gather
+from reticent.population.train import Callback, train
+from reticent.signals.matrix import Floats
+from reticent.signals.swapped import swapped
+from reticent.spec import Spec
+from reticent.store import Store
+
+KNOWS, DOES_NOT = "adaptive", "non-adaptive"
+
+
+@dataclass(frozen=True, eq=False)
+class NonAdaptive:
+    """What the attacker who does not know of the defense finds.
+
+    Attributes:
+        audits: one an attack.
+        scores: by attack, ``(T, N)``.
+    """
+
+    audits: tuple[Audit, ...]
+    scores: dict[str, Floats]
+
+
+def non_adaptive(
+    job: Job, problem: Problem, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
+) -> NonAdaptive:
+    """Train the undefended references, or find them, and attack the defended targets with them.
+
+    Args:
+        job: of the defended recipe.
+        problem: its signals and membership.
+        progress: called after every model.
+        stage: called with a word before each stage.
+
+    Returns:
+        Audits and scores. Cost: the undefended population, if it is not in the store; each attack once a target.
+    """
+    tell = stage or (lambda _: None)
+    tell("undefended references")
+    population = replace(job.population, recipe=undefended(job.population.recipe))
+    store = Store(Path(job.config.store)).open()
+    made = train(population, store, workers=job.workers, device=job.device, progress=progress)
+    signals, others = gather.signals(population, store, made)
+    plain = Problem.make(signals, population.membership, population=others)
+    tell("attacks that do not know of the defense")
+    return against(problem, plain, job.attacks, Settings.of(job.config))
+
+
+def against(defended: Problem, plain: Problem, attacks: Sequence[Spec], settings: Settings) -> NonAdaptive:
+    """Attack every defended model with the undefended ones, its own twin left out.
+
+    Args:
+        defended: all models as targets.
+        plain: the undefended models of the same membership.
+        attacks: their specs.
+        settings: how scores are turned into numbers.
+
+    Returns:
+        Audits and scores; thresholds are chosen on the undefended models.
+    """
+    audits, scores = [], {}
+    members = defended.membership.matrix[defended.targets]
+    for attack in attacks:
+        rows = [score(attack, _problem(defended, plain, int(t)), settings.seed) for t in defended.targets]
+        scores[attack.method] = np.concatenate(rows)
+        audits.append(
+            audit(
+                attack.method,
+                spec.full(attack),
+                scores[attack.method],
+                members,
+                defended.targets,
+                rng=seeds.rng(settings.seed, "bootstrap", attack.method),
+                access=ATTACKS[attack.method].access,
+                confidence=settings.confidence,
+                replicates=settings.replicates,
+                reference_scores=(score(attack, plain, settings.seed), plain.membership.matrix[plain.targets]),
+            )
+        )
+    return NonAdaptive(tuple(audits), scores)
+
+
+def _problem(defended: Problem, plain: Problem, target: int) -> Problem:
+    population = None
+    if plain.population is not None and defended.population is not None:
+        population = swapped(plain.population, defended.population, target)
+    references = np.setdiff1d(plain.references, [target])
+    signals = swapped(plain.signals, defended.signals, target)
+    return Problem.make(signals, plain.membership, [target], references, population)
+
+
+def facts(
+    found: NonAdaptive, problem: Problem, scores: Mapping[str, Floats], fpr: float | None, settings: Settings
+) -> dict[str, Any]:
+    """State what was found beside what the attacker who knows the defense finds, with a paired test of the difference.
+
+    Args:
+        found: of the attacker who does not know of the defense.
+        problem: the defended targets.
+        scores: of the attacker who knows it, by attack, ``(T, N)``.
+        fpr: of the rate that is compared; None if none is measured.
+        settings: seed, replicates and confidence.
+
+    Returns:
+        The ``non_adaptive`` object of ``audit.json``.
+    """
+    members = problem.membership.matrix[problem.targets]
+    body = compare(
+        [Entry(KNOWS, scores, members), Entry(DOES_NOT, found.scores, members)],
+        fpr=fpr,
+        rng=seeds.rng(settings.seed, "non-adaptive"),
+        confidence=settings.confidence,
+        replicates=settings.replicates,
+    )
+    rows = []
+    for one in found.audits:
+        written = one.to_json()["overall"]
+        rows.append({"name": one.name, "auc": written["auc"], "tpr_at_fpr": written["tpr_at_fpr"]})
+    test = next(pair for pair in body["pairs"] if pair["statistic"] == "auc")
+    return {
+        "attacks": rows,
+        "difference": {key: test[key] for key in ("difference", "interval", "p")},
+        "verdict": test["verdict"],
+        "sentence": _sentence(body["rows"], test),
+    }
+
+
+def _sentence(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any]) -> str:
+    aware, unaware = rows
+    said = (
+        f"An attacker who does not know of the defense reaches an AUC of {unaware['auc']['mean']:.3f} "
+        f"({unaware['auc_attack']}); one who knows it, and trains references with it, {aware['auc']['mean']:.3f} "
+        f"({aware['auc_attack']})"
+    )
+    if test["verdict"] == "tie":
+        return f"{said}: a difference that chance explains, so hiding the defense protects nobody here."
+    if test["verdict"] == "second lower":
+        return f"{said}: the difference is protection by ignorance alone, which ends when the defense becomes known."
+    return f"{said}: here references without the defense serve the attacker better, so the larger number counts."

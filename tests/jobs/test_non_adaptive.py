@@ -1,0 +1,93 @@
+"""The attacker who does not know of the defense: equal to the adaptive one where there is no defense; the twin is out."""
+
+import numpy as np
+import pytest
+
+from reticent.attacks.base import Problem
+from reticent.data.membership import Membership
+from reticent.errors import ShapeError, SpecError
+from reticent.jobs.attacks import AttackConfig, build_attacks
+from reticent.jobs.defenses import undefended
+from reticent.jobs.measure import Settings, attacked
+from reticent.jobs.non_adaptive import against, facts
+from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.outputs.temperature import Temperature
+from reticent.procedures.user import Function
+from reticent.signals.matrix import Signals
+from reticent.signals.swapped import swapped
+from reticent.training.recipe import Recipe
+
+SETTINGS = Settings(seed=1, replicates=100)
+
+
+def made(models=8, records=120, leak=1.5, shift=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    membership = Membership.draw(models, records, seed)
+    labels = rng.integers(3, size=records)
+    logits = rng.normal(size=(models, records, 3))
+    own = np.arange(records), labels
+    for m in range(models):
+        logits[m][own] += shift + leak * membership.matrix[m]
+    return Problem.make(Signals.from_logits(logits, labels), membership)
+
+
+@pytest.mark.parametrize("name", ["loss", "lira", "rmia", "modified-entropy"])
+def test_without_a_defense_both_attackers_find_the_same(name):
+    problem = made()
+    attacks = build_attacks(AttackConfig(attacks=(name,)))
+    adaptive, scores = attacked(problem, attacks, SETTINGS)
+    naive = against(problem, problem, attacks, SETTINGS)
+    np.testing.assert_allclose(naive.scores[name], scores[name], rtol=1e-9, atol=1e-9)
+    assert naive.audits[0].auc.mean == pytest.approx(adaptive[0].auc.mean)
+
+
+def test_the_undefended_twin_of_a_target_gives_nothing_away():
+    nothing = made(leak=0.0, seed=3)
+    telling = made(leak=50.0, seed=3)
+    naive = against(nothing, telling, build_attacks(AttackConfig(attacks=("lira",))), SETTINGS)
+    for target, row in enumerate(naive.scores["lira"]):
+        base = swapped(telling.signals, nothing.signals, target)
+        twin = np.array(telling.signals.margins[:, slice(None)])
+        twin[target] = -99.0
+        changed = Problem.make(Signals.from_margins(twin, telling.signals.labels, 3), telling.membership)
+        again = against(nothing, changed, build_attacks(AttackConfig(attacks=("lira",))), SETTINGS)
+        np.testing.assert_array_equal(again.scores["lira"][target], row)
+        assert base.margins[target, slice(0, 5)].tolist() == nothing.signals.margins[target, slice(0, 5)].tolist()
+        if target == 2:
+            break
+
+
+def test_rows_are_swapped_however_they_are_read():
+    one, other = made(seed=1).signals, made(seed=2).signals
+    mixed = swapped(one, other, 3)
+    every = mixed.margins[:, slice(10, 20)]
+    assert every.shape == (8, 10, 1)
+    np.testing.assert_array_equal(every[3], other.margins[3, slice(10, 20)])
+    np.testing.assert_array_equal(np.delete(every, 3, 0), np.delete(one.margins[:, slice(10, 20)], 3, 0))
+    np.testing.assert_array_equal(mixed.margins[np.array([5, 3]), slice(0, 4)][1], other.margins[3, slice(0, 4)])
+    np.testing.assert_array_equal(mixed.logits[3, slice(0, 4)], other.logits[3, slice(0, 4)])
+    with pytest.raises(ShapeError, match="two populations of one shape"):
+        swapped(one, made(models=6).signals, 0)
+
+
+def test_the_gap_is_put_into_words():
+    attacks = build_attacks(AttackConfig(attacks=("loss",)))
+    defended, plain = made(seed=5), made(seed=5, shift=2.0)
+    _, scores = attacked(defended, attacks, SETTINGS)
+    told = facts(against(defended, plain, attacks, SETTINGS), defended, scores, 0.1, SETTINGS)
+    assert told["verdict"] == "tie"
+    assert "chance explains" in told["sentence"]
+    assert [row["name"] for row in told["attacks"]] == ["loss"]
+    weak = {"loss": np.random.default_rng(0).normal(size=scores["loss"].shape)}
+    hidden = facts(against(defended, plain, attacks, SETTINGS), defended, weak, 0.1, SETTINGS)
+    assert hidden["verdict"] == "first lower"
+    assert "the larger number counts" in hidden["sentence"]
+
+
+def test_the_defense_is_taken_out_of_a_recipe():
+    recipe = Recipe(objective=LabelSmoothing(), output=Temperature(), epochs=3)
+    assert undefended(recipe) == Recipe(epochs=3)
+    with pytest.raises(SpecError, match="no defense"):
+        undefended(Recipe())
+    with pytest.raises(SpecError, match="function of yours"):
+        undefended(Recipe(procedure=Function(function="m:f")))

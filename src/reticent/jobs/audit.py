@@ -15,6 +15,8 @@ from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
+from reticent.jobs.non_adaptive import NonAdaptive, non_adaptive
+from reticent.jobs.non_adaptive import facts as non_adaptive_facts
 from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -115,6 +117,7 @@ class Evaluated:
         measured: what the attacks found.
         control: the null control's part of the document, or None.
         seconds: by what they were spent on.
+        unaware: what an attacker finds who does not know of the defense, if it was asked for.
     """
 
     job: Job
@@ -123,6 +126,7 @@ class Evaluated:
     measured: Measured
     control: dict[str, Any] | None
     seconds: dict[str, float]
+    unaware: NonAdaptive | None = None
 
 
 def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Evaluated:
@@ -145,12 +149,16 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
     settings = Settings.of(job.config)
     measured = measure(problem, job.attacks, settings, labellings=job.labellings, progress=tell)
     seconds["scoring"] = clock.lap()
+    unaware = None
+    if job.config.also_non_adaptive:
+        unaware = non_adaptive(job, problem, progress=progress, stage=tell)
+        seconds["non_adaptive"] = clock.lap()
     control = None
     if job.config.control == "null":
         tell("null control")
         control = null(problem, job.attacks, measured.audits, settings)
         seconds["control"] = clock.lap()
-    return Evaluated(job, made, problem, measured, control, seconds)
+    return Evaluated(job, made, problem, measured, control, seconds, unaware)
 
 
 def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
@@ -175,12 +183,20 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         environment=document.environment_facts(job, evaluated.seconds, found, started)
         | {"config": canonical(job.config)},
         control=evaluated.control,
+        non_adaptive=_unaware(evaluated),
         cannot_say=_limits(job, facts),
     )
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)
     files = write_report(out, written, rows, thumbnails(job, rows), job.config.format)
     return Audited(written, rows, evaluated.measured.scores, job.population.membership.matrix, ids, files)
+
+
+def _unaware(evaluated: Evaluated) -> dict[str, Any] | None:
+    if evaluated.unaware is None:
+        return None
+    measured, settings = evaluated.measured, Settings.of(evaluated.job.config)
+    return non_adaptive_facts(evaluated.unaware, evaluated.problem, measured.scores, measured.verdict["fpr"], settings)
 
 
 def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:

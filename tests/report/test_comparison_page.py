@@ -14,9 +14,10 @@ import pytest
 from reading import read
 from rich.console import Console
 
+from reticent.report import svg
 from reticent.report.comparison import markdown, terminal, view, write_comparison
 from reticent.report.comparison.page import html
-from reticent.report.comparison.picture import NAMED, front, pictures
+from reticent.report.comparison.picture import NAMED, _steps, front, pictures
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
 
@@ -263,6 +264,64 @@ def test_three_files(tmp_path, compared):
     assert lines[0]["accountant_epsilon"] == ""
     assert {line["pareto"] for line in lines} == {"yes", "no"}
     assert len(list((tmp_path / "new").iterdir())) == 3
+
+
+def test_what_depends_on_the_machine_is_read_from_the_environment_or_from_an_old_row(tmp_path, compared):
+    with write_comparison(tmp_path, compared)[1].open(encoding="utf-8", newline="") as stream:
+        assert [line["seconds_per_model"] for line in csv.DictReader(stream)][:2] == ["4.25", "5.25"]
+    page = html(compared)
+    assert page.count("<td>4.2</td>") == page.count("<td>9.2</td>") == 1
+    assert "seconds per model" not in page
+    old = copy.deepcopy(compared)
+    for row in old["rows"]:
+        row["seconds_per_model"] = old["environment"]["rows"][row["name"]]["seconds_per_model"]
+    del old["environment"]["rows"]
+    assert html(old) == page
+
+
+def test_the_auc_has_its_own_attack_in_the_table_and_in_bold(tmp_path, compared):
+    changed = copy.deepcopy(compared)
+    changed["rows"][0] |= {"attack": "rmia", "auc_attack": "lira"}
+    with write_comparison(tmp_path, changed)[1].open(encoding="utf-8", newline="") as stream:
+        line = next(csv.DictReader(stream))
+    assert (line["attack"], line["auc_attack"]) == ("rmia", "lira")
+    details = read(html(changed)).one("section", id="details")
+    cells = details.one("tbody").all("tr")[0].all("td")
+    bold = [[strong.text for strong in cell.all("strong")] for cell in cells]
+    auc, tpr = changed["rows"][0]["attacks"][0]["auc"]["mean"], changed["rows"][0]["attacks"][1]["tpr"]["mean"]
+    assert bold == [[f"{auc:.3f}"], [f"{100 * tpr:.1f}\u00a0%"], [], []]
+    assert "Bold: the largest AUC, and the most members found, under each recipe" in " ".join(details.text.split())
+
+
+def test_a_control_says_how_close_it_came(compared):
+    changed = copy.deepcopy(compared)
+    rows = view.rows(changed)
+    assert view.remark(rows[2], "plain", rows).endswith(", 0.1 points more accurate than weight-decay")
+    for mean, words in ((0.9223, "3.6 points less accurate than"), (0.9581, "as accurate as")):
+        rows[2]["accuracy"]["non_members"]["mean"] = mean
+        told = f"control: stopped after 12 epochs, {words} weight-decay"
+        assert view.remark(rows[2], "plain", rows) == told
+        assert told in read(html(changed)).one("table", id="rows-table").text
+        assert told in markdown(changed)
+
+
+def test_several_rows_that_nothing_beats_are_no_winner(compared, shown):
+    text = " ".join(read(shown).text.split())
+    assert "best trade-off" not in text.lower()
+    assert "Several lines can be: they are different trade-offs, not one winner." in text
+    for written in (_terminal(compared), markdown(compared)):
+        said = " ".join(written.split())
+        assert "Not beaten: no other row is at least as accurate and leaks at most as much." in said
+
+
+def test_nothing_is_drawn_beyond_the_last_point():
+    points = [(0.9, 0.5), (0.95, 0.7)]
+    with svg.drawing():
+        _, axes = svg.canvas(300)
+        axes.plot(*zip(*points, strict=True), "o")
+        corners = _steps(axes, points)
+    assert max(y for _, y in corners) == 0.7
+    assert corners[-1] == (0.95, 0.7)
 
 
 def test_same_document_same_page(compared, shown):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from reading import read
 
-from reticent.report.html import GALLERY, ROWS, html
+from reticent.report.html import GALLERY, HISTOGRAMS, ROWS, html
+from reticent.report.markdown import markdown
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
 
@@ -108,9 +109,32 @@ def test_attacks_come_strongest_first(document, rows):
     assert names == ["lira", *sorted(set(names) - {"lira"}, key=lambda name: -aucs[name])]
 
 
+def test_the_verdicts_histogram_is_always_drawn_and_what_is_left_out_is_named(document, rows):
+    changed = copy.deepcopy(document)
+    first = changed["attacks"][0]
+    changed["attacks"] = [copy.deepcopy(first) | {"name": f"attack-{i}"} for i in range(11)]
+    changed["attacks"][10]["overall"]["auc"]["mean"] = 0.5
+    changed["verdict"]["attack"] = "attack-10"
+    root = read(html(changed, rows[:5]))
+    drawn = [e.text for e in root.all("figcaption") if ": AUC 0." in e.text]
+    assert len(drawn) == HISTOGRAMS == 9
+    assert drawn[0].strip().startswith("attack-10: AUC 0.500")
+    notes = [" ".join(note.text.split()) for note in root.all("p", class_="note")]
+    assert "Not drawn here, and in audit.json: attack-8, attack-9." in notes
+
+
+def test_a_part_of_the_records_is_said_to_be_a_part(small, rows):
+    changed = copy.deepcopy(small)
+    changed["data"] |= {"records": 1797, "roles": {"audited": 800}}
+    assert "2 models, 800 of 1,797 records, 10 classes" in read(html(changed, rows[:5])).one("p", class_="about").text
+    assert "- Records: 800 of 1,797" in markdown(changed)
+    changed["data"]["roles"]["audited"] = 1797
+    assert "2 models, 1,797 records" in read(html(changed, rows[:5])).one("p", class_="about").text
+
+
 def test_figures_have_text_alternatives_and_are_xml(page):
     drawings = re.findall(r'<svg class="chart".*?</svg>', page, re.DOTALL)
-    assert len(drawings) == 13
+    assert len(drawings) == 14
     for drawing in drawings:
         root = ET.fromstring(drawing)
         assert root.attrib["role"] == "img"
@@ -118,7 +142,7 @@ def test_figures_have_text_alternatives_and_are_xml(page):
         assert root.attrib["aria-labelledby"] == f"{title.attrib['id']} {description.attrib['id']}"
         assert len(title.text) > 15
         assert re.search(r"\d", description.text)
-    assert len(read(page).all("figure")) == 13
+    assert len(read(page).all("figure")) == 14
     assert all(e.attributes["alt"] for e in read(page).all("img"))
 
 

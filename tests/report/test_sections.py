@@ -88,9 +88,22 @@ def test_deltas(delta, text):
 def test_assumptions_are_listed_once(document):
     parts = epsilon.parts(document, view.ordered(document))
     assert parts["assumptions"] == [
-        "every threshold, split, given threshold, Gaussian assume: the scores of different records do not depend on "
-        "each other"
+        "“every threshold”, “split”, “given threshold” and “Gaussian” assume that the scores of different records do "
+        "not depend on each other"
     ]
+
+
+def test_the_bound_of_the_sentence_is_told_from_those_of_the_table(document):
+    changed = _changed(document)
+    changed["epsilon"] |= {"method": "all-thresholds", "attack": "rmia", "best_of": 7}
+    told = (
+        "The bound in the sentence is that of “every threshold”, under rmia; the method is fixed in advance, and the "
+        "bound lowered once more for the choice among 7 attacks."
+    )
+    assert epsilon.parts(changed, view.ordered(changed))["origin"] == told
+    text = markdown(changed)
+    assert f"- {told}" in text
+    assert "“Gaussian” assume that the scores of different records" in text
 
 
 def test_a_method_that_one_attack_lacks_is_a_dash(document):

@@ -6,15 +6,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from reticent.report import dots, figures, page, view
-from reticent.report.sections import control, epsilon, groups, records
+from reticent.report.sections import control, epsilon, groups, non_adaptive, records
 from reticent.report.sections.records import GALLERY, ROWS
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
+from reticent.report.view import short, title
 from reticent.report.wording import Plain
 from reticent.report.words import GLOSSARY, LEAKS
 
-HISTOGRAMS = 6
-"""Most attacks whose score histograms the page shows."""
+HISTOGRAMS = 9
+"""Most attacks whose score histograms the page shows, the verdict's first."""
 
 __all__ = ["GALLERY", "HISTOGRAMS", "ROWS", "html"]
 
@@ -44,6 +45,7 @@ def html(
         **_drawings(document, rows),
         "epsilon": epsilon.parts(document, attacks),
         "control": _control(document, attacks),
+        "unaware": non_adaptive.parts(document, attacks),
         "groupings": _groups(document),
         "records": records.parts(document, rows, thumbnails or {}),
     }
@@ -60,7 +62,8 @@ def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, A
         curves.append((drawn(drawing), page.roc_caption(curved)))
     if attacks:
         curves.append((drawn(figures.spread(attacks)), page.SPREAD_CAPTION))
-    shown = [attack for attack in attacks if attack.get("histogram")][:HISTOGRAMS]
+    known = [attack for attack in attacks if attack.get("histogram")]
+    shown = known[:HISTOGRAMS]
     exposures = [row["exposure"] for row in rows if row.get("exposure") is not None]
     return {
         "curves": curves,
@@ -68,6 +71,7 @@ def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, A
             (drawn(figures.histogram(attack, f"scores-{i}")), page.histogram_caption(attack))
             for i, attack in enumerate(shown)
         ],
+        "histograms_left": [short(title(attack), 40) for attack in known[HISTOGRAMS:]],
         "accuracy": drawn(figures.accuracy(population)) if population.get("accuracy") else None,
         "exposure": drawn(figures.exposures(exposures)) if exposures else None,
     }

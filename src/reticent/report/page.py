@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.sections import control, epsilon
-from reticent.report.view import confidence, measured, ordered, short, tie_note, tied, title, unmeasured
+from reticent.report.view import confidence, measured, ordered, part_of, short, tie_note, tied, title, unmeasured
 from reticent.report.wording import Plain, count, duration, level, middle, number, percent, share, size, span, words
 from reticent.report.words import COUNTED, NAMES, ROLES
 
@@ -115,12 +115,12 @@ def scale(data: Plain, population: Plain) -> str:
         population: its ``population``.
 
     Returns:
-        For example ``8 models, 1,797 records, 10 classes``.
+        For example ``8 models, 800 of 1,797 records, 10 classes``.
     """
     parts = [(population.get("models"), "model"), (data.get("records"), "record"), (data.get("classes"), "class")]
     plural = {"model": "models", "record": "records", "class": "classes"}
     said = [f"{count(n)} {what if n == 1 else plural[what]}" for n, what in parts if n is not None]
-    return ", ".join(said)
+    return ", ".join(part_of(data) + text if "record" in text else text for text in said)
 
 
 def _tiles(verdict: Plain) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.wording import Plain, level, middle
+from reticent.report.wording import Plain, count, level, middle
 
 
 def ordered(document: Mapping[str, Any]) -> list[Plain]:
@@ -122,6 +122,19 @@ def tie_note(attacks: Sequence[Plain]) -> str:
         f"{', '.join(names)} {verb} so many records the same score that every threshold accuses either nobody or more "
         f"non-members than allowed. So it finds none at this rate; that is no sign of safety."
     )
+
+
+def part_of(data: Plain) -> str:
+    """Say how many of the records were audited, where not all were.
+
+    Args:
+        data: the document's ``data``.
+
+    Returns:
+        For example ``800 of``, with a space; empty where all were.
+    """
+    records, audited = data.get("records"), (data.get("roles") or {}).get("audited")
+    return f"{count(audited)} of " if records is not None and audited is not None and audited < records else ""
 
 
 def title(attack: Plain) -> str:

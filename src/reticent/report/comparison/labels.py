@@ -13,6 +13,9 @@ REACH = (9.0, 15.0, 23.0, 33.0, 46.0, 62.0, 80.0)
 ANGLES = (0.0, 45.0, -45.0, 90.0, -90.0, 135.0, -135.0, 180.0, 22.0, -22.0, 158.0, -158.0, 67.0, -67.0, 112.0, -112.0)
 """Directions that are tried, in degrees; the right-hand side comes first, as one reads there first."""
 
+LINE = 18.0
+"""What it costs to cover a line, in pixels of distance."""
+
 POINT = 5.5
 """Half the width of a point, in pixels."""
 
@@ -40,7 +43,7 @@ def place(
             box = _beside(points[i], sizes[i], reach, angle)
             if not _inside(box, area) or any(overlap(box, other) for other in [*blocked, *placed.values()]):
                 continue
-            cost = reach + 7 * sum(overlap(box, line) for line in lines)
+            cost = reach + LINE * sum(overlap(box, line) for line in lines)
             if cost < least:
                 best, least = box, cost
         if best is None:

@@ -20,10 +20,14 @@ GLOSSARY = (
     ("Baseline", "The undefended recipe that all others are measured against."),
     (
         "Control",
-        "The baseline, stopped early so that it is only as accurate as the recipe it is matched to: a weaker model "
-        "leaks less by itself, and a defense has to do better than that.",
+        "The baseline, stopped early to be about as accurate as the recipe it is matched to; the table says how close "
+        "it came. A weaker model leaks less by itself, and a defense has to do better than that.",
     ),
-    ("Best trade-off", "No other row is at least as accurate and leaks at most as much."),
+    (
+        "Not beaten",
+        "No other row is at least as accurate and leaks at most as much, and is better in one of the two, by the "
+        "estimates alone. Several rows can be: they are different trade-offs, not one winner.",
+    ),
     ("Tie", "The difference is no larger than chance makes such differences. It does not show that the two are equal."),
     ("Corrected p", "How often chance alone would show such a difference, allowing for all pairs that were tested."),
 )
@@ -46,6 +50,7 @@ def html(document: Mapping[str, Any]) -> str:
     shown = pictures(rows, baseline, fpr)
     pairs: list[Plain] = list(document.get("pairs") or ())
     data, environment = document.get("data") or {}, document.get("environment") or {}
+    machine = {key: item for key, item in environment.items() if key != "rows"}
     names = view.attacks(rows)
     values = {
         "name": short(data.get("name") or "given outputs"),
@@ -56,8 +61,8 @@ def html(document: Mapping[str, Any]) -> str:
         "fpr": fpr,
         "found": view.found_at(fpr),
         "baseline": baseline,
-        "lines": [_line(i, row, baseline) for i, row in enumerate(rows)],
-        "has": _has(rows),
+        "lines": [_line(i, row, document, rows) for i, row in enumerate(rows)],
+        "has": _has(document, rows),
         "pictures": [drawn(one) for one in shown.drawings],
         "numbered": shown.numbered,
         "missing_rows": shown.missing,
@@ -70,35 +75,31 @@ def html(document: Mapping[str, Any]) -> str:
         "what": "comparison",
         "environment": environment,
         "glossary": GLOSSARY,
-        **{key: item for key, item in facts(data, {}, (), environment).items() if key != "specs"},
+        **{key: item for key, item in facts(data, {}, (), machine).items() if key != "specs"},
     }
     return render("compare.html.j2", values)
 
 
-def _line(index: int, row: Plain, baseline: Any) -> dict[str, Any]:
-    accuracy = row.get("accuracy") or {}
+def _line(index: int, row: Plain, document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, Any]:
+    accuracy, baseline = row.get("accuracy") or {}, document.get("baseline")
     return {
         "number": index + 1,
         "name": row["name"],
         "kind": view.kind(row, baseline),
-        "remark": view.remark(row, baseline),
+        "remark": view.remark(row, baseline, rows),
         "members": accuracy.get("members"),
         "non_members": accuracy.get("non_members"),
-        "attack": row.get("attack"),
-        "auc_attack": row.get("auc_attack"),
-        **{
-            key: row.get(key)
-            for key in ("auc", "tpr", "epsilon", "accountant", "pareto", "models", "seconds_per_model")
-        },
+        "seconds": view.costs(document, row).get("seconds_per_model"),
+        **{key: row.get(key) for key in ("auc", "tpr", "epsilon", "accountant", "pareto", "models")},
     }
 
 
-def _has(rows: Sequence[Plain]) -> dict[str, bool]:
+def _has(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, bool]:
     """Tell which columns have anything in them."""
     return {
         "tpr": any(middle(row.get("tpr")) is not None for row in rows),
         "epsilon": any(row.get("epsilon") is not None or row.get("accountant") for row in rows),
-        "seconds": any(row.get("seconds_per_model") is not None for row in rows),
+        "seconds": any(view.costs(document, row).get("seconds_per_model") is not None for row in rows),
         "members": any(middle((row.get("accuracy") or {}).get("members")) is not None for row in rows),
     }
 
@@ -140,5 +141,6 @@ def _attacks(row: Plain, names: Sequence[str]) -> dict[str, Any]:
     return {
         "name": row["name"],
         "cells": [found.get(name) for name in names],
-        "best": {row.get("attack"), row.get("auc_attack")},
+        "attack": row.get("attack"),
+        "auc_attack": row.get("auc_attack"),
     }

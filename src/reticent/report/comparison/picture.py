@@ -124,7 +124,7 @@ def _draw(
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Find the best trade-offs: points that no other one beats, by what is drawn alone.
+    """Find the points that no other one beats, by what is drawn alone.
 
     Args:
         points: accuracy and leak of all rows.
@@ -138,9 +138,8 @@ def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 def _steps(axes: Axes, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Draw the least leak at each accuracy that is reached, as a step line; return its corners."""
     best = front(points)
-    (left, _), (_, top) = axes.get_xlim(), axes.get_ylim()
-    corners = [(left, best[0][1])]
-    for (x, y), (_, following) in zip(best, [*best[1:], (0.0, top)], strict=True):
+    corners = [(axes.get_xlim()[0], best[0][1])]
+    for (x, y), (_, following) in zip(best, [*best[1:], best[-1]], strict=True):
         corners += [(x, y), (x, following)]
     xs, ys = zip(*corners, strict=True)
     axes.plot(xs, ys, color=SERIES[2], linewidth=1.4, dashes=(6, 2), zorder=1.5, scalex=False, scaley=False)
@@ -183,7 +182,7 @@ def _point(axes: Axes, row: Plain, statistic: str, at: tuple[float, float], what
 
 
 def _axes(axes: Axes, panel: Panel) -> None:
-    axes.margins(0.09)
+    axes.margins(0.14, 0.09)
     axes.autoscale_view()
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     axes.set_xlim(max(left, 0.0), min(right, 1.02))
@@ -212,7 +211,7 @@ def _legend(figure: Figure, kinds: set[str]) -> None:
                 [], [], marker, color=face, markeredgecolor=edge, markeredgewidth=1.4, markersize=7.5, label=what
             )
             entries.append(handle)
-    (line,) = figure.axes[0].plot([], [], color=SERIES[2], linewidth=1.4, dashes=(6, 2), label="best trade-off")
+    (line,) = figure.axes[0].plot([], [], color=SERIES[2], linewidth=1.4, dashes=(6, 2), label="not beaten")
     figure.legend(
         handles=[*entries, line],
         loc="outside upper left",

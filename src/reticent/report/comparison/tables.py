@@ -60,10 +60,10 @@ def _table(document: Mapping[str, Any], rows: Sequence[Plain]) -> Table:
         table.add_column(f"TPR at\n{level(fpr)} FPR" if fpr else "TPR", justify="right", no_wrap=True)
     if with_epsilon:
         table.add_column("epsilon\nat least", justify="right", no_wrap=True)
-    table.add_column("best\ntrade-off", no_wrap=True)
+    table.add_column("not\nbeaten", no_wrap=True)
     for row in rows:
         name = Text(short(row["name"], 40))
-        remark = view.remark(row, baseline)
+        remark = view.remark(row, baseline, rows)
         if remark:
             name.append(f"\n{short(remark, 90)}", "dim")
         cells = [_cell((row.get("accuracy") or {}).get("non_members"), True), _cell(row.get("auc"))]
@@ -85,9 +85,8 @@ def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:
     sure = level(document.get("confidence") or 0.95)
     lines = [f"Below each number: its {sure} interval. Chance: AUC 0.5, TPR equal to FPR."]
     if any(view.is_control(row) for row in rows):
-        lines.append(
-            "Control: the baseline, stopped early to be only as accurate. A defense has to leak less than that."
-        )
+        lines.append("Control: the baseline, stopped early to be about as accurate as a recipe; that has to leak less.")
+    lines.append("Not beaten: no other row is at least as accurate and leaks at most as much.")
     return Text("\n".join(lines), style="dim")
 
 

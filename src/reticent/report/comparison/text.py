@@ -26,7 +26,8 @@ def markdown(document: Mapping[str, Any]) -> str:
         sure = level(document.get("confidence") or 0.95)
         legend = f"In brackets: {sure} intervals. Chance: AUC 0.5, and TPR equal to FPR."
         if any(view.is_control(row) for row in rows):
-            legend += " Control: the baseline, stopped early to be only as accurate."
+            legend += " Control: the baseline, stopped early to be about as accurate as a recipe."
+        legend += " Not beaten: no other row is at least as accurate and leaks at most as much."
         parts += [_rows(document, rows), legend]
     changed = [
         f"- {escape(row['name'], 60)}: "
@@ -57,12 +58,12 @@ def _rows(document: Mapping[str, Any], rows: Sequence[Plain]) -> str:
     heads += [f"TPR at FPR {level(fpr)}" if fpr else "TPR"] * with_tpr + ["Epsilon, at least"] * with_epsilon
     lines = []
     for row in rows:
-        remark = view.remark(row, document.get("baseline"))
+        remark = view.remark(row, document.get("baseline"), rows)
         name = escape(row["name"], 60) + (f" ({escape(remark, 160)})" if remark else "")
         cells = [name, _cell((row.get("accuracy") or {}).get("non_members"), True), _cell(row.get("auc"))]
         cells += [_cell(row.get("tpr"), True)] * with_tpr + [at_least(row.get("epsilon"))] * with_epsilon
         lines.append([*cells, {True: "yes", False: "no"}.get(row.get("pareto"), MISSING)])  # type: ignore[arg-type]
-    return table([*heads, "Best trade-off"], lines)
+    return table([*heads, "Not beaten"], lines)
 
 
 def _pairs(document: Mapping[str, Any], pairs: Sequence[Plain]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, signed, value, words
+from reticent.report.wording import Plain, level, limits, middle, number, signed, value, words
 
 VERDICTS = {"first lower": -1, "second lower": 1, "tie": 0}
 """Verdict of a pair -> the sign of its difference."""
@@ -81,12 +81,27 @@ def kind(row: Plain, baseline: Any) -> str:
     return "baseline" if row["name"] == baseline else "recipe"
 
 
-def remark(row: Plain, baseline: Any) -> str:
+def costs(document: Mapping[str, Any], row: Plain) -> Plain:
+    """Find what a row cost on the machine that trained it.
+
+    Args:
+        document: the comparison.
+        row: one of its rows.
+
+    Returns:
+        Its entry of ``environment.rows``; of a file of reticent 0.1.0, which has none, the row's own number.
+    """
+    told = ((document.get("environment") or {}).get("rows") or {}).get(row["name"])
+    return told or {"seconds_per_model": row.get("seconds_per_model")}
+
+
+def remark(row: Plain, baseline: Any, listed: Sequence[Plain] = ()) -> str:
     """Say in a few words what a row is, where its name does not.
 
     Args:
         row: one row.
         baseline: name of the baseline.
+        listed: all rows, from which it is told how close a control came to the accuracy that it was stopped for.
 
     Returns:
         Empty for a plain recipe.
@@ -94,9 +109,21 @@ def remark(row: Plain, baseline: Any) -> str:
     if is_control(row):
         kept = row.get("epochs_kept")
         when = f" after {value(kept)} epochs" if kept is not None else ""
-        names = ", ".join(short(name, 40) for name in matched(row))
-        return f"control: stopped{when}" + (f", as accurate as {names}" if names else "")
+        by_name = {one["name"]: one for one in listed}
+        near = [f"{_nearness(row, by_name.get(name))} {short(name, 40)}" for name in matched(row)]
+        return f"control: stopped{when}" + "".join(f", {one}" for one in near)
     return "baseline" if row["name"] == baseline else ""
+
+
+def _nearness(control: Plain, other: Plain | None) -> str:
+    """Say how a control's accuracy compares with that of a row, up to the row's name."""
+    one, two = (middle(((row or {}).get("accuracy") or {}).get("non_members")) for row in (control, other))
+    if one is None or two is None:
+        return "to be as accurate as"
+    points = round(100 * (one - two), 1)
+    if points == 0:
+        return "as accurate as"
+    return f"{number(abs(points), 1)} points {'more' if points > 0 else 'less'} accurate than"
 
 
 def difference(pair: Plain, positive: bool = False) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.report.comparison.text import markdown
-from reticent.report.comparison.view import matched
+from reticent.report.comparison.view import costs, matched
 from reticent.report.files import make_folder, replacing
 from reticent.report.wording import Plain, limits, middle
 from reticent.report.write import as_json, write_section
@@ -23,6 +23,7 @@ COLUMNS = (
     "accuracy_non_members_high",
     "attack",
     "best_of",
+    "auc_attack",
     "auc",
     "auc_low",
     "auc_high",
@@ -59,24 +60,25 @@ def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "htm
     with replacing(paths[1]) as stream:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(_line(row, document.get("fpr")) for row in document.get("rows") or ())
+        writer.writerows(_line(row, document) for row in document.get("rows") or ())
     section = write_section(folder / "compare.md", markdown(document)) if form == "md" else ()
     with replacing(paths[2]) as stream:
         stream.write(numbers)
     return (*paths, *section)
 
 
-def _line(row: Plain, fpr: float | None) -> dict[str, Any]:
+def _line(row: Plain, document: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten a row; numbers keep all their digits, an unknown value is empty."""
     accuracy = row.get("accuracy") or {}
     line: dict[str, Any] = {
         key: row.get(key)
-        for key in ("name", "role", "epochs_kept", "models", "attack", "best_of", "epsilon", "seconds_per_model")
+        for key in ("name", "role", "epochs_kept", "models", "attack", "best_of", "auc_attack", "epsilon")
     }
     line |= {
         "matches": "; ".join(matched(row)),
         "accuracy_members": middle(accuracy.get("members")),
-        "fpr": fpr,
+        "fpr": document.get("fpr"),
+        "seconds_per_model": costs(document, row).get("seconds_per_model"),
         "accountant_epsilon": (row.get("accountant") or {}).get("epsilon"),
         "pareto": {True: "yes", False: "no"}.get(row.get("pareto")),  # type: ignore[arg-type]
     }

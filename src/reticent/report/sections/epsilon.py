@@ -61,6 +61,7 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
         "delta": number_of(told.get("delta", first.get("delta"))),
         "confidence": level(told.get("confidence", first.get("confidence", 0.95))),
         "combined": _combined(first.get("combined")),
+        "origin": _origin(told),
         "methods": [_method(name) for name in methods],
         "assumptions": _assumptions(found),
         "lines": [{"name": title(attack), "cells": _cells(entry, methods)} for attack, entry in found],
@@ -103,6 +104,20 @@ def number_of(delta: Any) -> str:
     return value(delta) if 0 < delta < 1e-9 else f"{delta:.12f}".rstrip("0").rstrip(".")
 
 
+def _origin(told: Plain) -> str:
+    """Say which bound the sentence is about, since the table may show higher ones that assume more."""
+    if not told.get("method"):
+        return "The bound in the sentence is lowered once more for the choice among attacks."
+    method, attack, many = _method(told["method"])["name"], told.get("attack"), told.get("best_of")
+    by = f", under {short(attack, 40)}" if attack else ""
+    lowered = (
+        f", and the bound lowered once more for the choice among {many} attacks"
+        if isinstance(many, int) and many > 1
+        else ""
+    )
+    return f"The bound in the sentence is that of “{method}”{by}; the method is fixed in advance{lowered}."
+
+
 def _method(name: str) -> dict[str, str]:
     known, how = METHODS.get(name, (short(name, 40), ""))
     return {"name": known, "how": how}
@@ -131,7 +146,13 @@ def _assumptions(found: Sequence[tuple[Plain, Plain]]) -> list[str]:
             if bound.get("assumes"):
                 names = needed.setdefault(str(bound["assumes"]), [])
                 names += [name for name in [_method(bound["method"])["name"]] if name not in names]
-    return [f"{', '.join(who)} assume{'s' * (len(who) == 1)}: {short(text, 300)}" for text, who in needed.items()]
+    return [f"{_listed(who)} assume{'s' * (len(who) == 1)} that {short(text, 300)}" for text, who in needed.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name methods inside a sentence, where "one run" and "split" would not be taken for names."""
+    quoted = [f"“{name}”" for name in names]
+    return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def _combined(combined: Any) -> str | None:

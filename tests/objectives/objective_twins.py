@@ -16,7 +16,7 @@ def refused(*_):
 def context(classes=5, epochs=10):
     """A context in which nothing may be asked, updated or drawn."""
     none = Examples(torch.zeros(0, 1), torch.zeros(0, dtype=torch.int64))
-    return Context(nn.Identity(), classes, epochs, 8, none, none, torch.device("cpu"), refused, refused, refused)
+    return Context(nn.Identity(), classes, epochs, 8, none, none, torch.device("cpu"), *[refused] * 6)
 
 
 def built(spec, classes=5, epochs=10):

@@ -1,9 +1,9 @@
 """What an objective is: a function of logits and labels to a scalar, a few hooks of the loop, and facts about it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -55,6 +55,16 @@ class Batch:
     epoch: int
 
 
+class Stepper(Protocol):
+    """What an objective may ask of an optimizer."""
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+
+    def step(self) -> None:
+        """Update every parameter that has a gradient."""
+
+
 @dataclass(frozen=True, eq=False)
 class Context:
     """What an objective may know of a run of the loop, and do in it.
@@ -71,6 +81,9 @@ class Context:
             the recipe's precision; gradients flow.
         update: one more step of the optimizer on a scalar, at the present learning rate, with the recipe's clipping.
         generator: a random stream of its own by name, on the CPU; switching a method off moves no other stream.
+        rate: the present learning rate.
+        augment: stored records ``(B, ...)`` to a view of them such as the recipe trains on, drawn from a generator.
+        adam: an optimizer of a network of the objective's own, at a learning rate.
     """
 
     model: nn.Module
@@ -83,6 +96,9 @@ class Context:
     ask: Callable[[Tensor], Tensor]
     update: Callable[[Tensor], None]
     generator: Callable[[str], torch.Generator]
+    rate: Callable[[], float]
+    augment: Callable[[Tensor, torch.Generator], Tensor]
+    adam: Callable[[Sequence[nn.Parameter], float], Stepper]
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from reticent.errors import TrainingDivergedError
 from reticent.objectives.base import Batch, Context, Objective
 from reticent.training import augment, optim
+from reticent.training.fused import Adam
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -51,6 +52,9 @@ class Run:
             ask=self.ask,
             update=self.update,
             generator=lambda name: self.streams.generator(f"objective/{name}"),
+            rate=lambda: self.optimizer.rate,
+            augment=lambda x, noise: augment.augment(x, recipe.augmentation, recipe.padding, noise),
+            adam=Adam,
         )
 
     def ask(self, x: Tensor) -> Tensor:

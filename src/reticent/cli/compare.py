@@ -22,6 +22,8 @@ def compare(
     All are trained under the same membership and random streams. Beside each recipe stands its control: the baseline,
     stopped early at the same accuracy.
 
+    With --defense NAME, each a row, the undefended recipe is the baseline: `reticent compare --defense relaxloss`.
+
     Args:
         runs: Folders of audits, or .npz files of outputs as `reticent attack` takes them.
         recipe: TOML file of an audit; repeat it for several. Flags hold for all, and win.
@@ -45,6 +47,7 @@ def compare(
         compared = run(
             *runs,
             recipes=recipe or (),
+            defenses=values.pop("defense", ()),
             baseline=baseline,
             early_stopped=control,
             fpr=fpr,

@@ -28,8 +28,8 @@ class Flags:
     "How many records to audit, drawn at random. [all]"
     architecture: str | None = None
     "mlp, cnn, resnet18, resnet20, or module:factory of your own."
-    defense: str | None = None
-    "A name of `reticent defenses`, such as relaxloss or dpsgd:epsilon=8; several are joined by +. [none]"
+    defense: Annotated[list[str] | None, Parameter(negative="")] = None
+    "A name of `reticent defenses`, such as relaxloss or dpsgd:epsilon=8; several in one model are joined by +. [none]"
     train: str | None = None
     "Your own training, module:function, (x, y, seed) -> nn.Module."
     models: int | None = None
@@ -96,7 +96,7 @@ class Flags:
 
 
 def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Add flags that no verb has of its own: options of the defense.
+    """Take the one defense of an audit, and with it flags that no verb has of its own: its options.
 
     Args:
         values: what was given, by key of the configuration.
@@ -106,19 +106,24 @@ def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str
         The values, the options among them as ``defense.NAME``.
 
     Raises:
-        SpecError: there is no defense that such a flag could belong to.
+        SpecError: more than one defense, or none that such a flag could belong to.
     """
+    names = values.pop("defense", None) or []
+    if len(names) > 1:
+        raise SpecError(
+            f"--defense is given {len(names)} times, and an audit is of one: join what goes into one model by + "
+            f"({'+'.join(names)}), or see how they differ by reticent compare"
+        )
     if not options:
-        return values
-    if "defense" not in values:
+        return values | ({"defense": names[0]} if names else {})
+    if not names:
         name = next(iter(options)).replace("_", "-")
         known = [f.name.replace("_", "-") for f in fields(Flags)]
         raise SpecError(
             f"unknown flag --{name}: {nearest(name, known)} (options of a defense are given beside --defense NAME)"
         )
-    text = values["defense"]
     given = {key.replace("-", "_"): setting(f"{key}={value}")[1] for key, value in options.items()}
-    return values | {"defense": {"name": text, **given}}
+    return values | {"defense": {"name": names[0], **given}}
 
 
 def setting(text: str) -> tuple[str, Any]:

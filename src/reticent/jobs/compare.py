@@ -53,6 +53,7 @@ class Compared:
 def compare(
     *runs: str | Path,
     recipes: Sequence[str | Path] | Mapping[str, Source] = (),
+    defenses: Sequence[str] = (),
     baseline: str | None = None,
     early_stopped: bool = True,
     fpr: float | None = None,
@@ -70,6 +71,8 @@ def compare(
     Args:
         *runs: folders of audits, or ``.npz`` files of outputs as ``reticent attack`` takes them.
         recipes: TOML files of audits; or, by name, such a file or keys and values.
+        defenses: names of `reticent defenses`, with options as ``dpsgd:epsilon=8``; "none" is the undefended recipe,
+            and comes first where neither it nor anything else is given to compare with.
         baseline: name of the undefended one; by default the first.
         early_stopped: train the controls.
         fpr: false-positive rate of the comparison; by default the smallest that is well measured.
@@ -92,7 +95,7 @@ def compare(
         >>> done = reticent.compare(recipes=recipes, models=8, epochs=5)  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
-    found = entrants(runs, recipes, values)
+    found = entrants(runs, recipes, values, defenses)
     names = [one.name for one in found]
     first = names[0] if baseline is None else baseline
     if first not in names:

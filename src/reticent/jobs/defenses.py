@@ -173,6 +173,19 @@ def _piece(text: str) -> tuple[str, Options]:
     return name.strip(), options
 
 
+def has_defense(recipe: Recipe) -> bool:
+    """Tell whether a recipe is anything but plain, and can be stripped of it.
+
+    Args:
+        recipe: how models are made.
+
+    Returns:
+        True where one of the three parts is a defense, and training is no function of the user's.
+    """
+    parts = {part: getattr(recipe, part).method for part in PARTS}
+    return parts != UNDEFENDED and parts["procedure"] != "function"
+
+
 def undefended(recipe: Recipe) -> Recipe:
     """Take the defense out of a recipe.
 

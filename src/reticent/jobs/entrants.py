@@ -5,7 +5,7 @@ the models were made, and nothing else, so that differences are not those of oth
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from reticent.errors import CorruptFileError, InputError, MissingFileError, Reti
 from reticent.jobs.attack import problem_of, read_signals, runnable
 from reticent.jobs.attacks import AttackConfig, gather_attacks
 from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
+from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
 from reticent.spec import Spec, full, identity
 from reticent.training.recipe import Recipe
@@ -58,7 +59,10 @@ class Entrant:
 
 
 def entrants(
-    runs: Sequence[str | Path], recipes: Sequence[str | Path] | Mapping[str, Source], values: Mapping[str, Any]
+    runs: Sequence[str | Path],
+    recipes: Sequence[str | Path] | Mapping[str, Source],
+    values: Mapping[str, Any],
+    defenses: Sequence[str] = (),
 ) -> list[Entrant]:
     """Prepare all who take part; trains nothing.
 
@@ -66,9 +70,10 @@ def entrants(
         runs: folders of audits (or their ``audit.json``), or ``.npz`` files of outputs.
         recipes: TOML files, or by name a TOML file or keys and values.
         values: keys of `AuditConfig` or `Recipe` that hold for all; they win.
+        defenses: as `jobs.defenses.parts_of` reads them; each is a row of that name.
 
     Returns:
-        One entry a run and recipe, in the order given.
+        One entry a run, recipe and defense, in the order given.
 
     Raises:
         InputError: fewer than two, two of one name or one without, or two that cannot be paired.
@@ -79,7 +84,9 @@ def entrants(
     if any(not name.strip() for name in recipes):
         raise InputError("recipes: expected a name for each recipe, got an empty one")
     found = [_run(Path(run), shared) for run in runs]
-    found += [Entrant(name, job=shared.job(source)) for name, source in recipes.items()]
+    sources: dict[str, Source] = dict(recipes)
+    sources |= _defended(defenses, [*sources, *(one.name for one in found)])
+    found += [Entrant(name, job=job) for name, job in shared.jobs(sources).items()]
     if found and all(one.brought is not None for one in found):
         _refuse_training(values)
     if len(found) < 2:
@@ -100,11 +107,25 @@ def _named(named: Mapping[str, str | Path], paths: Sequence[str | Path]) -> Mapp
     return named
 
 
+def _defended(defenses: Sequence[str], recipes: Sequence[str]) -> dict[str, Source]:
+    """Make a recipe of each defense.
+
+    Raises:
+        InputError: a defense stands twice, or a recipe is called like one.
+    """
+    named = [*([NONE] if defenses and not recipes and NONE not in defenses else []), *defenses]
+    for number, name in enumerate(named):
+        if name in named[:number] or name in recipes:
+            raise InputError(f"two recipes or defenses are called {name!r}: leave one out, or give it other options")
+    return {name: {"defense": name} for name in named}
+
+
 class _Shared:
     """The values that hold for all, and the records, which are loaded once."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
+        self._unaware = bool(self._values.pop("also_non_adaptive", None))
         self._records: dict[tuple[Any, ...], Records] = {}
         data = self._values.get("dataset")
         self._own: Records | None = None
@@ -128,11 +149,37 @@ class _Shared:
         else:
             config = chosen(Path(source), self._values)
         if self._own is not None:
-            return prepare(config, self._own)
+            return self._with_unaware(prepare(config, self._own))
         key = (config.dataset, config.data_dir, config.label, config.not_features)
         job = prepare(config, self._records.get(key))
         self._records[key] = job.records
-        return job
+        return self._with_unaware(job)
+
+    def _with_unaware(self, job: Job) -> Job:
+        """Ask for the attacker who does not know of the defense, where there is one to know of."""
+        if not self._unaware or not has_defense(job.population.recipe):
+            return job
+        fields = {key: getattr(job.config, key) for key in job.config.model_fields_set}
+        return replace(job, config=AuditConfig(**fields | {"also_non_adaptive": True}))
+
+    def jobs(self, sources: Mapping[str, Source]) -> dict[str, Job]:
+        """Prepare the jobs of all recipes, with the same roles: those of the one whose defense needs the most records.
+
+        Args:
+            sources: by name, as for `job`.
+
+        Returns:
+            By name, the jobs.
+        """
+        made = {name: self.job(source) for name, source in sources.items()}
+        most = max((len(job.population.roles.reference) for job in made.values()), default=0)
+        for name, job in made.items():
+            if job.config.reference is None and len(job.population.roles.reference) < most:
+                config = AuditConfig(
+                    **{key: getattr(job.config, key) for key in job.config.model_fields_set} | {"reference": most}
+                )
+                made[name] = self._with_unaware(prepare(config, job.records))
+        return made
 
     def brought(self, path: Path) -> Brought:
         """Read outputs, and find which attacks run on them.

@@ -79,7 +79,7 @@ class Findings:
         tested = {name: self.get(first, second, name) for name in ("auc", "tpr")}
         tied = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] == "tie"]
         told = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] != "tie"]
-        return f" (by the {told[0]}; by the {tied[0]}, no difference is shown)" if tied and told else ""
+        return f" (by the {told[0]}; not shown by the {tied[0]})" if tied and told else ""
 
     def missed(self, name: str, control: str) -> float | None:
         """Say by how much a control misses the accuracy that it was stopped for.
@@ -126,7 +126,7 @@ def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
     missed = findings.missed(name, control)
     other = "the control that was stopped early to be as accurate"
     if missed is not None:
-        other = f"the control that was stopped early, which is {_apart(missed)} accurate than it"
+        other = f"the control that was stopped early, which came out {_apart(missed)} accurate than it"
     joined = "but" if findings.leak(name, baseline) == "less" != relation else "and"
     told = {
         "less": f"it leaks less{partly} than {other}",
@@ -220,10 +220,10 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
     }[relation]
     side = None if missed is None else "less" if missed > 0 else "more"
     if missed is not None and relation == side:
-        conclusion = f"but it is {_apart(-missed)} accurate than that, too, so which of the two is better is open"
+        conclusion = f"but it came out {_apart(-missed)} accurate than that, too, so which of the two is better is open"
     elif missed is not None and relation == "tie":
         conclusion = (
-            f"but it is {_apart(-missed)} accurate than that, so this does not settle which of the two is better"
+            f"but it came out {_apart(-missed)} accurate than that, so this does not settle which of the two is better"
         )
     else:
         conclusion = {
@@ -320,8 +320,8 @@ def _missed(rows: Sequence[Row], findings: Findings) -> list[str]:
             continue
         much, judged = ("more", "too kind to") if missed > 0 else ("less", "too hard on")
         lines.append(
-            f"How {row.name} stands to an undefended model of its accuracy: its control, {control.name}, is "
-            f"{_apart(missed)} accurate than it and gives away {much} by that alone, so the comparison is {judged} "
-            f"{row.name}."
+            f"How {row.name} stands to an undefended model of its accuracy: its control, {control.name}, came out "
+            f"{_apart(missed)} accurate than it, and such a model gives away {much} by that alone, so the comparison is "
+            f"{judged} {row.name}."
         )
     return lines

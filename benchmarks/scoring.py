@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import Problem, parse, score
+from reticent.attacks._balance import Balance
 from reticent.attacks._rmia_counts import dominated
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals
@@ -72,12 +73,23 @@ def dense(ratio_x: Floats, ratio_z: Floats, gamma: float) -> Floats:
     return np.concatenate(parts) / len(ratio_z)
 
 
-def plain_lira(problem: Problem, target: int) -> Floats:
+def left_out(problem: Problem, target: int) -> NDArray[np.bool_]:
+    """Say which references LiRA takes of each record: not the target, and not one that is too many."""
+    alone, inside = only(problem, target), problem.membership.matrix
+    dropped = Balance(alone).dropped(np.asarray(problem.signals.margins[:, :, 0]), inside)
+    used = np.arange(problem.signals.models)[:, None] != np.full(problem.signals.records, target)
+    if dropped is not None:
+        some = np.flatnonzero(dropped.inside[0] | dropped.outside[0])
+        used[dropped.which[0, some], some] = False
+    return used
+
+
+def plain_lira(problem: Problem, target: int, used: NDArray[np.bool_]) -> Floats:
     """Online LiRA of one target with variances of each record, vectorised over records in the plain way."""
     margins = problem.signals.margins[:, :, 0].astype(np.float64)
     others = np.arange(problem.signals.models) != target
-    logs = []
-    for mask in (problem.membership.matrix[others], ~problem.membership.matrix[others]):
+    used, inside, logs = used[others], problem.membership.matrix[others], []
+    for mask in (inside & used, ~inside & used):
         count = mask.sum(axis=0)
         centre = (margins[others] * mask).sum(axis=0) / count
         variance = ((margins[others] - centre) ** 2 * mask).sum(axis=0) / (count - 1)
@@ -123,7 +135,8 @@ def rmia() -> list[tuple[str, float, float, bool]]:
 def lira() -> list[tuple[str, float, float, bool]]:
     """Compare all 128 targets with one done the plain way."""
     problem = population(128, held_out=0)
-    plain, expected = fastest(lambda: plain_lira(problem, 3), 5)
+    used = left_out(problem, 3)
+    plain, expected = fastest(lambda: plain_lira(problem, 3, used), 5)
     rows = []
     for options in ({}, {"variance": "pooled"}):
         spec = parse({"method": "lira", **options})

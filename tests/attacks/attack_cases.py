@@ -4,6 +4,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from reticent.attacks import Problem, parse
+from reticent.attacks._balance import Balance
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
 
@@ -69,3 +70,20 @@ def auc(scores, members):
     ranks = rankdata(scores)
     positives = int(members.sum())
     return (ranks[members].sum() - positives * (positives + 1) / 2) / (positives * (len(scores) - positives))
+
+
+def used(case, target, *, online):
+    """Say which models an attack that balances its references takes of each record: booleans ``(M, N)``."""
+    alone = Problem.make(case.signals, case.membership, [target], case.references)
+    inside, balance = case.membership.matrix[case.references], Balance(alone)
+    answers = np.asarray(case.signals.margins[case.references][:, :, 0], dtype=np.float64)
+    kept = np.zeros_like(case.membership.matrix)
+    kept[case.references] = True
+    kept[target] = False
+    if online and len(balance.uneven):
+        kept[case.references] = np.logical_or(*balance.kept(0, answers, inside))
+    dropped = balance.dropped(answers, inside)
+    if dropped is not None:
+        some = np.flatnonzero(dropped.inside[0] | dropped.outside[0])
+        kept[case.references[dropped.which[0, some]], some] = False
+    return kept

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attack_cases import auc, problem
+from attack_cases import auc, problem, used
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import trim_mean
@@ -41,7 +41,8 @@ def naive_probability(signals, spec):
     return (values[:, records, signals.labels] / values.sum(axis=2))[:, :, None]
 
 
-def naive_marginal(spec, p, members, others, record, query):
+def naive_marginal(spec, p, members, others, record, query, kept=None):
+    others = others if kept is None else [m for m in others if kept[m, record]]
     inside = [p[m, record, query] for m in others if members is not None and members[m, record]]
     outside = [p[m, record, query] for m in others if members is None or not members[m, record]]
     if spec.mode == "online":
@@ -53,6 +54,8 @@ def naive_marginal(spec, p, members, others, record, query):
 
 def naive(spec, case, target):
     others = [m for m in case.references if m != target]
+    uneven = spec.mode == "offline" and not spec.trim  # online, twelve models mirror each other
+    kept = used(case, target, online=False) if uneven else None
     p = naive_probability(case.signals, spec)
     held_out = case.population is not None and spec.population != "others"
     z_p = naive_probability(case.population, spec) if held_out else p
@@ -63,9 +66,9 @@ def naive(spec, case, target):
     ratio_x, ratio_z = np.empty(shape_x), np.empty(shape_z)
     for q in range(queries):
         for i in range(shape_x[0]):
-            ratio_x[i, q] = p[target, i, q] / naive_marginal(spec, p, members, others, i, q)
+            ratio_x[i, q] = p[target, i, q] / naive_marginal(spec, p, members, others, i, q, kept)
         for j in range(shape_z[0]):
-            ratio_z[j, q] = z_p[target, j, q] / naive_marginal(spec, z_p, z_members, others, j, q)
+            ratio_z[j, q] = z_p[target, j, q] / naive_marginal(spec, z_p, z_members, others, j, q, None if held_out else kept)
     scores = np.zeros(shape_x[0])
     for i in range(shape_x[0]):
         compared = 0
@@ -114,19 +117,19 @@ def test_the_temperature_is_two_where_the_logits_are_known_and_else_one():
 
 
 def worked(x_out=(0.4, 0.2), x_in=()):
-    """The worked example: record 0 is x; two more records give every reference a member."""
+    """The worked example: record 0 is x; two more records give every reference a member; the others have no part."""
     outside, inside = len(x_out), len(x_in)
     models = 1 + inside + outside
-    known = np.zeros((models, 3), dtype=bool)
+    known = np.zeros((models, 300), dtype=bool)
     known[0, 0] = True
-    known[1 : 1 + inside, 0] = True
+    known[1 : 1 + inside] = True
     known[1:, 1] = np.arange(models - 1) % 2 == 0
     known[1:, 2] = ~known[1:, 1]
-    p = np.full((models, 3), 0.5)
+    p = np.full((models, 300), 0.5)
     p[:, 0] = [0.8, *x_in, *x_out]
     z = np.array([[0.6, 0.2, 0.9]] + [[0.5, 0.6, 0.2]] * (models - 1))
-    labels = np.array([0, 1, 0])
-    population = Signals.from_margins(logit(z), labels)
+    labels = np.arange(300) % 2
+    population = Signals.from_margins(logit(z), labels[:3])
     return Problem.make(Signals.from_margins(logit(p), labels), known, targets=[0], population=population)
 
 

@@ -78,16 +78,20 @@ def counts(mask: Mask, left_out: Rows) -> Floats:
     Returns:
         ``(T, n)`` whole numbers.
     """
-    return np.asarray(np.subtract(mask.sum(axis=0), _row_or(mask, left_out, fill=0), dtype=np.float64))
+    return np.asarray(np.subtract(mask.sum(axis=0), row_or(mask, left_out, fill=0), dtype=np.float64))
 
 
-def medians(values: Floats, mask: Mask, left_out: Rows) -> Floats:
-    """Take the median of the masked references but one, from one sort a record.
+def medians(
+    values: Floats, mask: Mask, left_out: Rows, dropped: Mask | None = None, which: Rows | None = None
+) -> Floats:
+    """Take the median of the masked references but one or two, from one sort a record.
 
     Args:
         values: ``(R, n)``.
-        mask: which values count, ``(R, n)``; at least one besides the one left out.
+        mask: which values count, ``(R, n)``; at least one besides those left out.
         left_out: ``(T,)`` positions among the references, R for none.
+        dropped: where a second one is left out, ``(T, n)``; by default nowhere.
+        which: its position, ``(T, n)``; it is masked, and not the first one.
 
     Returns:
         ``(T, n)``.
@@ -98,14 +102,20 @@ def medians(values: Floats, mask: Mask, left_out: Rows) -> Floats:
     ordered = np.take_along_axis(values, order, axis=0)
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(values))[:, None], axis=0)
-    present = _row_or(mask, left_out, fill=False)
-    gap = np.where(present, _row_or(rank, left_out, fill=0), len(values))
+    present = row_or(mask, left_out, fill=False)
+    gap = np.where(present, row_or(rank, left_out, fill=0), len(values))
     count = mask.sum(axis=0) - present
-    low, high = (count - 1) // 2, count // 2
-    # The j-th value that is left is the j-th or, from the gap on, the next one of the sorted column.
-    below = np.take_along_axis(ordered, low + (low >= gap), axis=0)
-    above = np.take_along_axis(ordered, high + (high >= gap), axis=0)
-    return 0.5 * (below + above)
+    other = np.full_like(gap, len(values))
+    if dropped is not None and which is not None:
+        other = np.where(dropped, np.take_along_axis(rank, which, axis=0), other)
+        count = count - dropped
+    first, second = np.minimum(gap, other), np.maximum(gap, other)
+    halves = []
+    # The j-th value that is left is the j-th or, from a gap on, the next one of the sorted column.
+    for place in ((count - 1) // 2, count // 2):
+        place = place + (place >= first)  # noqa: PLW2901
+        halves.append(np.take_along_axis(ordered, place + (place >= second), axis=0))
+    return 0.5 * (halves[0] + halves[1])
 
 
 def trimmed_means(values: Floats, mask: Mask, left_out: Rows, cut: float) -> Floats:
@@ -128,8 +138,8 @@ def trimmed_means(values: Floats, mask: Mask, left_out: Rows, cut: float) -> Flo
     place = np.empty_like(order)
     np.put_along_axis(place, order, np.arange(len(values))[:, None], axis=0)
     total = mask.sum(axis=0)
-    at = _row_or(place, left_out, fill=len(values))
-    present = _row_or(mask, left_out, fill=False)
+    at = row_or(place, left_out, fill=len(values))
+    present = row_or(mask, left_out, fill=False)
     result = np.empty(at.shape)
     for inside in (False, True):  # whether the one left out is among the masked: then one value fewer is left
         count = np.maximum(total - inside, 0)
@@ -154,7 +164,16 @@ def _running(weighed: Floats, kept: Mask, first: Rows, stop: Rows) -> Floats:
     return result
 
 
-def _row_or(matrix: NDArray[Any], positions: Rows, *, fill: int) -> NDArray[Any]:
-    """Take rows of a matrix; the position after the last one is a row of `fill`."""
+def row_or(matrix: NDArray[Any], positions: Rows, *, fill: int) -> NDArray[Any]:
+    """Take rows of a matrix; the position after the last one is a row of `fill`.
+
+    Args:
+        matrix: ``(R, n)``.
+        positions: ``(T,)`` from 0 to R.
+        fill: what the row after the last one holds.
+
+    Returns:
+        ``(T, n)``.
+    """
     padded = np.concatenate([matrix, np.full((1, matrix.shape[1]), fill, dtype=matrix.dtype)])
     return padded[positions]

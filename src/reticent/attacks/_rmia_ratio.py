@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out, _rmia_signal
+from reticent.attacks._balance import Balance, Dropped
 from reticent.attacks.base import Problem
 from reticent.signals import matrix
 from reticent.signals.matrix import Floats, Signals
 
 if TYPE_CHECKING:
     from reticent.attacks.rmia import Rmia
+
+DOMINATED = 1e-3
+"""A sum of which less than this is left is added up again."""
 
 
 @dataclass(frozen=True)
@@ -104,20 +108,56 @@ def _gather(spec: "Rmia", problem: Problem, signals: Signals, members: NDArray[n
     log_p, marginal = np.empty(shape), np.empty(shape)
     left_out = _leave_one_out.rows(problem.targets, problem.references)
     both = spec.mode == "online" and signals is problem.signals
+    balance = _balance(spec, problem) if signals is problem.signals else None
     options: dict[str, Any] = {name: getattr(spec, name) for name in ("margin", "degree", "epsilon")}
     options["temperature"] = _rmia_signal.temperature(spec.temperature, signals, queries)
     for block, p, log in _rmia_signal.read(signals, problem.targets, formula=spec.signal, queries=queries, **options):
         log_p[:, block] = log
         inside = members[:, block][problem.references]
+        dropped = None
+        if balance is not None:
+            dropped = balance.dropped(signals.margins[problem.references, block][:, :, 0], inside)
         for query in range(queries):
             references = p[problem.references, :, query]
-            mean = _mean(references, ~inside, left_out, spec.trim)
-            marginal[:, block, query] = 0.5 * (mean + _mean(references, inside, left_out, spec.trim)) if both else mean
+            mean = _mean(references, ~inside, left_out, spec.trim, dropped, member=False)
+            if both:
+                mean = 0.5 * (mean + _mean(references, inside, left_out, spec.trim, dropped, member=True))
+            marginal[:, block, query] = mean
     return Ratios(log_p, marginal, outside=spec.mode == "offline")
 
 
-def _mean(values: Floats, mask: NDArray[np.bool_], left_out: NDArray[np.int64], trim: float) -> Floats:
+def _balance(spec: "Rmia", problem: Problem) -> Balance | None:
+    """Say whether members and non-members must be given equally many references.
+
+    Not online where the two mirror each other: the mean over both worlds is then as noisy for the one as for the other.
+    """
+    balance = None if spec.trim > 0 else Balance(problem)
+    return None if balance is None or (spec.mode == "online" and balance.mirrored) else balance
+
+
+def _mean(
+    values: Floats,
+    mask: NDArray[np.bool_],
+    left_out: NDArray[np.int64],
+    trim: float,
+    dropped: Dropped | None,
+    *,
+    member: bool,
+) -> Floats:
     if trim > 0:
         return _leave_one_out.trimmed_means(values, mask, left_out, trim)
-    count = np.maximum(_leave_one_out.counts(mask, left_out), 1)
-    return _leave_one_out.sums(values * mask)[left_out] / count
+    count = _leave_one_out.counts(mask, left_out)
+    result = _leave_one_out.sums(values * mask)[left_out]
+    if dropped is not None:
+        gone, lost = dropped.side(member=member), dropped.of(values)
+        count -= gone
+        result -= gone * lost
+        # What is left of a sum that the dropped one dominates has no digits: it is summed by itself.
+        target, record = np.nonzero(gone & (result < DOMINATED * lost))
+        if len(target):
+            rest = np.where(mask[:, record], values[:, record], 0.0)
+            rest = np.concatenate([rest, np.zeros((1, len(record)))])
+            for out in (left_out[target], dropped.which[target, record]):
+                rest[out, np.arange(len(record))] = 0.0
+            result[target, record] = _leave_one_out.total(rest)
+    return result / np.maximum(count, 1)

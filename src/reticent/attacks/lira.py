@@ -4,13 +4,12 @@ Paper: Carlini et al. (2022), "Membership inference attacks from first principle
 IV-E (offline). Deviations: the shared ("pooled") variance is the one within records, so that the spread between records
 does not enter it; a record's own variance is the unbiased one, since a balanced membership would otherwise give the
 target's row away through the number of references; offline, several queries are combined by their mean z-score, which
-does not saturate. What the authors' code computes is `lira-released`.
+does not saturate; where members and non-members of a target differ by one reference, one is dropped (`_balance`). What
+the authors' code computes is `lira-released`.
 
-A centre that is learned from k references misses a fresh margin by a variance of 1 + 1/k, not 1. Where each record is
-in half of the models, a target's members have one IN reference fewer than its non-members, so without this factor they
-seem farther from IN, and the attack finds *less than nothing* in models that leak nothing: an AUC near 0.4 with four
-models, 0.49 with sixteen. The factor is not put into the logarithm of the variance: there it would depend on the counts
-alone, which give the membership away.
+A centre that is learned from k references misses a fresh margin by a variance of 1 + 1/k, not 1. The factor is not put
+into the logarithm of the variance: where counts differ, it would depend on them alone there, and they can give the
+membership away. The pooled variance is of all references: it is one number a target.
 """
 
 from collections.abc import Iterator
@@ -21,7 +20,8 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out, _references
-from reticent.attacks.base import Needs, Problem, used_queries
+from reticent.attacks._balance import Balance, Dropped
+from reticent.attacks.base import Needs, Problem, Rows, used_queries
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -78,42 +78,70 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
         ``(T, N)``.
 
     Cost: O((R + T) N Q) for all targets, plus a sort of the references for medians; the signals are read once, and once
-    more for a pooled variance. Memory: the scores and a block.
+    more for a pooled variance. Memory: the scores and a block. Targets whose counts of references differ by more than
+    one cost O(R N Q) each.
     """
     queries = used_queries(problem.signals, spec.queries, spec.method)
     own = _own_variance(spec, problem)
     pooled = np.ones((2, len(own), queries)) if own.all() else _pooled(spec, problem, queries)
     scores = np.zeros(problem.shape)
+    balance, dropped = Balance(problem), None
+    alone, answers, online = np.array([len(problem.references)]), np.empty((0, 0)), spec.mode == "online"
     for block, query, target, references, inside in _walk(problem, queries):
-        result = scores[:, block]
-        outside = _Side(problem, references, ~inside)
-        residual, variance = outside.residual(spec, target), outside.variance(own, pooled[1, :, query])
-        if spec.mode == "offline":
-            result += residual / np.sqrt(variance)
-            continue
-        result += 0.5 * (residual**2 / variance + np.log(variance))
-        members = _Side(problem, references, inside)
-        residual, variance = members.residual(spec, target), members.variance(own, pooled[0, :, query])
-        result -= 0.5 * (residual**2 / variance + np.log(variance))
-    scores /= queries
-    return scores
+        if query == 0:
+            answers = problem.signals.margins[problem.references, block][:, :, 0]
+            dropped = balance.dropped(answers, inside)
+        lost = None if dropped is None else dropped.of(references)
+        sides = [_Side(balance.rows, references, inside, dropped, lost, member=True)] if online else []
+        sides.append(_Side(balance.rows, references, ~inside, dropped, lost, member=False))
+        found = _against(spec, sides, target, own, pooled[:, :, query])
+        for row in balance.uneven if online else ():
+            sides = [_Side(alone, references, mask) for mask in balance.kept(int(row), answers, inside)]
+            found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query])[0]
+        scores[:, block] += found
+    return scores / queries
+
+
+def _against(spec: Lira, sides: "list[_Side]", target: Floats, own: NDArray[np.bool_], pooled: Floats) -> Floats:
+    """Hold targets against OUT references, or against IN and OUT ones, on one block, ``(T, n)``."""
+    residual, variance = sides[-1].residual(spec, target), sides[-1].variance(own, pooled[1])
+    if len(sides) == 1:
+        return residual / np.sqrt(variance)
+    result = 0.5 * (residual**2 / variance + np.log(variance))
+    residual, variance = sides[0].residual(spec, target), sides[0].variance(own, pooled[0])
+    result -= 0.5 * (residual**2 / variance + np.log(variance))
+    return result
 
 
 class _Side:
     """The IN or the OUT references of every target, on one block of n records."""
 
-    def __init__(self, problem: Problem, references: Floats, mask: NDArray[np.bool_]) -> None:
-        self._rows = _leave_one_out.rows(problem.targets, problem.references)
-        self._references, self._mask = references, mask
-        self._weights = mask.astype(np.float64)
-        self._weighed = references * self._weights
-        self.count = _leave_one_out.counts(mask, self._rows)
-        self.mean = _leave_one_out.sums(self._weighed)[self._rows] / np.maximum(self.count, 1)
+    def __init__(
+        self,
+        rows: Rows,
+        references: Floats,
+        mask: NDArray[np.bool_],
+        dropped: Dropped | None = None,
+        lost: Floats | None = None,
+        *,
+        member: bool = False,
+    ) -> None:
+        self._rows, self._references, self._mask = rows, references, mask
+        self._weighed = references * mask
+        self.count = _leave_one_out.counts(mask, rows)
+        self._gone = self._which = None
+        self._lost: Floats | float = 0.0
+        if dropped is not None and lost is not None:
+            self._gone, self._which = dropped.side(member=member), dropped.which
+            self._lost = lost * self._gone
+            self.count -= self._gone
+        self.mean = (_leave_one_out.sums(self._weighed)[rows] - self._lost) / np.maximum(self.count, 1)
 
     def residual(self, spec: Lira, target: Floats) -> Floats:
         """Return how far the targets are from the centre, over what its uncertainty adds to it, ``(T, n)``."""
-        median = spec.centre == "median"
-        centre = _leave_one_out.medians(self._references, self._mask, self._rows) if median else self.mean
+        median, centre = spec.centre == "median", self.mean
+        if median:
+            centre = _leave_one_out.medians(self._references, self._mask, self._rows, self._gone, self._which)
         if spec.uncertainty == "none":
             return target - centre
         count = np.maximum(self.count, 1)
@@ -121,7 +149,7 @@ class _Side:
 
     def squares(self) -> Floats:
         """Return the sum of squared deviations from the mean, ``(T, n)``."""
-        second = _leave_one_out.sums(self._weighed * self._references)[self._rows]
+        second = _leave_one_out.sums(self._weighed * self._references)[self._rows] - self._lost**2
         return np.maximum(second - self.count * self.mean**2, 0.0)
 
     def variance(self, own: NDArray[np.bool_], pooled: Floats) -> Floats:
@@ -174,11 +202,12 @@ def _pooled(spec: Lira, problem: Problem, queries: int) -> Floats:
     """
     squares = np.zeros((2, len(problem.targets), queries))
     freedom = np.zeros((2, len(problem.targets), 1))
+    rows = _leave_one_out.rows(problem.targets, problem.references)
     for _, query, _, references, inside in _walk(problem, queries):
         for kind, mask in enumerate((inside, ~inside)):
             if kind == 0 and spec.mode == "offline":
                 continue
-            side = _Side(problem, references, mask)
+            side = _Side(rows, references, mask)
             # One record after the other, so that the size of blocks changes no bit.
             running = np.concatenate([squares[kind, :, query, None], side.squares()], axis=1)
             squares[kind, :, query] = np.add.accumulate(running, axis=1)[:, -1]

@@ -1,0 +1,194 @@
+"""As many references for members as for non-members: which references are left out of a record, besides the target.
+
+Where each record is in equally many of the models, a target's members have one IN reference fewer, and one OUT
+reference more, than its non-members. What is computed from more references is less noisy, so scores would tell the two
+apart where nothing leaks: with four models and skewed margins, LiRA's AUC is 0.55. No formula mends that for every
+distribution; only equal counts do. So each record keeps as many of either kind as the poorest has, and drops the one
+that is too many.
+
+Where counts differ by more than one, as when the references are some of the models only, and about half are IN, online
+LiRA keeps equally many of both kinds: then members and non-members mirror each other. Where counts differ and records
+are in far more or fewer than half of the models, nothing is dropped; if memberships were drawn one by one, the count
+says nothing of the target there.
+
+Those dropped are drawn by a hash of what the *other* references say of the record, so neither the target's answer nor
+its membership has a part in it, and a record takes its draw along wherever it stands. (Records on which all models
+agree exactly share a draw.)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks import _leave_one_out, _references
+from reticent.attacks._leave_one_out import Mask
+from reticent.attacks.base import Problem, Rows
+from reticent.signals.matrix import Floats
+
+REGULAR = 0.9
+"""Share of the records whose counts must be one number or its neighbour, for the counts to be made equal."""
+FEW = 0.01
+"""Share of the records up to which a count is an exception, for which no others drop a reference."""
+NEARLY = 0.1
+"""How far from one half the share of IN references may be, for both kinds to be made equal."""
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_ODDER = np.uint64(0xD6E8FEB86659FD93)
+_HALF = np.uint64(32)
+_Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dropped:
+    """On a block of n records, for every target.
+
+    Attributes:
+        inside: an IN reference is dropped, ``(T, n)``.
+        outside: an OUT reference is dropped.
+        which: its position among the references; any where none is dropped.
+    """
+
+    inside: Mask
+    outside: Mask
+    which: Rows
+
+    def side(self, *, member: bool) -> Mask:
+        """Return where one of a kind is dropped.
+
+        Args:
+            member: IN references, or OUT ones.
+
+        Returns:
+            ``(T, n)``.
+        """
+        return self.inside if member else self.outside
+
+    def of(self, values: Floats) -> Floats:
+        """Return the values of those dropped.
+
+        Args:
+            values: of all references ``(R, n)``.
+
+        Returns:
+            ``(T, n)``.
+        """
+        width = values.shape[1]
+        return np.asarray(np.take(values, self.which * width + np.arange(width)))
+
+
+class Balance:
+    """Decides for all records of a problem; made once, asked block by block.
+
+    Attributes:
+        least: IN and OUT references that every record keeps, for each target ``(T, 2)``; where they are not one number,
+            more than there are.
+        rows: each target's position among the references, or their number where it is none.
+        uneven: which targets' records keep equally many of both kinds, by `kept`.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        """Count every target's references.
+
+        Args:
+            problem: targets, references and membership. Cost: O(T N).
+        """
+        self.rows = _leave_one_out.rows(problem.targets, problem.references)
+        self._salt = ((problem.references.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
+        counted = _references.counts(problem.membership, problem.targets, problem.references)
+        found = [_least(inside, outside) for inside, outside in counted]
+        self.least = np.array([least for least, _ in found])
+        self.uneven = np.flatnonzero([uneven for _, uneven in found])
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether members have as many IN as non-members have OUT, and the other way round."""
+        return bool((self.least[:, 0] == self.least[:, 1]).all())
+
+    def dropped(self, answers: Floats, inside: Mask) -> Dropped | None:
+        """Choose what is left out on a block.
+
+        Args:
+            answers: what the references say of the records, ``(R, n)``.
+            inside: which of them were trained on which record.
+
+        Returns:
+            The choice; None where nothing is dropped.
+
+        Cost: O((R + T) n).
+        """
+        own = _leave_one_out.row_or(inside, self.rows, fill=False)
+        known = self.rows < len(inside)
+        members = inside.sum(axis=0)
+        count_in = members - own
+        count_out = len(inside) - members - (known[:, None] & ~own)
+        from_in, from_out = count_in > self.least[:, :1], count_out > self.least[:, 1:]
+        if not (from_in.any() or from_out.any()):
+            return None
+        words = self._words(answers, self.rows)
+        words >>= _HALF
+        words *= np.where(from_in, count_in, count_out).view(np.uint64)
+        turn = (words >> _HALF).view(np.int64)
+        self._pass_over(turn, inside, from_in, own == from_in)
+        # One list: every record's IN references in their order, and then every record's OUT references.
+        turned = np.ascontiguousarray(inside.T)
+        listed = np.concatenate([np.flatnonzero(turned), np.flatnonzero(~turned)])
+        others = len(inside) - members
+        starts = np.cumsum(members) - members, np.cumsum(others) - others + members.sum()
+        turn += np.where(from_in, *starts)
+        which = np.take(listed, turn, mode="clip")
+        which -= np.arange(len(members)) * len(inside)
+        return Dropped(from_in, from_out, np.clip(which, 0, len(inside) - 1, out=which))
+
+    def kept(self, row: int, answers: Floats, inside: Mask) -> tuple[Mask, Mask]:
+        """Choose equally many references of both kinds for one target.
+
+        Args:
+            row: of the target.
+            answers: what the references say of the records, ``(R, n)``.
+            inside: which of them were trained on which record.
+
+        Returns:
+            Who of the IN references is kept, and who of the OUT ones, ``(R, n)`` each, the target never: of the larger
+            kind, a run is dropped that begins anywhere and goes around.
+
+        Cost: O(R n).
+        """
+        position = self.rows[row]
+        there = (np.arange(len(inside)) != position)[:, None]
+        masks = inside & there, ~inside & there
+        counts = [mask.sum(axis=0) for mask in masks]
+        words = self._words(answers, self.rows[[row]])[0] >> _HALF
+        result = []
+        for mask, count in zip(masks, counts, strict=True):
+            start = (words * count.astype(np.uint64) >> _HALF).view(np.int64)
+            turn = (np.cumsum(mask, axis=0) - 1 - start) % np.maximum(count, 1)
+            result.append(mask & (turn >= count - np.minimum(*counts)))
+        return result[0], result[1]
+
+    def _words(self, answers: Floats, rows: Rows) -> _Words:
+        """Draw a word for each target and record from the answers of its other references."""
+        words = np.array(answers, dtype=np.float64).view(np.uint64) ^ self._salt
+        words *= _ODDER
+        words ^= words >> _HALF
+        words *= _ODDER
+        return np.asarray(np.bitwise_xor.reduce(words, axis=0) ^ _leave_one_out.row_or(words, rows, fill=0))
+
+    def _pass_over(self, turn: Rows, inside: Mask, from_in: Mask, same_kind: Mask) -> None:
+        """Count the target out of its own references, where it is one of those that are drawn from."""
+        same_kind &= (self.rows < len(inside))[:, None]
+        for kind, mask in ((True, inside), (False, ~inside)):
+            target, record = np.nonzero(same_kind & (from_in == kind))
+            if len(target):
+                rank = np.cumsum(mask, axis=0) - 1
+                turn[target, record] += rank[self.rows[target], record] <= turn[target, record]
+
+
+def _least(inside: NDArray[np.int64], outside: NDArray[np.int64]) -> tuple[tuple[int, int], bool]:
+    """Return how many IN and OUT references each record keeps, and whether both must be made equal instead."""
+    together = int(inside[0] + outside[0])
+    tally = np.bincount(inside, minlength=together + 2)
+    low = int(np.argmax(tally[:-1] + tally[1:]))
+    if tally[low] + tally[low + 1] >= REGULAR * len(inside):
+        known = tally > FEW * len(inside)
+        return (low + int(not known[low]), together - low - int(known[low + 1])), False
+    return (together, together), abs(inside.mean() - 0.5 * together) <= NEARLY * together

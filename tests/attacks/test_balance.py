@@ -1,0 +1,127 @@
+"""Equally many references for members and non-members: what is dropped, and that heavy tails then show no leak."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from attack_cases import auc, problem, used
+
+from reticent.attacks import Problem, score
+from reticent.attacks._balance import Balance
+from reticent.attacks._leave_one_out import medians
+from reticent.attacks.lira import Lira
+from reticent.attacks.rmia import Rmia
+from reticent.data.membership import Membership
+from reticent.signals.matrix import Signals
+
+
+def counts(case, target, *, online=True):
+    """How many IN and OUT references of each record are used."""
+    kept, inside = used(case, target, online=online), case.membership.matrix
+    return (kept & inside).sum(axis=0), (kept & ~inside).sum(axis=0)
+
+
+@pytest.mark.parametrize(("models", "least"), [(4, (1, 1)), (5, (2, 1)), (6, (2, 2)), (9, (4, 3)), (16, (7, 7))])
+def test_members_and_non_members_keep_as_many(models, least):
+    case = problem(models, models=models, records=200, population=0)
+    for target in range(models):
+        assert not used(case, target, online=True)[target].any()
+        for kept, expected in zip(counts(case, target), least, strict=True):
+            np.testing.assert_array_equal(kept, expected)
+
+
+def test_a_quarter_of_the_models_and_references_apart_from_the_target():
+    known = np.random.default_rng(0).permuted(np.tile((np.arange(8) < 2)[:, None], (1, 300)), axis=0)
+    assert {tuple(np.unique(side)) for side in counts(problem(0, membership=known, records=300), 0)} == {(1,), (5,)}
+    apart = problem(1, models=9, records=300, membership=np.vstack([known[:1], Membership.draw(8, 300, 1).matrix]))
+    case = replace(apart, references=np.arange(1, 9))
+    np.testing.assert_array_equal(counts(case, 0), 4)  # nothing is too many
+
+
+def test_where_counts_differ_by_more_both_kinds_are_made_equal():
+    case = problem(2, models=12, records=300, population=0, references=range(9))
+    inside = case.membership.matrix[1:9].sum(axis=0)
+    for side in counts(case, 0):
+        np.testing.assert_array_equal(side, np.minimum(inside, 8 - inside))
+    few = problem(3, membership=np.random.default_rng(3).random((20, 300)) < 0.2, records=300, population=0)
+    np.testing.assert_array_equal(np.sum(counts(few, 0), axis=0), 19)  # far from one half: as they are
+
+
+def test_every_reference_is_dropped_as_often():
+    case = problem(4, models=6, records=30_000, population=0)
+    missing = np.delete(~used(case, 2, online=True), 2, axis=0).sum(axis=1)
+    assert missing.sum() == 30_000
+    assert abs(missing - 6000).max() < 4.5 * np.sqrt(30_000 * 0.2 * 0.8)
+
+
+def test_what_is_dropped_does_not_depend_on_the_target():
+    case = problem(5, models=6, records=500, population=0)
+    margins, known = case.signals.margins.copy(), case.membership.matrix.copy()
+    margins[2], known[2] = 7.0, ~known[2]
+    other = Problem.make(Signals(case.signals.labels, margins, 3), Membership(known))
+    np.testing.assert_array_equal(used(case, 2, online=True), used(other, 2, online=True))
+    assert not np.array_equal(used(case, 1, online=True), used(other, 1, online=True))
+    assert Balance(case).least.tolist() == [[2, 2]] * 6
+
+
+def test_medians_of_all_but_two():
+    rng = np.random.default_rng(6)
+    values, mask = rng.normal(size=(9, 40)), rng.random((9, 40)) < 0.6
+    mask[:4] = True
+    left_out, which = np.array([0, 9]), np.tile([[1], [2]], 40)
+    dropped = rng.random((2, 40)) < 0.5
+    found = medians(values, mask, left_out, dropped, which)
+    for row in range(2):
+        for record in range(40):
+            gone = {int(left_out[row]), *([int(which[row, record])] if dropped[row, record] else [])}
+            kept = [values[m, record] for m in range(9) if mask[m, record] and m not in gone]
+            assert found[row, record] == pytest.approx(np.median(kept), abs=1e-15)
+
+
+def test_a_sum_that_the_dropped_reference_dominates_keeps_its_digits():
+    known = Membership.draw(4, 400, 0).matrix
+    margins = np.random.default_rng(7).normal(-40, 1, size=(4, 400))
+    margins[np.random.default_rng(8).random((4, 400)) < 0.3] = 3.0
+    case = Problem.make(Signals.from_margins(margins, np.arange(400) % 3), known)
+    spec = Rmia(mode="offline", a=1.0, temperature=1.0, population="others")
+    p, kept = 1 / (1 + np.exp(-margins)), used(case, 0, online=False) & ~known
+    ratio = np.log(p[0]) - np.log(np.maximum((p * kept).sum(axis=0) / kept.sum(axis=0), spec.epsilon))
+    expected = (ratio[:, None] > ratio).sum(axis=1) / 399
+    assert np.abs(score(spec, case)[0] - expected).mean() < 1e-4
+
+
+DRAWS = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "t4": lambda rng, size: rng.standard_t(4, size=size),
+    "t2.5": lambda rng, size: rng.standard_t(2.5, size=size),
+    "skewed": lambda rng, size: rng.lognormal(size=size),
+    "skewed down": lambda rng, size: -rng.lognormal(size=size),
+}
+
+
+def null(spec, draw, models, seeds=10, records=3000, **rows):
+    """The AUC of models that leak nothing: over seeds, their mean in standard errors from one half."""
+    areas = []
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, models])
+        margins = 2 * rng.normal(size=records) + np.exp(rng.normal(0, 0.5, records)) * draw(rng, (models, records))
+        known = Membership.draw(models, records, seed)
+        case = Problem.make(Signals.from_margins(margins, np.arange(records) % 5), known, **rows)
+        areas.append(np.mean([auc(*pair) for pair in zip(score(spec, case), known.matrix, strict=True)]))
+    return (np.mean(areas) - 0.5) / (np.std(areas, ddof=1) / np.sqrt(seeds))
+
+
+@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("models", [4, 5, 6, 8])
+def test_lira_finds_nothing_in_heavy_tails(name, models):
+    assert abs(null(Lira(), DRAWS[name], models)) < 4.5
+
+
+@pytest.mark.parametrize("spec", [Lira(mode="offline"), Lira(centre="median"), Rmia(), Rmia(mode="offline", a=0.5)])
+def test_no_variant_sees_the_counts(spec):
+    for models in (4, 5):
+        assert abs(null(spec, DRAWS["skewed"], models)) < 4.5
+
+
+def test_some_of_the_models_as_references():
+    assert abs(null(Lira(), DRAWS["skewed"], 8, references=range(6))) < 4.5

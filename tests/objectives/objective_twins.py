@@ -1,5 +1,6 @@
 """Shared by the tests of objectives: random batches, and an objective's loss and gradient as plain arrays."""
 
+from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,9 @@ def refused(*_):
 def context(classes=5, epochs=10):
     """A context in which nothing may be asked, updated or drawn."""
     none = Examples(torch.zeros(0, 1), torch.zeros(0, dtype=torch.int64))
-    return Context(nn.Identity(), classes, epochs, 8, none, none, torch.device("cpu"), *[refused] * 6)
+    facts = {"model": nn.Identity(), "classes": classes, "epochs": epochs, "batch_size": 8, "members": none}
+    facts |= {"reference": none, "device": torch.device("cpu")}
+    return Context(**({field.name: refused for field in fields(Context)} | facts))
 
 
 def built(spec, classes=5, epochs=10):

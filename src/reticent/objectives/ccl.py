@@ -26,7 +26,7 @@ class Ccl(Spec):
     alpha: Annotated[float, Ge(0), Le(1)] = 0.5
     """The share of the convex part; 1 leaves nothing concave."""
     beta: Annotated[float, Gt(0)] = 0.05
-    """The factor on the whole loss; under sgd, 0.05 acts as a 20 times lower learning rate and stronger weight decay."""
+    """The factor on the whole loss; under sgd it scales the learning rate, and weight decay weighs more below 1."""
     focal: Annotated[float, Ge(0)] = 0.0
     """The exponent of (1 - p) on the convex part, which makes it the focal loss; 0 is cross-entropy."""
 
@@ -53,9 +53,11 @@ class _Ccl(Objective):
         if spec.alpha == 1 and not spec.focal:
             return spec.beta * functional.cross_entropy(logits, targets)
         margin = _margin(logits, targets)
-        loss = (1 - spec.alpha) * _concave(spec.concave, margin.sigmoid())
+        known = functional.logsigmoid(margin)
+        # exp(ln p), since the derivative of that is p * sigmoid(-margin): sigmoid's own has 1 - p, which rounds to 0.
+        loss = (1 - spec.alpha) * _concave(spec.concave, known.exp())
         if spec.alpha:
-            convex = -functional.logsigmoid(margin)
+            convex = -known
             if spec.focal:
                 convex = (spec.focal * functional.logsigmoid(-margin)).exp() * convex
             loss = loss + spec.alpha * convex

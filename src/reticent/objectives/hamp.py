@@ -28,7 +28,7 @@ class Hamp(Spec):
     gamma: Annotated[float, Ge(0), Le(1)] = 0.5
     """The least entropy of a soft label, as a share of ln C; 0 leaves labels hard, and 1 makes them uniform."""
     alpha: Annotated[float, Ge(0)] = 0.03
-    """What a nat of the answers' mean entropy takes off the loss; released values times C, unless kl_scale is element."""
+    """What a nat of the answers' mean entropy takes off the loss; under kl_scale batch, released values times C."""
     kl_scale: Literal["batch", "element"] = "batch"
     """What the divergence from the labels is divided by: the records, or as released the records times the classes."""
 

@@ -1,12 +1,27 @@
 """Procedures: how training runs as a whole, one file each. Any procedure takes any objective."""
 
-from reticent.procedures import plain, user
+from reticent.procedures import mist, plain, selena, user
 from reticent.procedures.base import ProcedureEntry, Trained
 from reticent.training.recipe import Plain, Recipe
 
 PROCEDURES: dict[str, ProcedureEntry] = {
     "function": ProcedureEntry(user.Function, user.train, "A training function of yours, by import string."),
+    "mist": ProcedureEntry(
+        mist.Mist,
+        mist.train,
+        "Copies train apart on parts of the members, learn to agree, and are averaged, round after round.",
+        paper="Li et al. (2024), USENIX Security",
+        cost="about 1.7 times plain training, and 6 networks in memory",
+    ),
     "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation."),
+    "selena": ProcedureEntry(
+        selena.Selena,
+        selena.train,
+        "A network learns what sub-models that never saw a member say of it.",
+        paper="Tang et al. (2022), USENIX Security",
+        cost="about 16 times plain training, K - L + 1 in general; more with augmentation",
+        check=selena.check,
+    ),
 }
 
 

@@ -1,0 +1,141 @@
+"""What MIST does with copies of a network: divide the members, train one copy, make copies agree, average them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import SpecError, TrainingDivergedError
+from reticent.objectives.base import Context, Objective
+from reticent.training import augment, optim
+from reticent.training.materials import Materials, forward
+from reticent.training.recipe import Recipe
+from reticent.training.run import Run
+from reticent.training.streams import Streams
+
+FEWEST = 2
+"""Records that a copy trains on at least; BatchNorm needs two."""
+
+
+def partition(members: int, parts: int, generator: torch.Generator) -> list[Tensor]:
+    """Divide the members at random into parts whose sizes differ by one record at most.
+
+    Args:
+        members: number of members.
+        parts: number of parts.
+        generator: the stream, on the CPU.
+
+    Returns:
+        Rows of the members ``int64``, ascending in each part; every row stands in exactly one.
+
+    Raises:
+        SpecError: a part would have fewer than two records.
+    """
+    if members // parts < FEWEST:
+        raise SpecError(
+            f"mist: {members} members in {parts} parts leave {members // parts} for the smallest part: expected at "
+            f"least {FEWEST} records a part: give fewer parts, or more members"
+        )
+    drawn = torch.randperm(members, generator=generator)
+    return [rows.sort().values for rows in drawn.tensor_split(parts)]
+
+
+def average(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Average the copies' parameters and buffers, BatchNorm's running means and variances among them.
+
+    The running variance of the average is the mean of the copies' variances: what lies between their means is left out,
+    since the copies see records of the same distribution. Whole numbers, such as how many batches BatchNorm has seen,
+    stay whole: their mean is rounded down. Identical copies come back bit for bit.
+
+    Args:
+        states: of each copy, by name.
+
+    Returns:
+        The averages, each of its own type.
+    """
+    averaged = {}
+    for name, first in states[0].items():
+        stacked = torch.stack([state[name].detach().double() for state in states]).mean(dim=0)
+        averaged[name] = (stacked if first.is_floating_point() else stacked.floor()).to(first.dtype)
+    return averaged
+
+
+def disagreement(own: Tensor, others: Sequence[Tensor]) -> Tensor:
+    """Compute how far a copy's probabilities are from those of the others.
+
+    Args:
+        own: probabilities of the copy that learns ``(B, C)``.
+        others: those of each other copy ``(B, C)``, without gradient; may be empty.
+
+    Returns:
+        The mean over records and other copies of the L1 distance, from 0 to 2; zero without others.
+    """
+    distances = [(own - other).abs().sum(dim=1).mean() for other in others]
+    return torch.stack(distances).mean() if distances else own.sum() * 0.0
+
+
+class Copy(Run):
+    """One copy's part of a round: a run of the loop whose schedule goes on where the round before ended.
+
+    To the objective a round is a run of its own, whose members are the copy's part.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        recipe: Recipe,
+        materials: Materials,
+        objective: Objective,
+        streams: Streams,
+        *,
+        done: int,
+        epochs: int,
+    ) -> None:
+        self._epochs = epochs
+        super().__init__(model, recipe, materials, objective, streams)
+        self.step = done * self.steps
+
+    def _context(self) -> Context:
+        return replace(super()._context(), epochs=self._epochs)
+
+    def agree(self, others: Sequence[nn.Module], weight: float) -> float:
+        """Learn to agree with the other copies for one epoch, at the rate that training ended with.
+
+        Args:
+            others: in eval mode; they are asked about the same views, and do not move.
+            weight: what the disagreement is multiplied by.
+
+        Returns:
+            Mean disagreement over the records, before the steps that follow from it.
+
+        Raises:
+            TrainingDivergedError: it became NaN or infinite.
+        """
+        recipe, members = self.recipe, self.materials.members
+        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, max(0, self.step - 1), self.steps)
+        self.model.train()
+        drawn, sizes = self.sample()
+        total = torch.zeros((), dtype=torch.float64, device=members.y.device)
+        for ids in torch.split(drawn.to(members.y.device), sizes):
+            x = members.x[ids]
+            if recipe.augmentation != "none":
+                x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+            given = self.materials.prepare(x)
+            with torch.no_grad():
+                answers = [self._probabilities(other, given) for other in others]
+            distance = disagreement(self._probabilities(self.model, given), answers)
+            self.update(weight * distance)
+            total += distance.detach().double() * len(ids)
+        mean = float(total) / len(members)
+        if not math.isfinite(mean):
+            raise TrainingDivergedError(
+                f"the disagreement of the copies became {mean}: lower the learning rate ({recipe.learning_rate:g}) or "
+                "mist's weight, or clip the gradient (clip_norm)"
+            )
+        return mean
+
+    def _probabilities(self, model: nn.Module, given: Tensor) -> Tensor:
+        with self.cast():
+            return forward(model, given, self.materials.classes).float().softmax(dim=1)

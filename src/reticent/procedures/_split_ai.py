@@ -1,0 +1,193 @@
+"""Split-AI: sub-models that each leave some members out, and what those that never saw a member say of it.
+
+Paper: Tang et al. (2022), "Mitigating membership inference attacks by self-distillation through a novel ensemble
+architecture", algorithm 1. A member's non-models are the sub-models that did not train on it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import ReticentError, SpecError, TrainingDivergedError
+from reticent.objectives.base import Batch, Examples
+from reticent.procedures.base import fresh, objective
+from reticent.training.loop import EVALUATION_BATCH, History, fit
+from reticent.training.materials import Materials, forward
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+FEWEST = 2
+"""Records that a sub-model trains on at least; BatchNorm needs two."""
+
+
+def assign(members: int, models: int, outside: int, generator: torch.Generator) -> Tensor:
+    """Draw each member's non-models: a subset of the sub-models, every one equally likely, independent of the others.
+
+    Args:
+        members: number of members n.
+        models: number of sub-models K.
+        outside: number of non-models L of each member; below K.
+        generator: the stream, on the CPU.
+
+    Returns:
+        Sub-models ``int16 (n, L)``, ascending in each row, on the CPU.
+
+    Cost: O(n K log K).
+    """
+    drawn = torch.rand((members, models), generator=generator, dtype=torch.float64)
+    return drawn.argsort(dim=1, stable=True)[:, :outside].sort(dim=1).values.to(torch.int16)
+
+
+def outside_of(assigned: Tensor, model: int) -> Tensor:
+    """List the members that one sub-model never sees.
+
+    Args:
+        assigned: non-models of each member ``(n, L)``.
+        model: the sub-model.
+
+    Returns:
+        Rows of the members ``int64``, ascending.
+    """
+    return (assigned == model).any(dim=1).nonzero().flatten()
+
+
+def inside_of(assigned: Tensor, model: int) -> Tensor:
+    """List the members that one sub-model trains on.
+
+    Args:
+        assigned: non-models of each member ``(n, L)``.
+        model: the sub-model.
+
+    Returns:
+        Rows of the members ``int64``, ascending.
+    """
+    return (assigned != model).all(dim=1).nonzero().flatten()
+
+
+def check_sizes(assigned: Tensor, models: int) -> list[int]:
+    """Count what each sub-model trains on, before one is trained.
+
+    Args:
+        assigned: non-models of each member ``(n, L)``.
+        models: number of sub-models K.
+
+    Returns:
+        Records of each sub-model.
+
+    Raises:
+        SpecError: a sub-model has fewer than two.
+    """
+    sizes = [len(inside_of(assigned, model)) for model in range(models)]
+    for model, size in enumerate(sizes):
+        if size < FEWEST:
+            members, outside = assigned.shape
+            raise SpecError(
+                f"selena: sub-model {model} of {models} would train on {size} of {members} members, each of which is "
+                f"left out by {outside} sub-models: expected at least {FEWEST} records: give more members, or make "
+                "outside smaller"
+            )
+    return sizes
+
+
+def sub_models(
+    recipe: Recipe, materials: Materials, streams: Streams, assigned: Tensor, models: int
+) -> Iterator[tuple[nn.Module, History]]:
+    """Train the sub-models one after the other, each from its own initialisation and streams.
+
+    Args:
+        recipe: how each is trained: the objective, epochs and all else.
+        materials: the records; a sub-model gets its share of the members and all of the other roles.
+        streams: the model's random streams; sub-model k draws from ``child("sub-model", k)``.
+        assigned: non-models of each member ``(n, L)``.
+        models: number of sub-models K.
+
+    Yields:
+        A sub-model in eval mode and its history; nothing here holds on to it.
+
+    Raises:
+        ReticentError: as training says; the message names the sub-model.
+    """
+    for model in range(models):
+        own = streams.child("sub-model", model)
+        share = Materials(
+            materials.members.take(inside_of(assigned, model)),
+            materials.validation,
+            materials.reference,
+            materials.prepare,
+            materials.classes,
+        )
+        network = fresh(recipe, share, own)
+        try:
+            history = fit(network, recipe, share, objective(recipe), own)
+        except ReticentError as error:
+            raise error.prefixed(f"sub-model {model} of {models}: ") from error
+        yield network, history
+        del network
+
+
+@torch.no_grad()
+def softened(network: nn.Module, materials: Materials, records: Examples) -> Tensor:
+    """Ask a sub-model for the probabilities of some records, in eval mode.
+
+    Args:
+        network: the sub-model.
+        materials: say how records become model input.
+        records: not augmented.
+
+    Returns:
+        ``float64 (B, C)``, on the device.
+
+    Raises:
+        TrainingDivergedError: some answer is NaN or infinite.
+    """
+    network.eval()
+    parts = [
+        forward(network, materials.prepare(x), materials.classes).double().softmax(dim=1)
+        for x in torch.split(records.x, EVALUATION_BATCH)
+    ]
+    answers = torch.cat(parts) if parts else torch.zeros(0, materials.classes, dtype=torch.float64)
+    bad = int(torch.count_nonzero(~answers.isfinite().all(dim=1)))
+    if bad:
+        raise TrainingDivergedError(
+            f"a sub-model answers {bad} of {len(records)} records with NaN or infinity: lower the learning rate, or "
+            "clip the gradient (clip_norm)"
+        )
+    return answers.to(materials.prepare.device)
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """What non-models say of the view of a member that a step of the distillation is taken on.
+
+    Attributes:
+        networks: the K sub-models, in eval mode.
+        assigned: non-models of each member ``(n, L)``, on the device.
+        classes: number of classes C.
+    """
+
+    networks: Sequence[nn.Module]
+    assigned: Tensor
+    classes: int
+
+    @torch.no_grad()
+    def __call__(self, x: Tensor, batch: Batch) -> Tensor:
+        """Ask each record's non-models, and none that trained on it.
+
+        Args:
+            x: model input ``(B, ...)``, augmented.
+            batch: says which members they are.
+
+        Returns:
+            Mean probabilities ``float32 (B, C)``.
+
+        Cost: L queries a record, in up to K forward passes.
+        """
+        chosen = self.assigned[batch.ids.to(self.assigned.device)]
+        total = torch.zeros((len(x), self.classes), dtype=torch.float64, device=x.device)
+        for model, network in enumerate(self.networks):
+            rows = outside_of(chosen, model)
+            if len(rows):
+                total[rows] += forward(network, x[rows], self.classes).double().softmax(dim=1)
+        return (total / self.assigned.shape[1]).float()

@@ -1,0 +1,177 @@
+"""MIST: copies that train apart on parts of the members, learn to agree on them, and are averaged, round after round.
+
+Paper: Li et al. (2024), "MIST: defending against membership inference attacks through membership-invariant subspace
+training", USENIX Security. The authors' settings for images and their code were not found: the defaults are those of an
+unofficial port to text. Judgements: the other copies of the second phase are those that the first phase ended with; a
+copy's optimizer serves both phases of a round and starts anew in each round; one part is plain training.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge, Le
+from torch import Tensor, nn
+
+from reticent.errors import ReticentError, SpecError
+from reticent.procedures import plain
+from reticent.procedures._copies import Copy, average, partition
+from reticent.procedures.base import Trained, fresh, objective, snapshot
+from reticent.spec import Spec
+from reticent.training.loop import History, check_recipe, planned, validation_loss
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+
+class Mist(Spec):
+    """Options of MIST."""
+
+    method: ClassVar[str] = "mist"
+
+    parts: Annotated[int, Ge(1), Le(10_000)] = 3
+    """Parts that the members are divided into, anew in each round; each has a copy of the network (the paper's k)."""
+    local_epochs: Annotated[int, Ge(1)] = 5
+    """Epochs that a copy trains on its part in a round; the recipe's epochs are those of all rounds together."""
+    cross_epochs: Annotated[int, Ge(0)] = 2
+    """Epochs that a copy then learns in to agree with the others on its part."""
+    weight: Annotated[float, Ge(0)] = 0.1
+    """What the disagreement is multiplied by; at zero there is no second phase."""
+
+
+def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
+    """Train copies apart, make them agree, average them, and begin again from the average.
+
+    There are ``ceil(epochs / local_epochs)`` rounds; the last one is shorter where the division leaves a rest. The
+    learning-rate schedule goes on over the rounds by the epochs of the first phase. Early stopping looks at the
+    averaged network, at the end of each round.
+
+    Args:
+        recipe: how copies train in the first phase, with its objective.
+        materials: the records; ``watched`` ones are not asked about, since there is no one network after an epoch.
+        streams: the model's random streams; copy i of round r draws from ``child("round", r, "part", i)``.
+
+    Returns:
+        The last average, or the one of the lowest validation loss; facts of the rounds. The history holds the mean loss
+        of the first phase's epochs.
+
+    Raises:
+        SpecError: a part would have fewer than two records.
+        InputError: as for plain training.
+        TrainingDivergedError: a copy diverged.
+
+    Cost: ``1 + (cross_epochs / local_epochs) (1 + (parts - 1) / 3)`` times plain training; `parts` copies, their
+        optimizers and `parts` frozen copies in memory.
+    """
+    spec = _spec(recipe)
+    if spec.parts == 1:
+        return plain.train(recipe, materials, streams)
+    given = materials.prepare.input
+    check_recipe(recipe, given.kind, given.shape, len(materials.validation))
+    model = fresh(recipe, materials, streams)
+    initial = snapshot(model)
+    rounds = _Rounds(model, recipe, spec, materials, streams)
+    rounds.train()
+    model.eval()
+    facts = {"rounds": len(rounds.disagreement), "disagreement": rounds.disagreement, "validation": rounds.validation}
+    return Trained(model, initial, rounds.history, facts={"mist": facts})
+
+
+class _Rounds:
+    """The rounds of one model.
+
+    Attributes:
+        history: of the first phase's epochs.
+        disagreement: mean over copies in the last epoch of each round's second phase; None without one.
+        validation: loss of each round's average, where early stopping asks for it.
+    """
+
+    def __init__(self, model: nn.Module, recipe: Recipe, spec: Mist, materials: Materials, streams: Streams) -> None:
+        self._model, self._recipe, self._spec = model, recipe, spec
+        self._materials, self._streams = materials, streams
+        self._drawn = streams.generator("partition")
+        self.history = History()
+        self.disagreement: list[float | None] = []
+        self.validation: list[float] = []
+
+    def train(self) -> None:
+        """Go through the rounds, and leave the model with the state that is kept."""
+        recipe, history = self._recipe, self.history
+        local = self._spec.local_epochs
+        best: dict[str, Tensor] | None = None
+        for number in range(math.ceil((recipe.stop_after or recipe.epochs) / local)):
+            self._round(number)
+            if recipe.patience is None:
+                history.kept = len(history.loss) - 1
+                continue
+            loss = validation_loss(self._model, self._materials)
+            if loss < min(self.validation, default=math.inf):
+                best, history.kept = deepcopy(self._model.state_dict()), len(history.loss) - 1
+            self.validation.append(loss)
+            if len(history.loss) - 1 - history.kept >= recipe.patience:
+                break
+        if best is not None:
+            self._model.load_state_dict(best)
+
+    def _round(self, number: int) -> None:
+        """Train the copies on parts drawn anew, make them agree, and average them."""
+        spec, streams = self._spec, self._streams
+        parts = partition(len(self._materials.members), spec.parts, self._drawn)
+        copies, losses = [], []
+        for part, rows in enumerate(parts):
+            own = streams.child("round", number, "part", part)
+            with _named(number, part), own.lent("dropout"):
+                copy, lost = self._local(number, rows, own)
+            copies.append(copy)
+            losses.append(lost)
+        if not any(losses):
+            return
+        for epoch in range(max(map(len, losses))):
+            given = [(len(rows), lost[epoch]) for rows, lost in zip(parts, losses, strict=True) if len(lost) > epoch]
+            self.history.loss.append(sum(n * loss for n, loss in given) / sum(n for n, _ in given))
+        self.disagreement.append(self._cross(number, copies) if spec.weight and spec.cross_epochs else None)
+        self._model.load_state_dict(average([copy.model.state_dict() for copy in copies]))
+
+    def _local(self, number: int, rows: Tensor, own: Streams) -> tuple[Copy, list[float]]:
+        """Train one copy on its part."""
+        recipe, materials, first = self._recipe, self._materials, number * self._spec.local_epochs
+        epochs = min(self._spec.local_epochs, recipe.epochs - first)
+        share = replace(materials, members=materials.members.take(rows), watched=None)
+        run = Copy(deepcopy(self._model), recipe, share, objective(recipe), own, done=first, epochs=epochs)
+        plan = planned(recipe, run.steps)[first : first + epochs]
+        return run, [run.epoch(epoch, batches) for epoch, batches in enumerate(plan)]
+
+    def _cross(self, number: int, copies: list[Copy]) -> float:
+        """Let every copy learn from the others as the first phase left them."""
+        frozen = [deepcopy(copy.model).eval().requires_grad_(False) for copy in copies]
+        total = 0.0
+        for part, copy in enumerate(copies):
+            others = frozen[:part] + frozen[part + 1 :]
+            with _named(number, part), copy.streams.lent("cross-dropout"):
+                for _ in range(self._spec.cross_epochs):
+                    last = copy.agree(others, self._spec.weight)
+            total += last
+        return total / len(copies)
+
+
+@contextmanager
+def _named(number: int, part: int) -> Iterator[None]:
+    """Say in an error which round and part it is about.
+
+    Raises:
+        ReticentError: as it came, with the names in front.
+    """
+    try:
+        yield
+    except ReticentError as error:
+        raise error.prefixed(f"round {number + 1}, part {part + 1}: ") from error
+
+
+def _spec(recipe: Recipe) -> Mist:
+    spec = recipe.procedure
+    if not isinstance(spec, Mist):
+        raise SpecError(f"expected the procedure mist, got {spec.method!r}")
+    return spec

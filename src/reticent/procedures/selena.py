@@ -1,0 +1,140 @@
+"""SELENA: a network that learns what sub-models which never saw a member say of it.
+
+Paper: Tang et al. (2022), "Mitigating membership inference attacks by self-distillation through a novel ensemble
+architecture", USENIX Security; released code: inspire-group/MIAdefenseSELENA. Deviations: epochs are never chosen by
+test accuracy, as the released code does; where the recipe augments, the distillation augments too, against what the
+non-models say of the same view (released: a distillation without augmentation, here ``targets = "stored"``).
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+import torch
+from annotated_types import Ge, Le
+from torch import Tensor, nn
+
+from reticent.errors import SpecError
+from reticent.objectives.base import Objective
+from reticent.procedures._distillation import Distillation
+from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models
+from reticent.procedures.base import Trained, fresh, snapshot
+from reticent.spec import Spec
+from reticent.training.loop import fit
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+
+class Selena(Spec):
+    """Options of SELENA."""
+
+    method: ClassVar[str] = "selena"
+
+    models: Annotated[int, Ge(2), Le(10_000)] = 25
+    """Sub-models of Split-AI (the paper's K)."""
+    outside: Annotated[int, Ge(1)] = 10
+    """How many of them do not train on a member, and are asked for its soft target (the paper's L); below models."""
+    distillation_epochs: Annotated[int, Ge(1)] | None = None
+    """Epochs of the released network; by default those of the recipe, which are also those of each sub-model."""
+    targets: Literal["auto", "stored", "view"] = "auto"
+    """stored asks once, about records as they are, and distils without augmentation; view asks about each augmented
+    view, with all sub-models in memory; auto is view where the recipe augments, and stored elsewhere."""
+
+
+def check(recipe: Recipe) -> None:
+    """Refuse what has no meaning, before anything is trained.
+
+    Args:
+        recipe: with SELENA as its procedure.
+
+    Raises:
+        SpecError: no sub-model would train on a member, or the distillation is shorter than what the recipe says of it.
+    """
+    spec = _spec(recipe)
+    if spec.outside >= spec.models:
+        raise SpecError(
+            f"selena: outside: expected fewer than the {spec.models} models, since each member must train some of "
+            f"them, got {spec.outside}: give --set procedure.outside={max(1, 2 * spec.models // 5)}, or more models"
+        )
+    _distilling(recipe, spec)
+
+
+def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
+    """Train the sub-models, then one network against what they say of members that they never saw.
+
+    Args:
+        recipe: how each sub-model is trained, with its objective; all but the objective holds for the distillation too.
+        materials: the records; ``watched`` ones are only asked about in the distillation.
+        streams: the model's random streams.
+
+    Returns:
+        The released network; artefacts ``assignment`` (non-models of each member, ``int16 (n, L)``) and
+        ``soft_targets`` (``float32 (n, C)``, of records as they are); facts of the sub-models. The history is that of
+        the distillation.
+
+    Raises:
+        SpecError: refused by `check`, or a sub-model would train on fewer than two records.
+        TrainingDivergedError: a sub-model or the distillation diverged.
+
+    Cost: about K - L + 1 times plain training, one sub-model in memory at a time; with views all K in memory, and L
+        further forward passes a record and epoch.
+    """
+    check(recipe)
+    spec = _spec(recipe)
+    members = materials.members
+    assigned = assign(len(members), spec.models, spec.outside, streams.generator("assignment"))
+    sizes = check_sizes(assigned, spec.models)
+    views = _views(recipe, spec)
+    total = torch.zeros((len(members), materials.classes), dtype=torch.float64, device=materials.prepare.device)
+    losses: list[float] = []
+    kept: list[nn.Module] = []
+    for network, history in sub_models(recipe, materials, streams, assigned, spec.models):
+        rows = outside_of(assigned, len(losses))
+        total[rows.to(total.device)] += softened(network, materials, members.take(rows))
+        losses.append(history.loss[history.kept])
+        if views:
+            kept.append(network.requires_grad_(False))
+        del network
+    soft = (total / spec.outside).float()
+    asked = Views(kept, assigned.to(soft.device), materials.classes) if views else None
+    told = {"sub_model_members": sizes, "sub_model_loss": losses, "targets": "view" if views else "stored"}
+    return _released(_distilling(recipe, spec), materials, streams, Distillation(asked or soft), assigned, soft, told)
+
+
+def _released(
+    recipe: Recipe,
+    materials: Materials,
+    streams: Streams,
+    taught: Objective,
+    assigned: Tensor,
+    soft: Tensor,
+    told: dict[str, object],
+) -> Trained:
+    model = fresh(recipe, materials, streams)
+    initial = snapshot(model)
+    history = fit(model, recipe, materials, taught, streams)
+    return Trained(model, initial, history, {"assignment": assigned, "soft_targets": soft.cpu()}, {"selena": told})
+
+
+def _spec(recipe: Recipe) -> Selena:
+    spec = recipe.procedure
+    if not isinstance(spec, Selena):
+        raise SpecError(f"expected the procedure selena, got {spec.method!r}")
+    return spec
+
+
+def _views(recipe: Recipe, spec: Selena) -> bool:
+    return spec.targets == "view" or (spec.targets == "auto" and recipe.augmentation != "none")
+
+
+def _distilling(recipe: Recipe, spec: Selena) -> Recipe:
+    """Return the recipe of the distillation: its own epochs; stored targets hold for records as they are.
+
+    Raises:
+        SpecError: the recipe's warm-up or stop lies beyond the distillation's epochs.
+    """
+    epochs = spec.distillation_epochs or recipe.epochs
+    augmentation = recipe.augmentation if _views(recipe, spec) else "none"
+    try:
+        return recipe.replace(epochs=epochs, augmentation=augmentation)
+    except SpecError as error:
+        raise error.prefixed(f"selena: the distillation of {epochs} epochs: ") from None

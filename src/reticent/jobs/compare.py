@@ -15,7 +15,7 @@ from reticent.jobs import audit as auditing
 from reticent.jobs import document
 from reticent.jobs.attack import attack
 from reticent.jobs.config import Job
-from reticent.jobs.contenders import Contender, brought, trained
+from reticent.jobs.contenders import Contender, brought, trained, unaware
 from reticent.jobs.early import Stop, stopped, stops
 from reticent.jobs.entrants import Entrant, Source, entrants
 from reticent.jobs.using import finished, using
@@ -107,7 +107,7 @@ def compare(
             held.enter_context(using(job.config.store, job.population))
             (note or _silent)(_found(name, job))
         maker = _Maker(Path(out), progress, stage or _silent, held)
-        contenders = [maker.contender(one) for one in found]
+        contenders = [row for one in found for row in maker.contenders(one)]
         notes: list[str] = []
         if early_stopped:
             controls, notes = _controls(maker, found, contenders, first)
@@ -152,8 +152,8 @@ class _Maker:
         """Tell a stage, after the name of the row that it belongs to."""
         self._tell(f"{self._prefix}{word}")
 
-    def contender(self, entrant: Entrant) -> Contender:
-        """Audit one entrant, and write its report."""
+    def contenders(self, entrant: Entrant) -> list[Contender]:
+        """Audit one entrant, and write its report; by one attacker, or by two."""
         if entrant.job is not None:
             return self.train(entrant.name, entrant.job)
         assert entrant.brought is not None
@@ -164,9 +164,9 @@ class _Maker:
         arrays |= {"options": config.attack, "name": entrant.name}
         done = attack(**arrays, out=self._folder(entrant.name), stage=self.stage)
         self._prefix = ""
-        return brought(entrant.name, done)
+        return [brought(entrant.name, done)]
 
-    def train(self, name: str, job: Job, where: Stop | None = None) -> Contender:
+    def train(self, name: str, job: Job, where: Stop | None = None) -> list[Contender]:
         """Train, or find, one population, audit it, and write its report."""
         self._prefix = f"{name}: "
         started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -174,7 +174,9 @@ class _Maker:
         evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
         done = auditing.write(evaluated, self._folder(name), started)
         self._prefix = ""
-        return trained(name, evaluated, done, where)
+        row = trained(name, evaluated, done, where)
+        other = unaware(row, evaluated)
+        return [row] if other is None else [row, other]
 
     def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
         """Find where the undefended recipe has each accuracy."""
@@ -195,7 +197,7 @@ def _controls(
 ) -> tuple[list[Contender], list[str]]:
     """Train the baseline, stopped early at the accuracy of each other row; say where that cannot be."""
     job = next(one.job for one in found if one.name == baseline)
-    others = [one for one in contenders if one.name != baseline]
+    others = [one for one in contenders if one.name != baseline and one.aware]
     if job is None:
         return [], [
             f"There is no early-stopped control, since {baseline} is of outputs that were brought: a recipe that costs "
@@ -225,7 +227,7 @@ def _controls(
             made[where.epochs].matched.append(other.name)
         else:
             name = f"{baseline}, {where.epochs:g} of {where.of} epochs"
-            made[where.epochs] = maker.train(name, stopped(job, where.epochs), where)
+            made[where.epochs] = maker.train(name, stopped(job, where.epochs), where)[0]
             made[where.epochs].matched.append(other.name)
             controls.append(made[where.epochs])
         if not where.reached:

@@ -1,8 +1,8 @@
 """The rows of a comparison: audits that ran, with what the paired tests need of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,10 @@ class Contender:
         correct: booleans ``(T, N)``, whether each target labels each record correctly; None if it is not known.
         audit: the folder of its report.
         seconds: of training one model, or None.
+        memory: the most that training one model held beyond what its process held before, in bytes, or None.
         stop: where the baseline was stopped, for a control.
-        matched: names of the rows whose accuracy a control has.
+        matched: names of the rows whose accuracy a control has, or of the row that a non-adaptive one belongs to.
+        aware: the attacker knows the defense.
     """
 
     name: str
@@ -40,8 +42,17 @@ class Contender:
     correct: NDArray[np.bool_] | None
     audit: str
     seconds: float | None = None
+    memory: float | None = None
     stop: Stop | None = None
     matched: list[str] = field(default_factory=list)
+    aware: bool = True
+
+    @property
+    def role(self) -> Literal["recipe", "control", "non-adaptive"]:
+        """What the row is there for."""
+        if not self.aware:
+            return "non-adaptive"
+        return "recipe" if self.stop is None else "control"
 
     @property
     def accuracy(self) -> float | None:
@@ -64,7 +75,7 @@ class Contender:
             correct=self.correct,
             targets=self.targets,
             data=self.document["data"].get("digest"),
-            role="recipe" if self.stop is None else "control",
+            role=self.role,
             matches=tuple(self.matched),
         )
 
@@ -79,7 +90,7 @@ class Contender:
         """
         said = self.document.get("epsilon") or {}
         return {
-            "role": "recipe" if self.stop is None else "control",
+            "role": self.role,
             "matches": list(self.matched),
             "epochs_kept": None if self.stop is None else self.stop.epochs,
             "changes": changes(baseline.document.get("recipe"), self.document.get("recipe")),
@@ -95,7 +106,7 @@ class Contender:
         Returns:
             An entry of ``environment.rows`` of ``compare.json``.
         """
-        return {"seconds_per_model": self.seconds}
+        return {"seconds_per_model": self.seconds, "peak_memory_bytes_per_model": self.memory}
 
 
 def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None = None) -> Contender:
@@ -110,8 +121,32 @@ def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None
     Returns:
         The row.
     """
-    seconds = float(np.mean([one.facts["seconds"] for one in evaluated.made]))
-    return _contender(name, audited, evaluated.problem, seconds, stop)
+    facts = [one.facts for one in evaluated.made]
+    row = _contender(name, audited, evaluated.problem)
+    return replace(row, seconds=_mean(facts, "seconds"), memory=_mean(facts, "peak_memory_bytes"), stop=stop)
+
+
+def unaware(row: Contender, evaluated: Evaluated) -> Contender | None:
+    """Make the row of the attacker who does not know of the defense.
+
+    Args:
+        row: of the attacker who knows it.
+        evaluated: what was measured.
+
+    Returns:
+        The row, with the same models and other scores; None if that attacker was not asked for.
+    """
+    if evaluated.unaware is None:
+        return None
+    return replace(
+        row, name=f"{row.name}, non-adaptive", scores=evaluated.unaware.scores, matched=[row.name], aware=False
+    )
+
+
+def _mean(facts: Sequence[Mapping[str, Any]], key: str) -> float | None:
+    """Average a fact of the models; None if it is not known of all."""
+    values = [one.get(key) for one in facts]
+    return None if None in values else float(np.mean([value for value in values if value is not None]))
 
 
 def brought(name: str, attacked: Attacked) -> Contender:
@@ -127,9 +162,7 @@ def brought(name: str, attacked: Attacked) -> Contender:
     return _contender(name, attacked, attacked.problem)
 
 
-def _contender(
-    name: str, done: Audited | Attacked, problem: Problem, seconds: float | None = None, stop: Stop | None = None
-) -> Contender:
+def _contender(name: str, done: Audited | Attacked, problem: Problem) -> Contender:
     return Contender(
         name,
         done.document,
@@ -138,8 +171,6 @@ def _contender(
         problem.targets,
         correct(problem.signals, problem.targets) if knows(problem.signals) else None,
         done.files[0].parent.name,
-        seconds,
-        stop,
     )
 
 

@@ -227,11 +227,10 @@ def value_of(text: str) -> Any:
 
 
 def _part(name: str) -> str:
-    found = [part for part, table in PARTS.items() if name in table and name != "function"]
-    if not found:
-        known = {key for table in PARTS.values() for key in table} - {"function", *UNDEFENDED.values()}
+    known = {key: part for part, table in PARTS.items() for key in table if key not in {"function", UNDEFENDED[part]}}
+    if name not in known:
         raise UnknownNameError("defense", name, {*known, NONE})
-    return found[0]
+    return known[name]
 
 
 def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:

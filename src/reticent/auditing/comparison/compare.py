@@ -58,8 +58,8 @@ def compare(
     first = checked[0].name if baseline is None else baseline
     if first not in [one.name for one in checked]:
         raise UnknownNameError("baseline", first, [one.name for one in checked])
-    if next(one for one in checked if one.name == first).entry.role == "control":
-        raise InputError(f"baseline: expected a recipe, got the control {first!r}")
+    if next(one for one in checked if one.name == first).entry.role != "recipe":
+        raise InputError(f"baseline: expected a recipe, got {first!r}, which is there to be compared with another row")
     seed = int(rng.integers(2**63))
     rows = [row(one, fpr, seed, replicates, confidence) for one in checked]
     tested = pairs(rows, fpr, confidence)
@@ -78,8 +78,12 @@ def compare(
 
 
 def _front(rows: Sequence[Row]) -> dict[str, bool]:
-    """Say which rows are on the Pareto front, among those whose accuracy is known."""
-    known = [(row.name, row.accuracy[1].mean, row.mean(row.leak)) for row in rows if row.accuracy is not None]
+    """Say which rows are on the Pareto front, among those whose accuracy and best attacker are known."""
+    known = [
+        (row.name, row.accuracy[1].mean, row.mean(row.leak))
+        for row in rows
+        if row.accuracy is not None and row.checked.entry.role != "non-adaptive"
+    ]
     marked = front([accuracy for _, accuracy, _ in known], [leak for _, _, leak in known])
     kept = {name for (name, _, _), mark in zip(known, marked, strict=True) if mark}
     return {row.name: row.name in kept for row in rows}

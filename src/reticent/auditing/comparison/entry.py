@@ -29,8 +29,9 @@ class Entry:
             gives sharper tests. None if it is not known.
         targets: ``(T,)``, the targets' numbers; None if they are not known.
         data: what names the records, such as their digest; None if it is not known.
-        role: "control" for an undefended model that is there to be as accurate as another row.
-        matches: names of the rows whose accuracy a control has.
+        role: "control" for an undefended model that is there to be as accurate as another row; "non-adaptive" for the
+            models of another row, attacked by one who does not know of their defense.
+        matches: names of the rows whose accuracy a control has, or of the row whose models these are.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Entry:
     correct: ArrayLike | None = None
     targets: ArrayLike | None = None
     data: str | None = None
-    role: Literal["recipe", "control"] = "recipe"
+    role: Literal["recipe", "control", "non-adaptive"] = "recipe"
     matches: Sequence[str] = ()
 
 

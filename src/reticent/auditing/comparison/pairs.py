@@ -89,10 +89,10 @@ def pairs(rows: Sequence[Row], fpr: float | None, confidence: float) -> tuple[Pa
 
 
 def _asked(first: Row, second: Row) -> bool:
-    """Whether two rows answer a question: a control is there for the rows that it matches, and for no others."""
+    """Whether two rows answer a question: what is no recipe is there for the rows that it matches only."""
     for one, other in ((first, second), (second, first)):
         entry = one.checked.entry
-        if entry.role == "control" and entry.matches and other.name not in entry.matches:
+        if entry.role != "recipe" and entry.matches and other.name not in entry.matches:
             return False
     return True
 

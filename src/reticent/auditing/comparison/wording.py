@@ -110,7 +110,7 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     """
     clauses = []
     for row in rows:
-        if row.name == baseline or row.checked.entry.role == "control":
+        if row.name == baseline or row.checked.entry.role != "recipe":
             continue
         clause = _against(row.name, baseline, findings)
         control = control_of(rows, row.name)

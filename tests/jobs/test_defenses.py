@@ -1,0 +1,124 @@
+"""Defenses by name: what fills which field of the recipe, options, and what is refused with which words."""
+
+import pytest
+
+from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
+from reticent.jobs.config import AuditConfig, chosen, gather, prepare
+from reticent.jobs.defenses import NONE, PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
+from reticent.jobs.entrants import entrants
+from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.outputs.temperature import Temperature
+from reticent.training.recipe import Recipe
+
+SMALL = {"models": 4, "records": 200, "epochs": 1}
+
+
+def test_a_name_fills_the_field_of_its_kind():
+    assert parts_of("relaxloss") == {"objective": {"name": "relaxloss"}}
+    assert parts_of("temperature") == {"output": {"name": "temperature"}}
+    assert parts_of("none") == {}
+
+
+def test_names_are_joined_and_options_read_as_toml():
+    assert parts_of("relaxloss:level=2, upper=0.5 + temperature:temperature=3") == {
+        "objective": {"name": "relaxloss", "level": 2, "upper": 0.5},
+        "output": {"name": "temperature", "temperature": 3},
+    }
+    assert parts_of("relaxloss:variant=B")["objective"]["variant"] == "B"
+    assert parts_of("relaxloss:detach=false")["objective"]["detach"] is False
+
+
+def test_an_option_goes_to_the_part_that_has_it():
+    parts = parts_of({"name": "hamp+temperature", "temperature": 3.0, "gamma": 0.5})
+    assert parts == {
+        "objective": {"name": "hamp", "gamma": 0.5},
+        "output": {"name": "temperature", "temperature": 3.0},
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ("relaxlos", UnknownNameError, "did you mean 'relaxloss'"),
+        ("plain", UnknownNameError, "unknown defense 'plain'"),
+        ("function", UnknownNameError, "unknown defense"),
+        ("", SpecError, "expected a name such as relaxloss"),
+        ({"level": 2}, SpecError, "expected a name"),
+        ("relaxloss+hamp", SpecError, "are both a loss"),
+        ("relaxloss:level", SpecError, "name:option=value"),
+        ({"name": "relaxloss", "levle": 2}, SpecError, "did you mean 'level'"),
+        ({"name": "relaxloss:level=1", "level": 2}, SpecError, "given twice"),
+        ({"name": "none", "level": 2}, SpecError, "there are none"),
+    ],
+)
+def test_what_is_wrong_is_said(given, error, words):
+    with pytest.raises(error, match=words):
+        parts_of(given)
+
+
+def test_a_recipe_that_names_another_method_is_refused():
+    assert defended({"epochs": 3}, "relaxloss") == {"epochs": 3, "objective": {"name": "relaxloss"}}
+    with pytest.raises(SpecError, match="objective is 'hamp'"):
+        defended({"objective": "hamp"}, "relaxloss")
+    with pytest.raises(SpecError, match="leave one of the two out"):
+        defended({"objective": {"name": "hamp"}}, "none")
+    assert defended({"objective": {"name": "cross-entropy"}}, "none")["objective"] == {"name": "cross-entropy"}
+    assert defended({"procedure": "mine:train"}, "temperature")["procedure"] == "mine:train"
+
+
+def test_a_defense_is_only_another_recipe():
+    job = prepare(chosen(None, SMALL | {"defense": "label-smoothing+temperature", "defense__smoothing": 0.2}))
+    assert job.population.recipe.objective == LabelSmoothing(smoothing=0.2)
+    assert job.population.recipe.output == Temperature()
+    assert has_defense(job.population.recipe)
+    assert not has_defense(Recipe())
+
+
+def test_a_file_may_hold_a_table_and_flags_win(tmp_path):
+    file = tmp_path / "a.toml"
+    file.write_text('models = 4\n[defense]\nname = "label-smoothing"\nsmoothing = 0.3\n')
+    assert gather(file, {}).defense == {"name": "label-smoothing", "smoothing": 0.3}
+    assert gather(file, {"defense.smoothing": 0.4}).defense == {"name": "label-smoothing", "smoothing": 0.4}
+    assert gather(file, {"defense": "hamp"}).defense == "hamp"
+
+
+def test_every_line_of_the_tables_is_listed_and_told():
+    listed = {one.name: one for one in catalogue()}
+    assert set(listed) == {name for table in PARTS.values() for name in table} - {"function", *UNDEFENDED.values()}
+    for name, one in listed.items():
+        assert explained(name) == one
+        assert set(one.options) == set(PARTS[one.part][name].spec.model_fields)
+        assert one.paper, name
+        assert one.cost, name
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        explained("hampp")
+    with pytest.raises(UnknownNameError):
+        explained(NONE)
+
+
+def test_no_name_stands_in_two_tables():
+    names = [name for table in PARTS.values() for name in table]
+    assert len(set(names)) == len(names)
+
+
+def test_the_attacker_who_does_not_know_needs_a_defense():
+    with pytest.raises(SpecError, match="no defense that references could be trained without"):
+        prepare(AuditConfig(also_non_adaptive=True, models=4, records=200))
+
+
+def test_rows_of_a_comparison_are_defenses_and_the_undefended_comes_first():
+    found = entrants([], [], SMALL | {"also_non_adaptive": True}, ["label-smoothing", "temperature"])
+    assert [one.name for one in found] == ["none", "label-smoothing", "temperature"]
+    assert [one.job.config.also_non_adaptive for one in found] == [False, True, True]
+    assert len({one.job.population.membership.digest for one in found}) == 1
+    with pytest.raises(InputError, match="called 'temperature'"):
+        entrants([], [], SMALL, ["temperature", "temperature"])
+
+
+def test_all_rows_share_the_reference_records_that_one_of_them_needs():
+    found = entrants([], [], {"models": 4, "epochs": 1}, ["none", "adv-reg"])
+    sizes = [one.job.population.roles.sizes() for one in found]
+    assert sizes[0] == sizes[1]
+    assert sizes[0]["reference"] == 1797 // 5
+    with pytest.raises(RolesError, match="give --reference N"):
+        prepare(chosen(None, {"models": 4, "epochs": 1, "defense": "adv-reg", "reference": 0}))

@@ -1,0 +1,288 @@
+"""What holds for every objective of the table: each trains a tiny model through the one loop.
+
+A new objective is taken in by itself. Where its definition needs an exception, the tables below say it and why; a table
+that names an objective that does not exist, or an exception that is not needed, fails.
+"""
+
+import random
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+
+from reticent.data.records import Records
+from reticent.errors import ReticentError, RolesError
+from reticent.models.cnn import CNN
+from reticent.models.mlp import MLP
+from reticent.models.user import Factory
+from reticent.objectives import OBJECTIVES, Batch
+from reticent.procedures.base import fresh
+from reticent.procedures.check import check
+from reticent.procedures.plain import train
+from reticent.training.data import Preparation
+from reticent.training.loop import accuracy, fit
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.run import Run
+from reticent.training.streams import Streams
+
+SMALL = Recipe(architecture=MLP(widths=(16,)), epochs=4, batch_size=16, learning_rate=0.01)
+IMAGES = SMALL.replace(architecture=CNN(widths=(4,)), augmentation="flip-crop", padding=2)
+BINARY = SMALL.replace(architecture=Factory(factory="objective_networks:one_logit"))
+TOKENS = SMALL.replace(architecture=Factory(factory="objective_networks:embedded"))
+
+OPTIONS = {"relaxloss": {"level": 0.6}}
+"""Options for two and three classes, where the defaults are made for more."""
+OWN_LOSS = {"relaxloss": lambda losses: losses[::2]}
+"""What of the losses is to fall, where it is not all: odd epochs of RelaxLoss minimise another loss than even ones."""
+ZERO = {
+    "ccl": [{"alpha": 1.0, "beta": 1.0}],
+    "confidence-penalty": [{"weight": 0.0}],
+    "hamp": [{"gamma": 0.0, "alpha": 0.0}],
+    "label-smoothing": [{"smoothing": 0.0}],
+    "ppb": [{"weight": 0.0}, {"after": 1.0}],
+    "relaxloss": [{"level": 0.0}],
+}
+"""Options that switch an objective off."""
+NEVER_OFF = {"cross-entropy"}
+"""Objectives that have nothing to switch off."""
+ASKS_IN_TRAINING = set()
+"""Objectives that ask the model more than once a step in training mode, and say so: BatchNorm sees more batches."""
+REFUSES = {}
+"""Cases that an objective refuses by name: case to objectives."""
+
+names = pytest.mark.parametrize("name", OBJECTIVES)
+
+
+def spec(name, **options):
+    return OBJECTIVES[name].spec(**(OPTIONS.get(name, {}) | options))
+
+
+def blobs(classes=3, n=140):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % classes
+    x = rng.normal(size=(n, 8)).astype(np.float32)
+    x[:, :classes] += 2.5 * np.eye(classes, dtype=np.float32)[y]
+    return Records.make(x, y)
+
+
+def images(n=140):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 128, (n, 8, 8, 3), dtype=np.uint8)
+    x[::2, :4] += 127
+    return Records.make(x, (np.arange(n) + 1) % 2)
+
+
+def tokens(n=140):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    return Records.make(rng.integers(0, 4, (n, 6)) + 4 * y[:, None], y)
+
+
+def materials(records, members=64):
+    """Members first, then 30 reference non-members and 30 records for validation."""
+    prepare = Preparation(records, torch.device("cpu"))
+    take = lambda start, stop: prepare.examples(records, np.arange(start, stop))  # noqa: E731
+    return Materials(take(0, members), take(110, 140), take(80, 110), prepare, records.classes)
+
+
+def state(trained):
+    return {key: value.clone() for key, value in trained.model.state_dict().items()}
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(torch.equal(a[key], b[key]) for key in a)
+
+
+def trained(name, recipe, given, case="", streams=Streams(0, 0), **options):  # noqa: B008
+    """Train, or return nothing where the objective is listed as one that refuses this case, and does so by name."""
+    recipe = recipe.replace(objective=spec(name, **options))
+    if name not in REFUSES.get(case, ()):
+        made = train(recipe, given, streams)
+        assert all(torch.isfinite(value).all() for value in made.model.state_dict().values())
+        assert np.isfinite(made.history.loss).all()
+        return made
+    with pytest.raises(ReticentError, match=name):
+        train(recipe, given, streams)
+    return None
+
+
+def test_the_tables_name_objectives_that_exist_and_every_one_says_how_it_is_switched_off():
+    listed = {
+        *OPTIONS,
+        *OWN_LOSS,
+        *ZERO,
+        *NEVER_OFF,
+        *ASKS_IN_TRAINING,
+        *(n for case in REFUSES.values() for n in case),
+    }
+    assert listed <= set(OBJECTIVES)
+    assert {*ZERO, *NEVER_OFF} == set(OBJECTIVES)
+    assert not set(ZERO) & NEVER_OFF
+
+
+@names
+def test_its_own_loss_falls_and_the_model_learns(name):
+    given = materials(blobs())
+    made = trained(name, SMALL.replace(epochs=13), given)
+    losses = OWN_LOSS.get(name, list)(made.history.loss)
+    assert len(made.history.loss) == 13
+    assert losses[-1] < losses[0] - 0.2 * abs(losses[0])
+    assert accuracy(made.model, given, given.validation) > 0.7
+
+
+@names
+def test_the_same_seed_gives_the_same_bits_and_another_row_other_ones(name):
+    first, again, other = (
+        state(trained(name, SMALL, materials(blobs()), streams=Streams(0, row))) for row in (0, 0, 1)
+    )
+    assert same(first, again)
+    assert not same(first, other)
+
+
+@names
+def test_an_objective_forgets_the_run_before(name):
+    recipe, given = SMALL.replace(objective=spec(name), epochs=3), materials(blobs())
+    used = OBJECTIVES[name].build(recipe.objective)
+    fit(fresh(recipe, given, Streams(0, 5)), recipe, given, used, Streams(0, 5))
+    second = fresh(recipe, given, Streams(0, 0))
+    history = fit(second, recipe, given, used, Streams(0, 0))
+    anew = train(recipe, given, Streams(0, 0))
+    assert history.loss == anew.history.loss
+    assert same(second.state_dict(), state(anew))
+
+
+@names
+def test_a_run_that_ends_early_is_the_beginning_of_the_whole_one(name):
+    whole, part = (trained(name, SMALL.replace(stop_after=stop), materials(blobs())) for stop in (None, 2))
+    assert part.history.loss == whole.history.loss[:2]
+
+
+@names
+def test_options_at_zero_are_plain_training_to_the_bit(name):
+    dropped = SMALL.replace(architecture=MLP(widths=(16,), dropout=0.25), epochs=7)
+    for recipe, records in ((dropped, blobs()), (IMAGES, images())):
+        given = materials(records)
+        plain = train(recipe, given, Streams(0, 0))
+        for options in ZERO.get(name, ()):
+            off = trained(name, recipe, given, **options)
+            assert same(state(off), state(plain)), options
+            assert off.history.loss == plain.history.loss, options
+        if name in ZERO and recipe is dropped:
+            assert not same(state(trained(name, recipe, given)), state(plain))
+
+
+@names
+def test_images_with_batch_norm(name):
+    made = trained(name, IMAGES, materials(images(), 49), "images")
+    if made is None:
+        return
+    seen = {key: int(value) for key, value in state(made).items() if key.endswith("num_batches_tracked")}
+    steps = 3 * IMAGES.epochs
+    assert seen
+    assert all((count > steps) if name in ASKS_IN_TRAINING else (count == steps) for count in seen.values())
+
+
+@names
+def test_a_head_of_one_logit(name):
+    made = trained(name, BINARY.replace(epochs=13), materials(blobs(classes=2)), "one logit")
+    if made is None:
+        return
+    given = materials(blobs(classes=2))
+    assert accuracy(made.model, given, given.validation) > 0.7
+
+
+@names
+def test_tokens(name):
+    made = trained(name, TOKENS, materials(tokens()), "tokens")
+    assert made is None or not same(state(made), made.initial)
+
+
+@names
+@pytest.mark.parametrize(("members", "size"), [(33, 16), (7, 1), (1, 16), (2, 2), (3, 2)])
+def test_batches_of_one_and_few_records(name, members, size):
+    made = trained(name, SMALL.replace(batch_size=size, epochs=2), materials(blobs(), members), f"{members} by {size}")
+    assert made is None or not same(state(made), made.initial)
+
+
+@names
+def test_half_precision(name):
+    given = materials(blobs())
+    made = trained(name, SMALL.replace(precision="bfloat16", epochs=13), given, "bfloat16")
+    if made is None:
+        return
+    assert accuracy(made.model, given, given.validation) > 0.7
+    assert {value.dtype for value in made.model.state_dict().values()} == {torch.float32}
+
+
+@names
+@pytest.mark.parametrize("records", [blobs, images])
+def test_records_stay_as_they_are(name, records):
+    given, before = materials(records()), materials(records())
+    trained(name, IMAGES if records is images else SMALL, given)
+    for role in ("members", "reference", "validation"):
+        for field in fields(getattr(given, role)):
+            assert torch.equal(getattr(getattr(given, role), field.name), getattr(getattr(before, role), field.name))
+
+
+class Watched(Run):
+    """A run that looks at the global generators before and after each epoch."""
+
+    def epoch(self, epoch, batches):
+        before = self.drawn()
+        loss = super().epoch(epoch, batches)
+        assert self.drawn() == before, f"something drew from a global generator in epoch {epoch}"
+        return loss
+
+    @staticmethod
+    def drawn():
+        return torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+
+
+@names
+def test_global_generators_are_not_drawn_from(name):
+    recipe, given = SMALL.replace(objective=spec(name)), materials(blobs())
+    model, objective = fresh(recipe, given, Streams(0, 0)), OBJECTIVES[name].build(recipe.objective)
+    history = fit(model, recipe, given, objective, Streams(0, 0), make=Watched)
+    assert history.loss == trained(name, SMALL, given).history.loss
+
+
+def losses_of_batches(name, epoch, **options):
+    """Return the loss of a batch of six records, and the mean of their losses one by one, at the same weights."""
+    recipe, given = SMALL.replace(objective=spec(name, **options), batch_size=6), materials(blobs(), 6)
+    objective = OBJECTIVES[name].build(recipe.objective)
+    run = Run(fresh(recipe, given, Streams(0, 0)), recipe, given, objective, Streams(0, 0))
+    objective.start_epoch(epoch)
+
+    def loss(rows):
+        ids = torch.tensor(rows)
+        x, y, batch = given.members.x[ids], given.members.y[ids], Batch(ids, epoch)
+        return objective(run.ask(objective.inputs(x, y, batch)), y, batch).item()
+
+    return loss(range(6)), sum(loss([row]) for row in range(6)) / 6
+
+
+@pytest.mark.parametrize("name", [name for name, entry in OBJECTIVES.items() if entry.per_record])
+@pytest.mark.parametrize("epoch", [0, 1, 3])
+def test_a_loss_per_record_is_the_mean_of_the_losses_of_single_records(name, epoch):
+    whole, parts = losses_of_batches(name, epoch)
+    assert whole == pytest.approx(parts, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "options"), [("ppb", {}), ("relaxloss", {"level": 1.0})])
+def test_a_loss_of_the_batch_is_not(name, options):
+    assert not OBJECTIVES[name].per_record
+    whole, parts = losses_of_batches(name, 0, **options)
+    assert abs(whole - parts) > 0.01
+
+
+@names
+def test_what_it_needs_is_asked_for_before_training(name):
+    recipe = SMALL.replace(objective=spec(name))
+    check(recipe, reference=30)
+    if OBJECTIVES[name].needs:
+        with pytest.raises(RolesError, match=f"{name} needs the defender's reference"):
+            check(recipe, reference=0)
+    else:
+        check(recipe, reference=0)

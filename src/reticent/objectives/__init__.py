@@ -1,17 +1,31 @@
 """Objectives: what a training step minimises, one file each."""
 
 from reticent.objectives import (
+    adv_reg,
     ccl,
     confidence_penalty,
     cross_entropy,
+    cs_kd,
     hamp,
     label_smoothing,
+    mixup,
+    mixup_mmd,
+    past,
     ppb,
     relaxloss,
 )
 from reticent.objectives.base import Batch, Context, Examples, Objective, ObjectiveEntry
 
 OBJECTIVES: dict[str, ObjectiveEntry] = {
+    "adv-reg": ObjectiveEntry(
+        adv_reg.AdvReg,
+        adv_reg.build,
+        "Trained against an attack network, which is to find no members in what the model says.",
+        per_record=False,
+        paper="Nasr et al. (2018), CCS",
+        cost="for each step, a few steps of an attack network and as many questions to the model",
+        needs=("reference",),
+    ),
     "ccl": ObjectiveEntry(
         ccl.Ccl,
         ccl.build,
@@ -35,6 +49,14 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         per_record=True,
         paper="",
     ),
+    "cs-kd": ObjectiveEntry(
+        cs_kd.CsKd,
+        cs_kd.build,
+        "Each record is taught by what the model says of another record of its class.",
+        per_record=False,
+        paper="Yun et al. (2020), CVPR",
+        cost="one more forward pass a step",
+    ),
     "hamp": ObjectiveEntry(
         hamp.Hamp,
         hamp.build,
@@ -49,6 +71,32 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         "Cross-entropy against labels that give a small share to every class.",
         per_record=True,
         paper="Szegedy et al. (2016), CVPR",
+    ),
+    "mixup": ObjectiveEntry(
+        mixup.Mixup,
+        mixup.build,
+        "Training on blends of two records, against the blend of their labels.",
+        per_record=False,
+        paper="Zhang et al. (2018), ICLR",
+        cost="one blend of the inputs a step",
+    ),
+    "mixup-mmd": ObjectiveEntry(
+        mixup_mmd.MixupMmd,
+        mixup_mmd.build,
+        "Mixup, and passes that draw the answers for members to those for reference records.",
+        per_record=False,
+        paper="Li et al. (2021), CODASPY",
+        cost="up to one more pass an epoch, with twice as many questions",
+        needs=("reference",),
+    ),
+    "past": ObjectiveEntry(
+        past.Past,
+        past.build,
+        "Late in training, an L1 penalty that is strongest where the loss gap hangs on a weight.",
+        per_record=False,
+        paper="Hu et al. (2024), arXiv 2410.06814",
+        cost="ten batches of members and reference an epoch, and one pass over the weights a step, in the last third",
+        needs=("reference",),
     ),
     "ppb": ObjectiveEntry(
         ppb.Ppb,

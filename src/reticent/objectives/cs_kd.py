@@ -1,0 +1,73 @@
+"""Class-wise self-distillation: records of one class are to be answered alike, each the teacher of another.
+
+Paper: Yun et al. (2020), "Regularizing class-wise predictions via self-knowledge distillation", CVPR, equation 3.
+"""
+
+from typing import Annotated, ClassVar
+
+import torch
+from annotated_types import Ge, Gt
+from torch import Tensor
+from torch.nn import functional
+
+from reticent.objectives._drawing import ByClass
+from reticent.objectives.base import Batch, Context, Objective
+from reticent.spec import Spec
+
+
+class CsKd(Spec):
+    """Options of class-wise self-distillation."""
+
+    method: ClassVar[str] = "cs-kd"
+
+    weight: Annotated[float, Ge(0)] = 1.0
+    """What the distance to the other record's answer is multiplied by (lambda)."""
+    temperature: Annotated[float, Gt(0)] = 4.0
+    """What both answers' logits are divided by (T)."""
+
+
+def build(spec: CsKd) -> Objective:
+    """Return the loss.
+
+    Args:
+        spec: its options.
+
+    Returns:
+        The objective that the loop calls.
+    """
+    return _CsKd(spec)
+
+
+class _CsKd(Objective):
+    def __init__(self, spec: CsKd) -> None:
+        self._spec = spec
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        if self._spec.weight:
+            self._classes = ByClass(context.members.y, context.classes)
+            self._partners, self._noise = (context.generator(f"cs-kd/{name}") for name in ("partner", "augmentation"))
+
+    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        loss = functional.cross_entropy(logits, targets)
+        if not self._spec.weight:
+            return loss
+        others = self.context.members.take(_partners(self._classes, batch.ids, targets, self._partners))
+        with torch.no_grad():
+            teacher = self.context.ask(self.context.augment(others.x, self._noise))
+        return loss + self._spec.weight * _distance(logits, teacher, self._spec.temperature)
+
+
+def _partners(classes: ByClass, ids: Tensor, targets: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw for each record another one of its class, uniformly; itself where the class has no other."""
+    others = classes.count[targets] - 1
+    drawn = torch.rand(len(ids), dtype=torch.float64, generator=generator).to(ids.device)
+    place = torch.minimum((drawn * others).long(), (others - 1).clamp(min=0))
+    place += (place >= classes.place[ids]) & (others > 0)
+    return classes.order[classes.start[targets] + place]
+
+
+def _distance(logits: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """Mean over records of ``T^2 KL(softmax(teacher / T) || softmax(logits / T))``."""
+    student, wanted = (functional.log_softmax(z / temperature, dim=1) for z in (logits, teacher))
+    return temperature**2 * functional.kl_div(student, wanted, reduction="batchmean", log_target=True)

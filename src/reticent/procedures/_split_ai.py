@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ReticentError, SpecError, TrainingDivergedError
-from reticent.objectives.base import Batch, Examples
+from reticent.objectives.base import Examples
 from reticent.procedures.base import fresh, objective
 from reticent.training.loop import EVALUATION_BATCH, History, fit
 from reticent.training.materials import Materials, forward
@@ -134,7 +134,7 @@ def softened(network: nn.Module, materials: Materials, records: Examples) -> Ten
     Args:
         network: the sub-model.
         materials: say how records become model input.
-        records: not augmented.
+        records: not augmented; at least one.
 
     Returns:
         ``float64 (B, C)``, on the device.
@@ -147,14 +147,14 @@ def softened(network: nn.Module, materials: Materials, records: Examples) -> Ten
         forward(network, materials.prepare(x), materials.classes).double().softmax(dim=1)
         for x in torch.split(records.x, EVALUATION_BATCH)
     ]
-    answers = torch.cat(parts) if parts else torch.zeros(0, materials.classes, dtype=torch.float64)
+    answers = torch.cat(parts)
     bad = int(torch.count_nonzero(~answers.isfinite().all(dim=1)))
     if bad:
         raise TrainingDivergedError(
             f"a sub-model answers {bad} of {len(records)} records with NaN or infinity: lower the learning rate, or "
             "clip the gradient (clip_norm)"
         )
-    return answers.to(materials.prepare.device)
+    return answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,19 +172,19 @@ class Views:
     classes: int
 
     @torch.no_grad()
-    def __call__(self, x: Tensor, batch: Batch) -> Tensor:
+    def __call__(self, x: Tensor, ids: Tensor) -> Tensor:
         """Ask each record's non-models, and none that trained on it.
 
         Args:
             x: model input ``(B, ...)``, augmented.
-            batch: says which members they are.
+            ids: rows of the members ``int64 (B,)``.
 
         Returns:
             Mean probabilities ``float32 (B, C)``.
 
         Cost: L queries a record, in up to K forward passes.
         """
-        chosen = self.assigned[batch.ids.to(self.assigned.device)]
+        chosen = self.assigned[ids.to(self.assigned.device)]
         total = torch.zeros((len(x), self.classes), dtype=torch.float64, device=x.device)
         for model, network in enumerate(self.networks):
             rows = outside_of(chosen, model)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from reticent.errors import SpecError
 from reticent.objectives.base import Objective
-from reticent.procedures._distillation import Distillation
+from reticent.objectives.distillation import Distillation
 from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models
 from reticent.procedures.base import Trained, fresh, snapshot
 from reticent.spec import Spec
@@ -89,7 +89,8 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     kept: list[nn.Module] = []
     for network, history in sub_models(recipe, materials, streams, assigned, spec.models):
         rows = outside_of(assigned, len(losses))
-        total[rows.to(total.device)] += softened(network, materials, members.take(rows))
+        if len(rows):
+            total[rows.to(total.device)] += softened(network, materials, members.take(rows))
         losses.append(history.loss[history.kept])
         if views:
             kept.append(network.requires_grad_(False))

@@ -419,7 +419,7 @@ def test_bad_files_of_limits_are_refused(tmp_path, content, words):
         ({"schema": None}, "got None"),
         ({"attacks": []}, "at least one attack"),
         ({"attacks": None}, "at least one attack"),
-        ({"attacks": [3]}, "objects with a name"),
+        ({"attacks": [3]}, "attacks[0]: expected an object, as `reticent audit` writes it, got 3"),
     ],
 )
 def test_what_is_no_audit_is_refused(changes, words):

@@ -76,8 +76,11 @@ def test_the_table_shows_the_limit_that_was_judged(command, audited):
     _, out, _ = command("gate reticent-audit --max-auc 0.5")
     attacks = json.loads(audited.read_text())["attacks"]
     worst = max((attack["overall"]["auc"] | {"name": attack["name"]} for attack in attacks), key=lambda a: a["mean"])
-    row = f"AUC at most 0.5 {worst['mean']:.4g} {worst['interval'][1]:.4g} {worst['name']} failed"
+    row = f"AUC at most 0.5 {worst['mean']:.4g} at most {worst['interval'][1]:.4g} {worst['name']} failed"
+    assert "check estimate shown to be attack result" in words(out)
     assert row in words(out)
+    _, out, _ = command("gate reticent-audit --min-accuracy 0.1")
+    assert re.search(r"accuracy on non-members at least 0\.1 0\.\d+ at least 0\.\d+ – passed", words(out))
 
 
 @pytest.mark.parametrize(

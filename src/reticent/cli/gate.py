@@ -41,7 +41,7 @@ def gate(
         max_group_auc: Highest AUC that passes, of each group of records.
         max_group_tpr: Highest TPR that passes, of each group of records.
         thresholds: TOML file with a [gate] table of these limits; flags win.
-        junit: Write the checks here as JUnit XML.
+        junit: Write the checks here as JUnit XML; its folder is made if it is not there.
         allow: A doubt that shall not keep a check from passing: not-measurable, weak-attacks, few-models,
             no-accountant or did-not-learn; repeat it for several.
         allow_cannot_judge: Allow all of these but did-not-learn.
@@ -82,17 +82,17 @@ def _table(result: "Gate") -> "Table":
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("check", overflow="fold")
-    for title in ("estimate", "upper limit"):
+    for title in ("estimate", "shown to be"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("attack", overflow="fold")
     table.add_column("result", no_wrap=True)
     for check in result.checks:
-        bound = _number(check.bound) + (" (lower)" if check.name.startswith("accuracy") and check.bound else "")
-        numbers = (_number(check.estimate), bound)
+        side = "at least" if check.name.startswith("accuracy") else "at most"
+        numbers = (_number(check.estimate), _number(check.bound, f"{side} "))
         name, attack = Text(visible(check.name)), Text(visible(check.attack or "–"))
         table.add_row(name, *numbers, attack, Text(check.outcome, style=STYLES[check.outcome]))
     return table
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
+def _number(value: float | None, side: str = "") -> str:
+    return "–" if value is None else f"{side}{value:.4g}"

@@ -2,16 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from reticent.auditing.gate.judge import Gate, judge
-from reticent.auditing.gate.limits import gather
+from reticent.auditing.gate.limits import Limits, gather
+from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.reading import read_document
 from reticent.report.junit import write_junit
 
 
+class Result(Protocol):
+    """What `reticent.audit` and `reticent.attack` return."""
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """What ``audit.json`` holds."""
+
+
 def gate(
-    audit: Mapping[str, Any] | str | Path,
+    audit: Mapping[str, Any] | str | Path | Result,
     *,
     max_auc: float | None = None,
     max_tpr: Mapping[float, float] | Sequence[str] | str | None = None,
@@ -20,14 +29,16 @@ def gate(
     min_accuracy: float | None = None,
     max_group_auc: float | None = None,
     max_group_tpr: float | None = None,
-    allow: Sequence[str] = (),
+    allow: Sequence[str] | str = (),
     thresholds: str | Path | None = None,
     junit: str | Path | None = None,
+    **unknown: Any,
 ) -> Gate:
     """Hold an audit against limits: passed, failed, or cannot judge; the upper confidence limits are judged.
 
     Args:
-        audit: the document of an audit, the path of its ``audit.json``, or of the folder that holds it.
+        audit: what `reticent.audit` or `reticent.attack` returned, its document, the path of its ``audit.json``, or of
+            the folder that holds it.
         max_auc: highest AUC that passes.
         max_tpr: highest TPR that passes by false-positive rate, ``{0.01: 0.02}`` or ``"0.02@0.01"``.
         max_epsilon: highest epsilon that passes; ``"3@1e-5"`` gives its delta too.
@@ -35,14 +46,17 @@ def gate(
         min_accuracy: lowest mean accuracy on non-members that passes.
         max_group_auc: highest AUC of any group of records that passes.
         max_group_tpr: highest TPR of any group of records that passes, at the false-positive rate of the groups.
-        allow: doubts that don't keep a check from passing, such as "not-measurable".
+        allow: doubts that don't keep a check from passing, such as "not-measurable", or one of them.
         thresholds: TOML file with a ``[gate]`` table of these; what is given here wins.
-        junit: write JUnit XML here.
+        junit: write JUnit XML here; its folder is made if it is not there.
+        **unknown: refused, with the nearest name that there is.
 
     Returns:
         The outcome (`passed`, `outcome`, `sentence`, `exit_code`) and its `checks`.
 
     Raises:
+        UnknownNameError: an argument that there is not.
+        InputError: the document is no audit, or parts of it are not what an audit writes.
         MissingFileError: there is no such file.
         CorruptFileError: the file is not JSON.
 
@@ -51,8 +65,10 @@ def gate(
         >>> result = reticent.gate("reticent-audit", max_auc=0.6, max_tpr={0.01: 0.02})  # doctest: +SKIP
         >>> result.passed, result.sentence  # doctest: +SKIP
     """
+    for name in unknown:
+        raise UnknownNameError("argument", name, {*Limits.model_fields, "thresholds", "junit"})
     limits = gather(
-        None if thresholds is None else Path(thresholds),
+        _path("thresholds", thresholds),
         {
             "max_auc": max_auc,
             "max_tpr": max_tpr,
@@ -61,11 +77,29 @@ def gate(
             "min_accuracy": min_accuracy,
             "max_group_auc": max_group_auc,
             "max_group_tpr": max_group_tpr,
-            "allow": list(allow),
+            "allow": [allow] if isinstance(allow, str) else allow,
         },
     )
-    document = audit if isinstance(audit, Mapping) else read_document(Path(audit))
-    result = judge(document, limits)
-    if junit is not None:
-        write_junit(Path(junit), result)
+    file = _path("junit", junit)
+    result = judge(_document(audit), limits)
+    if file is not None:
+        write_junit(file, result)
     return result
+
+
+def _path(name: str, value: Any) -> Path | None:
+    if value is not None and not isinstance(value, (str, Path)):
+        raise InputError(f"{name}: expected a path, got {type(value).__name__}")
+    return None if value is None else Path(value)
+
+
+def _document(audit: Any) -> Mapping[str, Any]:
+    if isinstance(audit, (str, Path)):
+        return read_document(Path(audit))
+    found = getattr(audit, "document", audit)
+    if not isinstance(found, Mapping):
+        raise InputError(
+            "audit: expected what reticent.audit returned, its document, or the path of its audit.json or folder, got "
+            f"{type(audit).__name__}"
+        )
+    return found

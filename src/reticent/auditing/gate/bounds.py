@@ -143,11 +143,13 @@ def _accuracy(document: Plain) -> tuple[float, float, float] | None:
     models, records = number(facts.get("models")), number(data.get("records")) if isinstance(data, Mapping) else None
     if mean is None or models is None or records is None or not 0 <= mean <= 1 or models < 1 or records < 1:
         return None
-    if models < 2 or std is None:
+    if models < 2:
         # Half of the records are non-members of a model.
         half = max(1.0, records // 2)
         low, high = clopper_pearson(round(mean * half), half, CONFIDENCE)
         return mean, float(low), float(high)
+    if std is None:
+        return None
     variance = std**2 / models + mean * (1 - mean) / records
     arm = float(stdtrit(models - 1, (1 + CONFIDENCE) / 2)) * variance**0.5
     return mean, max(0.0, mean - arm), min(1.0, mean + arm)

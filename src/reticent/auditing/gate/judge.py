@@ -7,6 +7,7 @@ from typing import Any
 from reticent.auditing.gate import bounds, groups, leak
 from reticent.auditing.gate.check import Check, Outcome
 from reticent.auditing.gate.limits import Limits
+from reticent.auditing.gate.shape import check_shape, told
 from reticent.errors import InputError
 
 SCHEMA = "reticent.audit/1"
@@ -63,7 +64,7 @@ def judge(document: Mapping[str, Any], limits: Limits) -> Gate:
     order: tuple[Outcome, ...] = ("failed", "cannot judge", "passed")
     outcome = next((kind for kind in order if kind in found), order[-1])
     data = document.get("data")
-    name = str(data.get("name")) if isinstance(data, Mapping) else "unknown"
+    name = (data.get("name") if isinstance(data, Mapping) else None) or "unknown"
     return Gate(outcome, tuple(checks), _sentence(outcome, checks), name)
 
 
@@ -74,13 +75,12 @@ def _require(document: Mapping[str, Any]) -> None:
         if isinstance(schema, str) and schema.startswith("reticent."):
             hint = "; a comparison is gated row by row, by the audits of its rows" if "comparison" in schema else ""
             hint = hint or "; use the version of reticent that wrote it"
-        raise InputError(f"schema: expected {SCHEMA!r}, got {schema!r}{hint}")
-    attacks = document.get("attacks")
-    if not isinstance(attacks, list) or not attacks:
-        raise InputError("attacks: expected a list of at least one attack, as `reticent audit` writes it")
-    for attack in attacks:
-        if not isinstance(attack, Mapping) or not isinstance(attack.get("name"), str):
-            raise InputError("attacks: expected objects with a name, as `reticent audit` writes them")
+        got = "None" if schema is None else told(schema)
+        raise InputError(f"schema: expected {SCHEMA!r}, got {got}{hint}")
+    if not isinstance(document.get("attacks"), list) or not document["attacks"]:
+        got = told(document.get("attacks"))
+        raise InputError(f"attacks: expected a list of at least one attack, as `reticent audit` writes it, got {got}")
+    check_shape(document)
 
 
 def _sentence(outcome: Outcome, checks: list[Check]) -> str:

@@ -123,7 +123,8 @@ def _without_rate(attacks: Sequence[Plain], rate: float) -> list[Doubt]:
     if not attacks:
         return []
     entries = _overall(attacks[0]).get("tpr_at_fpr") or ()
-    known = ", ".join(f"{entry.get('fpr')}" for entry in entries if isinstance(entry, Mapping)) or "none"
+    rates = [number(entry.get("fpr")) for entry in entries if isinstance(entry, Mapping)]
+    known = ", ".join(f"{known:g}" for known in rates if known is not None) or "none"
     return [Doubt("no-rate", f"the audit has no false-positive rate {rate:g}; it has {known}")]
 
 
@@ -165,16 +166,15 @@ def _control(document: Plain) -> list[Doubt]:
 
 def _health(document: Plain) -> list[Doubt]:
     population = document.get("population")
-    sick = (population.get("health") or ()) if isinstance(population, Mapping) else ()
+    facts: Plain = population if isinstance(population, Mapping) else {}
+    sick = facts.get("health")
+    if sick is None:
+        message = "the audit does not say whether its models learned: what learned nothing has nothing to give away"
+        return [Doubt("did-not-learn", message)]
     if not sick:
         return []
-    total = population.get("models", "an unknown number of") if isinstance(population, Mapping) else ""
-    return [
-        Doubt(
-            "did-not-learn",
-            f"{len(sick)} of {total} models did not learn: what learned nothing has nothing to give away",
-        )
-    ]
+    some = f"{len(sick)} of {_count(facts.get('models'))} models did not learn"
+    return [Doubt("did-not-learn", f"{some}: what learned nothing has nothing to give away")]
 
 
 def _strength(document: Plain) -> list[Doubt]:

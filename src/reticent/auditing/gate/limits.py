@@ -62,9 +62,10 @@ class Limits(Spec):
             value = tuple((_number("max_tpr", rate, "such as 0.01"), limit) for rate, limit in value.items())
         elif isinstance(value, str):
             value = (value,)
-        if not isinstance(value, tuple):
-            return value
-        return tuple(tpr_at(item) if isinstance(item, str) else item for item in value)
+        items = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(item, str) or (isinstance(item, tuple) and len(item) == 2) for item in items):
+            raise ValueError('limits by false-positive rate, such as "0.02@0.01" or {"0.01": 0.02}')
+        return tuple(tpr_at(item) if isinstance(item, str) else item for item in items)
 
     @field_validator("max_tpr", mode="after")
     @classmethod

@@ -40,6 +40,11 @@ Output = Callable[[Tensor, Tensor], Tensor]
 """``(logits float64 (B, C), model input (B, ...)) -> float64 (B, C)`` with the same largest column in every row."""
 
 
+def _nothing(spec: Spec) -> tuple[Need, ...]:
+    del spec
+    return ()
+
+
 @dataclass(frozen=True)
 class OutputEntry:
     """One line of the table.
@@ -51,6 +56,7 @@ class OutputEntry:
         paper: what to cite.
         cost: a query, in words.
         needs: what it must be given.
+        more: what some of its options need besides.
     """
 
     spec: type[Spec]
@@ -59,3 +65,15 @@ class OutputEntry:
     paper: str = ""
     cost: str = "none"
     needs: tuple[Need, ...] = ()
+    more: Callable[[Any], tuple[Need, ...]] = _nothing
+
+    def needed(self, spec: Spec) -> tuple[Need, ...]:
+        """List what a spec must be given.
+
+        Args:
+            spec: the options.
+
+        Returns:
+            The needs of the method and of its options.
+        """
+        return (*self.needs, *(need for need in self.more(spec) if need not in self.needs))

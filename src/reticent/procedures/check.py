@@ -25,7 +25,7 @@ def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
 def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
     yield recipe.objective.method, OBJECTIVES[recipe.objective.method].needs
     yield recipe.procedure.method, PROCEDURES[recipe.procedure.method].needs
-    yield recipe.output.method, OUTPUTS[recipe.output.method].needs
+    yield recipe.output.method, OUTPUTS[recipe.output.method].needed(recipe.output)
 
 
 def check(recipe: Recipe, reference: int) -> None:

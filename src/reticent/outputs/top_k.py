@@ -1,0 +1,51 @@
+"""Top-k: tell the k largest probabilities, and spread what is left evenly over the other classes.
+
+Paper: Shokri et al. (2017), "Membership inference attacks against machine learning models", section VIII ("restrict the
+prediction vector to top k classes").
+
+Deviation: there, the other classes are left out of the answer. Here every class needs a number, so that each of them is
+given the mean of what is left; that tells nothing which the k numbers do not tell, and no class gets on in the order.
+"""
+
+import math
+from typing import Annotated, ClassVar
+
+import torch
+from annotated_types import Ge
+from torch import Tensor
+
+from reticent.outputs._top import keep_top
+from reticent.outputs.base import Context, Output
+from reticent.spec import Spec
+
+
+class TopK(Spec):
+    """Options of the top k."""
+
+    method: ClassVar[str] = "top-k"
+
+    k: Annotated[int, Ge(1)] = 3
+    """How many probabilities are told; with one class less than there are, or more, nothing is hidden."""
+
+
+def build(spec: TopK, context: Context) -> Output:
+    """Return the restriction.
+
+    Args:
+        spec: how many probabilities are told.
+        context: says how many classes there are.
+
+    Returns:
+        The function that answers go through; it gives log-probabilities.
+    """
+    k = min(spec.k, context.classes)
+
+    def restricted(logits: Tensor, x: Tensor) -> Tensor:
+        del x
+        ordered, order = logits.log_softmax(dim=1).sort(dim=1, descending=True, stable=True)
+        if k < context.classes:
+            rest = ordered[:, k:].logsumexp(dim=1, keepdim=True) - math.log(context.classes - k)
+            ordered[:, k:] = rest
+        return keep_top(torch.empty_like(ordered).scatter_(1, order, ordered), logits)
+
+    return restricted

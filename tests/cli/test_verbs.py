@@ -54,7 +54,7 @@ def test_python_dash_m_is_the_command():
 
 def test_flags_are_keys_of_the_configuration():
     names = {field.name for field in fields(Flags)} - {"config", "set"}
-    assert names - {"attack", "train"} <= set(AuditConfig.model_fields) | set(Recipe.model_fields)
+    assert names - {"attack", "not_feature", "train"} <= set(AuditConfig.model_fields) | set(Recipe.model_fields)
     assert {
         "dataset",
         "data_dir",
@@ -273,7 +273,7 @@ def test_a_file_with_every_key(command, tmp_path):
     import tomllib
 
     tree = tomllib.loads(EVERY_KEY)
-    assert set(tree) == set(AuditConfig.model_fields) - {"label", "group_by"}  # these are for tables
+    assert set(tree) == set(AuditConfig.model_fields) - {"label", "not_features", "group_by"}  # these are for tables
     assert set(tree["recipe"]) == set(Recipe.model_fields)
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "own.npz", x=rng.integers(0, 256, (130, 6, 6)).astype(np.uint8), y=np.arange(130) % 3)

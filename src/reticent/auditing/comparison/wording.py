@@ -321,7 +321,7 @@ def _missed(rows: Sequence[Row], findings: Findings) -> list[str]:
         much, judged = ("more", "too kind to") if missed > 0 else ("less", "too hard on")
         lines.append(
             f"How {row.name} stands to an undefended model of its accuracy: its control, {control.name}, came out "
-            f"{_apart(missed)} accurate than it, and such a model gives away {much} by that alone, so the comparison is "
-            f"{judged} {row.name}."
+            f"{_apart(missed)} accurate than it, and such a model gives away {much} by that alone, so the comparison "
+            f"is {judged} {row.name}."
         )
     return lines

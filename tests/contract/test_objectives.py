@@ -1,7 +1,7 @@
 """What holds for every objective of the table: each trains a tiny model through the one loop.
 
-A new objective is taken in by itself. Where its definition needs an exception, the tables below say it and why; a table
-that names an objective that does not exist, or an exception that is not needed, fails.
+A new objective is taken in by itself, but for how it is switched off. Where its definition needs an exception, the
+tables below say it and why; a name that no objective has fails, and so does a refusal that does not come.
 """
 
 import random
@@ -32,24 +32,29 @@ IMAGES = SMALL.replace(architecture=CNN(widths=(4,)), augmentation="flip-crop", 
 BINARY = SMALL.replace(architecture=Factory(factory="objective_networks:one_logit"))
 TOKENS = SMALL.replace(architecture=Factory(factory="objective_networks:embedded"))
 
-OPTIONS = {"relaxloss": {"level": 0.6}}
-"""Options for two and three classes, where the defaults are made for more."""
+OPTIONS = {"adv-reg": {"attacker_steps": 1}, "mixup-mmd": {"gap": 0.0}, "relaxloss": {"level": 0.6}}
+"""Options for tiny models: fewer steps, a second pass however small the gap, a level below ln 2."""
 OWN_LOSS = {"relaxloss": lambda losses: losses[::2]}
 """What of the losses is to fall, where it is not all: odd epochs of RelaxLoss minimise another loss than even ones."""
 ZERO = {
+    "adv-reg": [{"weight": 0.0}],
     "ccl": [{"alpha": 1.0, "beta": 1.0}],
     "confidence-penalty": [{"weight": 0.0}],
+    "cs-kd": [{"weight": 0.0}],
     "hamp": [{"gamma": 0.0, "alpha": 0.0}],
     "label-smoothing": [{"smoothing": 0.0}],
+    "mixup": [{"alpha": 0.0}],
+    "mixup-mmd": [{"weight": 0.0, "alpha": 0.0}],
+    "past": [{"weight": 0.0}, {"alpha": 0.0, "alpha_role": "multiplier"}],
     "ppb": [{"weight": 0.0}, {"after": 1.0}],
     "relaxloss": [{"level": 0.0}],
 }
 """Options that switch an objective off."""
 NEVER_OFF = {"cross-entropy"}
 """Objectives that have nothing to switch off."""
-ASKS_IN_TRAINING = set()
+ASKS_IN_TRAINING = {"cs-kd"}
 """Objectives that ask the model more than once a step in training mode, and say so: BatchNorm sees more batches."""
-REFUSES = {}
+REFUSES = {"tokens": {"mixup", "mixup-mmd"}}
 """Cases that an objective refuses by name: case to objectives."""
 
 names = pytest.mark.parametrize("name", OBJECTIVES)
@@ -170,7 +175,7 @@ def test_options_at_zero_are_plain_training_to_the_bit(name):
             assert same(state(off), state(plain)), options
             assert off.history.loss == plain.history.loss, options
         if name in ZERO and recipe is dropped:
-            assert not same(state(trained(name, recipe, given)), state(plain))
+            assert trained(name, recipe, given).history.loss != plain.history.loss
 
 
 @names

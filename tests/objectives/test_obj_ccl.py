@@ -6,10 +6,17 @@ import torch
 from objective_twins import answers, batches, built, compare, evaluate, softmax
 from scipy.special import lambertw
 
+from reticent.data.records import Records
 from reticent.errors import SpecError
+from reticent.models.mlp import MLP
 from reticent.objectives import Batch
 from reticent.objectives.ccl import Ccl
 from reticent.objectives.cross_entropy import CrossEntropy
+from reticent.procedures.plain import train
+from reticent.training.data import Preparation
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
 
 PLAIN = built(CrossEntropy())
 CONCAVE = {"exponential": lambda p: -math.exp(p), "quadratic": lambda p: -(p + p * p / 2), "linear": lambda p: -p}
@@ -114,6 +121,36 @@ def test_beta_is_no_more_than_a_factor_on_the_loss_and_its_gradient():
         quarter = evaluate(built(Ccl(beta=0.25)), batch.logits, batch.targets)
         assert quarter[0] == one[0] / 4
         assert (quarter[1] == one[1] / 4).all()
+
+
+def trained(**options):
+    rng = np.random.default_rng(0)
+    y = np.arange(48) % 3
+    x = (rng.normal(size=(48, 6)) + 3 * np.eye(6)[y]).astype(np.float32)
+    records = Records.make(x, y)
+    prepare = Preparation(records, torch.device("cpu"))
+    part = lambda *ids: prepare.examples(records, np.arange(*ids))  # noqa: E731
+    materials = Materials(part(32), part(32, 48), part(0), prepare, 3)
+    recipe = Recipe(architecture=MLP(widths=(8,)), optimizer="sgd", batch_size=16, **({"epochs": 5} | options))
+    return train(recipe, materials, Streams(0, 0))
+
+
+def test_beta_scales_the_learning_rate_but_not_weight_decay():
+    """Pitfall: beta is not neutral."""
+    for decay, equal in ((0.0, True), (0.01, False)):
+        one = trained(objective=Ccl(beta=1.0), learning_rate=0.0625, weight_decay=decay).model.state_dict()
+        half = trained(objective=Ccl(beta=0.5), learning_rate=0.125, weight_decay=decay).model.state_dict()
+        assert all(torch.equal(one[name], half[name]) for name in one) is equal
+
+
+def test_training_goes_on_below_zero():
+    """Pitfall: the loss is negative near p = 1, which stops nothing, early stopping included."""
+    losses = trained(objective=Ccl(beta=1.0), learning_rate=0.3, epochs=20).history.loss
+    assert len(losses) == 20
+    assert losses[-1] < losses[9] < -1
+    stopped = trained(objective=Ccl(beta=1.0), learning_rate=0.3, epochs=20, patience=20)
+    assert stopped.history.loss == losses
+    assert min(stopped.history.validation_loss) > 0
 
 
 def test_sure_records_have_a_negative_loss():

@@ -7,10 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from objective_twins import answers, batches, built, compare, context, evaluate, softmax
 
-from reticent.errors import ReticentError, SpecError
+from reticent.data.records import Records
+from reticent.errors import ReticentError, SpecError, TrainingDivergedError
+from reticent.models.mlp import MLP
 from reticent.objectives import Batch
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.objectives.relaxloss import RelaxLoss, build
+from reticent.procedures.plain import train
+from reticent.training.data import Preparation
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
 
 PLAIN = built(CrossEntropy())
 
@@ -178,6 +185,38 @@ def test_very_sure_answers_give_finite_losses_and_gradients():
                     loss, gradient = evaluate(objective, rows, [0] * len(rows), epoch=1)
                     assert np.isfinite(loss)
                     assert np.isfinite(gradient).all()
+
+
+def trained(objective, **options):
+    rng = np.random.default_rng(0)
+    y = np.arange(48) % 3
+    records = Records.make((rng.normal(size=(48, 6)) + 3 * np.eye(6)[y]).astype(np.float32), y)
+    prepare = Preparation(records, torch.device("cpu"))
+    members, none = (prepare.examples(records, np.arange(count)) for count in (48, 0))
+    recipe = Recipe(architecture=MLP(widths=(16,)), objective=objective, batch_size=16, learning_rate=0.01)
+    made = train(
+        recipe.replace(**({"epochs": 21} | options)), Materials(members, none, none, prepare, 3), Streams(0, 0)
+    )
+    with torch.no_grad():
+        return made, torch.nn.functional.cross_entropy(made.model(members.x), members.y).item()
+
+
+@pytest.mark.parametrize("variant", ["A", "B"])
+def test_training_holds_the_level_where_plain_training_goes_on_down(variant):
+    assert trained(CrossEntropy())[1] < 0.1
+    for level in (0.3, 0.6):
+        assert trained(RelaxLoss(level=level, variant=variant))[1] == pytest.approx(level, abs=0.15)
+
+
+def test_a_level_that_is_never_reached_leaves_plain_training_to_the_bit():
+    plain, relaxed = (trained(objective, epochs=4)[0] for objective in (CrossEntropy(), RelaxLoss(level=1e-3)))
+    states = (made.model.state_dict() for made in (plain, relaxed))
+    assert all(torch.equal(a, b) for a, b in zip(*(state.values() for state in states), strict=True))
+
+
+def test_a_climb_without_bound_ends_with_an_error_that_says_what_to_do():
+    with pytest.raises(TrainingDivergedError, match="clip the gradient"):
+        trained(RelaxLoss(level=1.0, variant="B"), optimizer="sgd", learning_rate=1e20)
 
 
 def test_a_level_that_chance_already_meets_is_refused():

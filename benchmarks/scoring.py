@@ -76,7 +76,7 @@ def dense(ratio_x: Floats, ratio_z: Floats, gamma: float) -> Floats:
 def left_out(problem: Problem, target: int) -> NDArray[np.bool_]:
     """Say which references LiRA takes of each record: not the target, and not one that is too many."""
     alone, inside = only(problem, target), problem.membership.matrix
-    dropped = Balance(alone).dropped(np.asarray(problem.signals.margins[:, :, 0]), inside)
+    dropped = Balance(alone).dropped(slice(0, RECORDS), inside)
     used = np.arange(problem.signals.models)[:, None] != np.full(problem.signals.records, target)
     if dropped is not None:
         some = np.flatnonzero(dropped.inside[0] | dropped.outside[0])

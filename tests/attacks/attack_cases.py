@@ -76,13 +76,13 @@ def used(case, target, *, online):
     """Say which models an attack that balances its references takes of each record: booleans ``(M, N)``."""
     alone = Problem.make(case.signals, case.membership, [target], case.references)
     inside, balance = case.membership.matrix[case.references], Balance(alone)
-    answers = np.asarray(case.signals.margins[case.references][:, :, 0], dtype=np.float64)
+    records = slice(0, case.signals.records)
     kept = np.zeros_like(case.membership.matrix)
     kept[case.references] = True
     kept[target] = False
     if online and len(balance.uneven):
-        kept[case.references] = np.logical_or(*balance.kept(0, answers, inside))
-    dropped = balance.dropped(answers, inside)
+        kept[case.references] = np.logical_or(*balance.kept(0, records, inside))
+    dropped = balance.dropped(records, inside)
     if dropped is not None:
         some = np.flatnonzero(dropped.inside[0] | dropped.outside[0])
         kept[case.references[dropped.which[0, some]], some] = False

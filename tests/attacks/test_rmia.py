@@ -68,7 +68,9 @@ def naive(spec, case, target):
         for i in range(shape_x[0]):
             ratio_x[i, q] = p[target, i, q] / naive_marginal(spec, p, members, others, i, q, kept)
         for j in range(shape_z[0]):
-            ratio_z[j, q] = z_p[target, j, q] / naive_marginal(spec, z_p, z_members, others, j, q, None if held_out else kept)
+            ratio_z[j, q] = z_p[target, j, q] / naive_marginal(
+                spec, z_p, z_members, others, j, q, None if held_out else kept
+            )
     scores = np.zeros(shape_x[0])
     for i in range(shape_x[0]):
         compared = 0

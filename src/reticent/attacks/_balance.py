@@ -11,9 +11,8 @@ LiRA keeps equally many of both kinds: then members and non-members mirror each 
 are in far more or fewer than half of the models, nothing is dropped; if memberships were drawn one by one, the count
 says nothing of the target there.
 
-Those dropped are drawn by a hash of what the *other* references say of the record, so neither the target's answer nor
-its membership has a part in it, and a record takes its draw along wherever it stands. (Records on which all models
-agree exactly share a draw.)
+Those dropped are drawn by a hash of the target's and the record's number: what any model says, and the target's
+membership, have no part in it. So a record that stands elsewhere in the data has another draw.
 """
 
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.attacks import _leave_one_out, _references
-from reticent.attacks._leave_one_out import Mask
+from reticent.attacks import _references
+from reticent.attacks._leave_one_out import Mask, row_or, rows
 from reticent.attacks.base import Problem, Rows
 from reticent.signals.matrix import Floats
 
@@ -82,7 +81,6 @@ class Balance:
     Attributes:
         least: IN and OUT references that every record keeps, for each target ``(T, 2)``; where they are not one number,
             more than there are.
-        rows: each target's position among the references, or their number where it is none.
         uneven: which targets' records keep equally many of both kinds, by `kept`.
     """
 
@@ -92,8 +90,8 @@ class Balance:
         Args:
             problem: targets, references and membership. Cost: O(T N).
         """
-        self.rows = _leave_one_out.rows(problem.targets, problem.references)
-        self._salt = ((problem.references.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
+        self._rows = rows(problem.targets, problem.references)
+        self._words = _mixed((problem.targets.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
         counted = _references.counts(problem.membership, problem.targets, problem.references)
         found = [_least(inside, outside) for inside, outside in counted]
         self.least = np.array([least for least, _ in found])
@@ -104,48 +102,44 @@ class Balance:
         """Whether members have as many IN as non-members have OUT, and the other way round."""
         return bool((self.least[:, 0] == self.least[:, 1]).all())
 
-    def dropped(self, answers: Floats, inside: Mask) -> Dropped | None:
+    def dropped(self, block: slice, inside: Mask) -> Dropped | None:
         """Choose what is left out on a block.
 
         Args:
-            answers: what the references say of the records, ``(R, n)``.
-            inside: which of them were trained on which record.
+            block: of records.
+            inside: which references were trained on them, ``(R, n)``.
 
         Returns:
             The choice; None where nothing is dropped.
 
         Cost: O((R + T) n).
         """
-        own = _leave_one_out.row_or(inside, self.rows, fill=False)
-        known = self.rows < len(inside)
+        own = row_or(inside, self._rows, fill=False)
         members = inside.sum(axis=0)
+        others = len(inside) - members
         count_in = members - own
-        count_out = len(inside) - members - (known[:, None] & ~own)
+        count_out = others - ((self._rows < len(inside))[:, None] & ~own)
         from_in, from_out = count_in > self.least[:, :1], count_out > self.least[:, 1:]
         if not (from_in.any() or from_out.any()):
             return None
-        words = self._words(answers, self.rows)
-        words >>= _HALF
-        words *= np.where(from_in, count_in, count_out).view(np.uint64)
-        turn = (words >> _HALF).view(np.int64)
+        turn = self._turn(block, slice(None), np.where(from_in, count_in, count_out))
         self._pass_over(turn, inside, from_in, own == from_in)
         # One list: every record's IN references in their order, and then every record's OUT references.
         turned = np.ascontiguousarray(inside.T)
         listed = np.concatenate([np.flatnonzero(turned), np.flatnonzero(~turned)])
-        others = len(inside) - members
         starts = np.cumsum(members) - members, np.cumsum(others) - others + members.sum()
         turn += np.where(from_in, *starts)
         which = np.take(listed, turn, mode="clip")
         which -= np.arange(len(members)) * len(inside)
         return Dropped(from_in, from_out, np.clip(which, 0, len(inside) - 1, out=which))
 
-    def kept(self, row: int, answers: Floats, inside: Mask) -> tuple[Mask, Mask]:
+    def kept(self, row: int, block: slice, inside: Mask) -> tuple[Mask, Mask]:
         """Choose equally many references of both kinds for one target.
 
         Args:
             row: of the target.
-            answers: what the references say of the records, ``(R, n)``.
-            inside: which of them were trained on which record.
+            block: of records.
+            inside: which references were trained on them, ``(R, n)``.
 
         Returns:
             Who of the IN references is kept, and who of the OUT ones, ``(R, n)`` each, the target never: of the larger
@@ -153,34 +147,33 @@ class Balance:
 
         Cost: O(R n).
         """
-        position = self.rows[row]
-        there = (np.arange(len(inside)) != position)[:, None]
+        there = (np.arange(len(inside)) != self._rows[row])[:, None]
         masks = inside & there, ~inside & there
         counts = [mask.sum(axis=0) for mask in masks]
-        words = self._words(answers, self.rows[[row]])[0] >> _HALF
         result = []
         for mask, count in zip(masks, counts, strict=True):
-            start = (words * count.astype(np.uint64) >> _HALF).view(np.int64)
+            start = self._turn(block, slice(row, row + 1), count)
             turn = (np.cumsum(mask, axis=0) - 1 - start) % np.maximum(count, 1)
             result.append(mask & (turn >= count - np.minimum(*counts)))
         return result[0], result[1]
 
-    def _words(self, answers: Floats, rows: Rows) -> _Words:
-        """Draw a word for each target and record from the answers of its other references."""
-        words = np.array(answers, dtype=np.float64).view(np.uint64) ^ self._salt
-        words *= _ODDER
-        words ^= words >> _HALF
-        words *= _ODDER
-        return np.asarray(np.bitwise_xor.reduce(words, axis=0) ^ _leave_one_out.row_or(words, rows, fill=0))
+    def _turn(self, block: slice, targets: slice, counts: Rows) -> Rows:
+        """Draw a number from 0 up to a count for each target and record, ``(T, n)``."""
+        records = np.arange(block.start, block.start + counts.shape[-1], dtype=np.uint64)
+        words = _mixed(_mixed(records * _ODD) + self._words[targets])
+        words >>= _HALF
+        words *= counts.view(np.uint64)
+        words >>= _HALF
+        return words.view(np.int64)
 
     def _pass_over(self, turn: Rows, inside: Mask, from_in: Mask, same_kind: Mask) -> None:
         """Count the target out of its own references, where it is one of those that are drawn from."""
-        same_kind &= (self.rows < len(inside))[:, None]
+        same_kind &= (self._rows < len(inside))[:, None]
         for kind, mask in ((True, inside), (False, ~inside)):
             target, record = np.nonzero(same_kind & (from_in == kind))
             if len(target):
                 rank = np.cumsum(mask, axis=0) - 1
-                turn[target, record] += rank[self.rows[target], record] <= turn[target, record]
+                turn[target, record] += rank[self._rows[target], record] <= turn[target, record]
 
 
 def _least(inside: NDArray[np.int64], outside: NDArray[np.int64]) -> tuple[tuple[int, int], bool]:
@@ -192,3 +185,11 @@ def _least(inside: NDArray[np.int64], outside: NDArray[np.int64]) -> tuple[tuple
         known = tally > FEW * len(inside)
         return (low + int(not known[low]), together - low - int(known[low + 1])), False
     return (together, together), abs(inside.mean() - 0.5 * together) <= NEARLY * together
+
+
+def _mixed(words: _Words) -> _Words:
+    """Scramble 64-bit words in place, each by itself (multiply and shift)."""
+    for _ in range(2):
+        words ^= words >> _HALF
+        words *= _ODDER
+    return words

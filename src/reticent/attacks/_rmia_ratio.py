@@ -114,9 +114,7 @@ def _gather(spec: "Rmia", problem: Problem, signals: Signals, members: NDArray[n
     for block, p, log in _rmia_signal.read(signals, problem.targets, formula=spec.signal, queries=queries, **options):
         log_p[:, block] = log
         inside = members[:, block][problem.references]
-        dropped = None
-        if balance is not None:
-            dropped = balance.dropped(signals.margins[problem.references, block][:, :, 0], inside)
+        dropped = None if balance is None else balance.dropped(block, inside)
         for query in range(queries):
             references = p[problem.references, :, query]
             mean = _mean(references, ~inside, left_out, spec.trim, dropped, member=False)
@@ -150,7 +148,7 @@ def _mean(
     result = _leave_one_out.sums(values * mask)[left_out]
     if dropped is not None:
         gone, lost = dropped.side(member=member), dropped.of(values)
-        count -= gone
+        count = count - gone
         result -= gone * lost
         # What is left of a sum that the dropped one dominates has no digits: it is summed by itself.
         target, record = np.nonzero(gone & (result < DOMINATED * lost))

@@ -86,17 +86,17 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     pooled = np.ones((2, len(own), queries)) if own.all() else _pooled(spec, problem, queries)
     scores = np.zeros(problem.shape)
     balance, dropped = Balance(problem), None
-    alone, answers, online = np.array([len(problem.references)]), np.empty((0, 0)), spec.mode == "online"
+    rows, alone = _leave_one_out.rows(problem.targets, problem.references), np.array([len(problem.references)])
+    online = spec.mode == "online"
     for block, query, target, references, inside in _walk(problem, queries):
         if query == 0:
-            answers = problem.signals.margins[problem.references, block][:, :, 0]
-            dropped = balance.dropped(answers, inside)
+            dropped = balance.dropped(block, inside)
         lost = None if dropped is None else dropped.of(references)
-        sides = [_Side(balance.rows, references, inside, dropped, lost, member=True)] if online else []
-        sides.append(_Side(balance.rows, references, ~inside, dropped, lost, member=False))
+        sides = [_Side(rows, references, inside, dropped, lost, member=True)] if online else []
+        sides.append(_Side(rows, references, ~inside, dropped, lost, member=False))
         found = _against(spec, sides, target, own, pooled[:, :, query])
         for row in balance.uneven if online else ():
-            sides = [_Side(alone, references, mask) for mask in balance.kept(int(row), answers, inside)]
+            sides = [_Side(alone, references, mask) for mask in balance.kept(int(row), block, inside)]
             found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query])[0]
         scores[:, block] += found
     return scores / queries
@@ -134,7 +134,7 @@ class _Side:
         if dropped is not None and lost is not None:
             self._gone, self._which = dropped.side(member=member), dropped.which
             self._lost = lost * self._gone
-            self.count -= self._gone
+            self.count = self.count - self._gone
         self.mean = (_leave_one_out.sums(self._weighed)[rows] - self._lost) / np.maximum(self.count, 1)
 
     def residual(self, spec: Lira, target: Floats) -> Floats:

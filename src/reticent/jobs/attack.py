@@ -30,6 +30,7 @@ from reticent.jobs.control import null
 from reticent.jobs.measure import Settings, measure
 from reticent.report.files import replace_bytes
 from reticent.report.write import write_report
+from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
@@ -254,17 +255,16 @@ def _population(problem: Problem) -> dict[str, Any]:
         "health": [],
         "per_model": [],
     }
-    if problem.signals.logits is None:
+    if not knows(problem.signals):
         return facts
     for model in range(problem.signals.models):
-        correct = problem.signals.logits[model, slice(None)].argmax(axis=-1) == problem.signals.labels
-        row = problem.membership.matrix[model]
+        right, row = correct(problem.signals, np.array([model]))[0], problem.membership.matrix[model]
         facts["per_model"].append({
             "model": model,
             "run": None,
             "members": int(row.sum()),
-            "accuracy_members": float(correct[row].mean()),
-            "accuracy_non_members": float(correct[~row].mean()),
+            "accuracy_members": float(right[row].mean()),
+            "accuracy_non_members": float(right[~row].mean()),
         })
     facts["accuracy"] = {
         part: document.spread([row[f"accuracy_{part}"] for row in facts["per_model"]])

@@ -1,7 +1,10 @@
-"""Which records each model labels correctly."""
+"""Which records each model labels correctly: a tie with another class is a mistake, whatever the order of the classes.
+
+This is the one meaning of accuracy; `training.loop.hits` is the same for tensors, while a model trains.
+"""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reticent.signals.matrix import Signals
 
@@ -34,9 +37,22 @@ def correct(signals: Signals, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
             result[:, block] = signals.margins[rows, block][:, :, 0] > 0
         return result
     for block in signals.blocks(2 * signals.classes):
-        logits = np.array(signals.logits[rows, block])
-        labels = signals.labels[block][None, :, None]
-        own = np.take_along_axis(logits, labels, axis=2)[:, :, 0]
-        np.put_along_axis(logits, labels, -np.inf, axis=2)
-        result[:, block] = own > logits.max(axis=2)
+        result[:, block] = hits(signals.logits[rows, block], signals.labels[block])
     return result
+
+
+def hits(logits: ArrayLike, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell where the label's logit is strictly the largest.
+
+    Args:
+        logits: ``(..., n, C)``.
+        labels: ``(n,)``.
+
+    Returns:
+        ``(..., n)``.
+    """
+    others = np.array(logits)
+    at = np.broadcast_to(labels[:, None], (*others.shape[:-1], 1))
+    own = np.take_along_axis(others, at, axis=-1)[..., 0]
+    np.put_along_axis(others, at, -np.inf, axis=-1)
+    return np.asarray(own > others.max(axis=-1))

@@ -9,6 +9,7 @@ from torch import nn
 
 from reticent.errors import ModelError, NonFiniteError
 from reticent.outputs import Output
+from reticent.signals.correct import hits
 from reticent.signals.matrix import margin, probabilities
 from reticent.signals.queries import Queries, all_views
 from reticent.training.data import Examples, Preparation
@@ -40,8 +41,7 @@ class Seen:
         Returns:
             ``bool (N,)``.
         """
-        correct: NDArray[np.bool_] = self.logits.argmax(axis=1) == labels
-        return correct
+        return hits(self.logits, labels)
 
 
 @torch.no_grad()

@@ -1,5 +1,7 @@
 """Made-up signals: a leak that is known, none, and a trap for a target among its own references."""
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ SEED = 20_260
 CLASSES = 5
 TRAP_MODELS = 6
 Floats = NDArray[np.float64]
+Tail = Literal["heavy", "skewed"]
 
 
 def problem(gap: float, models: int, records: int, name: str) -> Problem:
@@ -32,6 +35,25 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
     logits = rng.normal(size=(models, records, CLASSES))
     logits[:, np.arange(records), labels] += rng.normal(0.0, 1.0, records) + gap * membership.matrix
     return Problem.make(Signals.from_logits(logits, labels), membership)
+
+
+def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
+    """Make models that leak nothing, whose margins are far from normal.
+
+    Args:
+        models: number of models M.
+        records: number of records N.
+        tail: Student's t with 4 degrees of freedom, or a log-normal distribution.
+        draw: another number draws anew.
+
+    Returns:
+        The problem: every model a target, and a reference of the others.
+    """
+    rng = seeds.rng(SEED, "selftest", "tails", models, tail, draw)
+    noise = rng.standard_t(4, (models, records)) if tail == "heavy" else rng.lognormal(size=(models, records))
+    margins = 2 * rng.normal(size=records) + np.exp(rng.normal(0, 0.5, records)) * noise
+    membership = Membership.draw(models, records, SEED + draw)
+    return Problem.make(Signals.from_margins(margins, rng.integers(0, CLASSES, records), CLASSES), membership)
 
 
 def trap(target: int, records: int) -> Problem:

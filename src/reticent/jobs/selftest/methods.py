@@ -4,6 +4,7 @@ import numpy as np
 from scipy.stats import norm
 
 from reticent.attacks import score
+from reticent.attacks._balance import Balance
 from reticent.attacks.base import Problem
 from reticent.attacks.lira import Lira
 from reticent.attacks.loss import Loss
@@ -100,13 +101,16 @@ def formulas() -> Lines:
 
 
 def _lira(problem: Problem) -> made.Floats:
-    """Carlini et al. (2022), algorithm 1: log N(margin; IN) - log N(margin; OUT), from the other models."""
+    """Carlini et al. (2022), algorithm 1: log N(margin; IN) - log N(margin; OUT), from equally many other models."""
     margins = np.asarray(problem.signals.margins)[:, :, 0]
     inside = problem.membership.matrix
     result = np.empty(margins.shape)
+    dropped = Balance(problem).dropped(slice(0, margins.shape[1]), inside)
     for t in range(len(margins)):
-        others = np.arange(len(margins)) != t
         for i, margin in enumerate(margins[t]):
+            others = np.arange(len(margins)) != t
+            if dropped is not None:
+                others[dropped.which[t, i]] = False
             ins, outs = margins[others & inside[:, i], i], margins[others & ~inside[:, i], i]
             likely = [norm.logpdf(margin, group.mean(), group.std(ddof=1)) for group in (ins, outs)]
             result[t, i] = likely[0] - likely[1]

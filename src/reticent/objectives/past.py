@@ -1,4 +1,4 @@
-"""Privacy-aware sparsity tuning: late in training, an L1 penalty that is strongest where the loss gap hangs on a weight.
+"""Privacy-aware sparsity tuning: late in training, an L1 penalty, strongest where the loss gap hangs on a weight.
 
 Paper: Hu et al. (2024), "Defending membership inference attacks via privacy-aware sparsity tuning", arXiv 2410.06814.
 There is no public code, and the formula is known from reviews only: absolute values, one tensor as the module, gammas

@@ -37,7 +37,7 @@ SPECS = {f"{table}/{name}": TABLES[table][name].spec for table, name in NAMED} |
 REQUIRED = {"factory": "mine:net", "function": "mine:train"}
 SOURCE = Path(reticent.__file__).parent
 MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
-CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, None, (0.25,), (8,), "auto", "some text")
+CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, None, (0.25,), (8,), "auto", "some text")
 
 
 def default(kind):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.early import PILOTS, pilots, stop, stopped
+from reticent.jobs.early import PILOTS, pilots, stop, stopped, stops
 from reticent.population.train import train
 from reticent.store import Store
 
@@ -61,6 +61,15 @@ def test_a_stopped_job_is_the_beginning_of_the_whole_one(tmp_path):
         for name, run in (("whole", train(made.population, store)[0]), ("short", train(short.population, store)[0]))
     }
     assert kept["short"] == kept["whole"][:2]
+
+
+def test_patience_ends_no_pilot_and_epochs_are_those_of_the_recipe(tmp_path):
+    made = job(tmp_path, validation=20, patience=1, epochs=12, learning_rate=0.05)
+    assert len(pilots(made)) == 12
+    early = job(tmp_path, epochs=5, stop_after=2)
+    found = stops(early, [0.2, 1.0])
+    assert [(one.of, one.end) for one in found] == [(5, 2), (5, 2)]
+    assert [one.reached for one in found] == [True, False]
 
 
 def test_patience_does_not_outlive_the_stop(tmp_path):

@@ -217,8 +217,16 @@ def _controls(
         ]
     controls: list[Contender] = []
     made: dict[float, Contender] = {}
+    own = next(one for one in contenders if one.name == baseline).accuracy
+    patient = job.population.recipe.patience is not None
     for other, where in zip(known, places, strict=True):
-        if where.epochs >= where.of:
+        if patient and own is not None and other.accuracy is not None and other.accuracy >= own:
+            notes.append(
+                f"{other.name} has no early-stopped control: it is at least as accurate as {baseline}, whose training "
+                "stops early by itself, so the baseline is its control."
+            )
+            continue
+        if where.epochs >= where.end:
             notes.append(
                 f"{other.name} has no early-stopped control: {baseline} is closest to its accuracy when it is trained "
                 "to the end, so the baseline is its control."

@@ -31,13 +31,15 @@ class Stop:
 
     Attributes:
         epochs: how many epochs it trains; a fraction ends in the middle of one.
-        of: how many it trains when it is not stopped.
+        of: how many its recipe has; its schedule is made for them.
+        end: how many it trains when it is not stopped.
         expected: the pilots' mean accuracy there.
         reached: the pilots reach the accuracy asked for at some epoch; if not, `epochs` is where they come closest.
     """
 
     epochs: float
     of: int
+    end: float
     expected: float
     reached: bool
 
@@ -55,7 +57,8 @@ def pilots(
     Args:
         job: of the undefended recipe.
         models: how many pilots.
-        epochs: end after so many; by default the recipe is trained to its end.
+        epochs: end after so many; by default the recipe is trained to its end. Its own early stopping (`patience`) is
+            left out: it keeps another epoch than the last.
         progress: called after every pilot.
         stage: called with a word before it starts.
 
@@ -70,9 +73,9 @@ def pilots(
         stage("pilots of the early-stopped control")
     seed = seeds.integer(population.seed, "control", "early", models)
     membership = Membership.draw(models, population.membership.records, seed)
-    recipe = population.recipe
+    recipe = population.recipe.replace(patience=None)
     if epochs is not None:
-        recipe = recipe.replace(stop_after=epochs, patience=None)
+        recipe = recipe.replace(stop_after=epochs)
     watched = Population(recipe, population.records, population.roles, membership, seed, population.queries, watch=True)
     with using(job.config.store, watched) as store:
         made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=progress)
@@ -83,26 +86,27 @@ def pilots(
     return [float(value) for value in np.mean([curve[:shortest] for curve in curves], axis=0)]
 
 
-def stop(curve: Sequence[float], accuracy: float, chance: float = 0.0) -> Stop:
+def stop(curve: Sequence[float], accuracy: float, chance: float = 0.0, of: int | None = None) -> Stop:
     """Find where a mean accuracy is first reached, between two epochs by a straight line.
 
     Args:
         curve: mean accuracy after every epoch.
         accuracy: what to match.
         chance: accuracy before the first epoch.
+        of: how many epochs the recipe has; by default as many as the curve.
 
     Returns:
         Where to stop, to a hundredth of an epoch.
     """
-    values = np.asarray(curve)
+    values, all_of = np.asarray(curve), len(curve) if of is None else of
     above = np.flatnonzero(values >= accuracy)
     if len(above) == 0:
         best = int(values.argmax())
-        return Stop(best + 1.0, len(values), float(values[best]), reached=False)
+        return Stop(best + 1.0, all_of, len(values), float(values[best]), reached=False)
     first = int(above[0])
     before = float(values[first - 1]) if first else min(chance, accuracy)
     share = 1.0 if values[first] == before else (accuracy - before) / (float(values[first]) - before)
-    return Stop(max(0.01, round(first + share, 2)), len(values), max(accuracy, before), reached=True)
+    return Stop(max(0.01, round(first + share, 2)), all_of, len(values), max(accuracy, before), reached=True)
 
 
 def stops(
@@ -128,8 +132,9 @@ def stops(
     if curve is None:
         return None
     chance = 1 / job.records.classes
-    rough = [stop(curve, accuracy, chance) for accuracy in accuracies]
-    early = [one.epochs for one in rough if one.reached and one.epochs < one.of]
+    epochs = job.population.recipe.epochs
+    rough = [stop(curve, accuracy, chance, epochs) for accuracy in accuracies]
+    early = [one.epochs for one in rough if one.reached and one.epochs < one.end]
     models = min(FINE, job.population.membership.records)
     if not early:
         return rough
@@ -137,9 +142,9 @@ def stops(
     fine = pilots(job, models, last, progress=progress, stage=stage) or curve
     found = []
     for one, accuracy in zip(rough, accuracies, strict=True):
-        again = stop(fine, accuracy, chance)
-        known = one.reached and one.epochs < one.of and again.reached
-        found.append(replace(again, of=one.of) if known else one)
+        again = stop(fine, accuracy, chance, epochs)
+        known = one.reached and one.epochs < one.end and again.reached
+        found.append(replace(again, end=one.end) if known else one)
     return found
 
 

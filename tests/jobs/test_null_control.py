@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
+import reticent
 from reticent.attacks import ATTACKS
 from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
+from reticent.errors import TooFewReferencesError
 from reticent.jobs import control
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
@@ -41,6 +43,7 @@ def test_a_leaky_population_passes_its_null_control(seed):
     assert 0.5 < found["detectable"]["auc"] < 0.6
     assert found["detectable"]["fpr"] < found["detectable"]["tpr"] < 0.5
     assert "no attack does better than chance" in found["sentence"]
+    assert found["sentence"].endswith(f"by {found['detectable']['attack']}.")
 
 
 def test_the_same_seed_gives_the_same_control_and_another_seed_another_one():
@@ -86,3 +89,20 @@ def test_every_record_stays_in_as_many_models(monkeypatch):
     control.null(problem, specs_, audits, Settings(0, replicates=100))
     assert (seen[0].sum(axis=0) == membership.sum(axis=0)).all()
     assert 0.3 < (seen[0] == membership).mean() < 0.7
+
+
+def test_the_two_errors_of_the_control_make_one_in_a_thousand():
+    auc, tpr = 0.05 / control.STRICT, 0.05 / control.STRICT / 2  # the AUC on both sides, the TPR on one
+    assert auc + tpr == pytest.approx(0.001)
+
+
+def test_too_few_references_after_permuting_are_found_before_anything_is_attacked():
+    membership = np.zeros((6, 400), dtype=bool)
+    membership[:3, ::2], membership[3:, 1::2] = True, True
+    outputs = {"labels": np.arange(400) % 3, "membership": membership, "attacks": "lira", "references": [0, 1, 3, 4]}
+    outputs["logits"] = np.random.default_rng(0).normal(size=(6, 400, 3))
+    assert reticent.attack(**outputs, replicates=100).document["control"] is None
+    told = []
+    with pytest.raises(TooFewReferencesError, match=r"null control permutes the membership.*leave --control null out"):
+        reticent.attack(**outputs, control="null", stage=told.append)
+    assert told == []

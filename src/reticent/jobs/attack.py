@@ -26,7 +26,7 @@ from reticent.errors import (
 )
 from reticent.jobs import document, grouping
 from reticent.jobs.attacks import AttackConfig, build_attacks, usual
-from reticent.jobs.control import null
+from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.report.files import replace_bytes
 from reticent.report.write import write_report
@@ -152,6 +152,8 @@ def attack(
     )
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
+    if config.control == "null":
+        check(problem, specs, settings)
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)

@@ -12,18 +12,20 @@ from typing import Any
 from scipy.special import ndtri
 
 from reticent import seeds
+from reticent.attacks import check_references
 from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
 from reticent.auditing.results import Audit, Summary
 from reticent.auditing.verdict import expected_fpr, verdict, widened
 from reticent.auditing.wording import percent
 from reticent.data.membership import Membership
+from reticent.errors import ReticentError
 from reticent.jobs.measure import Settings, attacked
 from reticent.spec import Spec
 
-STRICT = 50
-"""The control fails where chance would do so once in `STRICT` times as many audits as the confidence says: 1 in 1,000
-at 95 %."""
+STRICT = 75
+"""Each of the two errors is allowed `STRICT` times as seldom as the confidence says. At 95 %: an AUC on either side of
+one half, 1 in 1,500 audits; a TPR above chance, on one side only, half of that; both together 1 in 1,000."""
 POWER = 0.8
 """How often a leak as large as the detectable one is found."""
 
@@ -45,10 +47,8 @@ def null(
     Returns:
         The ``control`` object of ``audit.json``.
     """
-    drawn = seeds.integer(settings.seed, "control", "null")
-    permuted = seeds.rng(drawn, "permuted").permuted(problem.membership.matrix, axis=0)
-    membership = Membership(permuted)
-    nulls, _ = attacked(replace(problem, membership=membership), attacks, replace(settings, seed=drawn))
+    drawn = _seed(settings)
+    nulls, _ = attacked(_permuted(problem, drawn), attacks, replace(settings, seed=drawn))
     odd = [audit.name for audit in nulls if _odd(audit, len(nulls))]
     detectable = _detectable(nulls, verdict(audits))
     return {
@@ -58,6 +58,39 @@ def null(
         "detectable": detectable,
         "sentence": _sentence(odd, detectable),
     }
+
+
+def check(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> None:
+    """Find, before anything is attacked, that the permuted membership leaves an attack too few references.
+
+    That happens only where some models alone are targets, or references.
+
+    Args:
+        problem: of the real audit.
+        attacks: its attacks.
+        settings: of the real audit.
+
+    Raises:
+        TooFewReferencesError: says which attack, and how many are missing.
+        InputError: a permuted row would have no members, or no non-members.
+    """
+    try:
+        permuted = _permuted(problem, _seed(settings))
+        for attack in attacks:
+            check_references(attack, permuted)
+    except ReticentError as error:
+        raise error.retold(
+            f"the null control permutes the membership, which leaves too little: {error}; or leave --control null out"
+        ) from None
+
+
+def _seed(settings: Settings) -> int:
+    return seeds.integer(settings.seed, "control", "null")
+
+
+def _permuted(problem: Problem, seed: int) -> Problem:
+    permuted = seeds.rng(seed, "permuted").permuted(problem.membership.matrix, axis=0)
+    return replace(problem, membership=Membership(permuted))
 
 
 def _entry(audit: Audit) -> dict[str, Any]:
@@ -88,7 +121,13 @@ def _detectable(nulls: Sequence[Audit], said: Mapping[str, Any]) -> dict[str, An
     rate = next((rate for rate in audit.rates if rate.fpr == said["fpr"]), None)
     tpr = None if rate is None or rate.tpr is None else rate.fpr + _reach(rate.tpr, audit.confidence, len(nulls))
     auc = 0.5 + _reach(audit.auc, audit.confidence, len(nulls))
-    return {"auc": min(1.0, auc), "tpr": None if tpr is None else min(1.0, tpr), "fpr": said["fpr"], "power": POWER}
+    return {
+        "attack": audit.name,
+        "auc": min(1.0, auc),
+        "tpr": None if tpr is None else min(1.0, tpr),
+        "fpr": said["fpr"],
+        "power": POWER,
+    }
 
 
 def _reach(summary: Summary, confidence: float, attacks: int) -> float:
@@ -111,4 +150,4 @@ def _sentence(odd: Sequence[str], detectable: Mapping[str, Any] | None) -> str:
     found = f"an AUC of {detectable['auc']:.3f}"
     if detectable["tpr"] is not None:
         found += f", or {percent(detectable['tpr'])} of the members at {percent(detectable['fpr'])} false alarms"
-    return f"{text} A leak of this size would have been found four times in five: {found}."
+    return f"{text} A leak of this size would have been found four times in five: {found}, by {detectable['attack']}."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.view import measured, rate_at, title
+from reticent.report.view import measured, rate_at, short, title
 from reticent.report.wording import Plain, level, number, percent, share
 
 PASSED = {
@@ -62,7 +62,8 @@ def detectable(control: Mapping[str, Any] | None) -> str | None:
         return None
     power = least.get("power")
     how = f", with a probability of {level(power)}" if power is not None else ""
-    return f"The smallest leak that an audit of this size would find{how}: {', or '.join(said)}."
+    by = f", by {short(least['attack'], 40)}" if least.get("attack") else ""
+    return f"The smallest leak that an audit of this size would find{how}: {', or '.join(said)}{by}."
 
 
 def _rate(document: Mapping[str, Any], rates: Sequence[float]) -> float | None:

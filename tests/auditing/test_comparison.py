@@ -287,7 +287,7 @@ def test_refusals():
         run(plain, entry("decay", 0.3), entry("early", 0.3, role="control", matches=("dekay",)))
     with pytest.raises(UnknownNameError, match="unknown baseline 'plane': did you mean 'plain'"):
         run(plain, entry("decay", 0.3), baseline="plane")
-    with pytest.raises(InputError, match="baseline: expected a recipe, got the control 'early'"):
+    with pytest.raises(InputError, match="baseline: expected a recipe, got 'early', which is there"):
         run(plain, entry("early", 0.3, role="control"), baseline="early")
     with pytest.raises(InputError, match="replicates: expected at least 100"):
         compare([plain, entry("decay", 0.3)], fpr=0.1, rng=np.random.default_rng(0), replicates=10)

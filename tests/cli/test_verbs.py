@@ -231,6 +231,7 @@ control = "null"
 format = "md"
 delta = 1e-3
 promised_epsilon = 8.0
+also_non_adaptive = true
 
 [attack.lira]
 variance = "pooled"
@@ -260,8 +261,13 @@ clip_norm = 10.0
 patience = 2
 stop_after = 2.5
 precision = "float32"
-objective = "cross-entropy"
+objective = "label-smoothing"
 procedure = "plain"
+output = "none"
+
+[defense]
+name = "label-smoothing"
+smoothing = 0.2
 
 [recipe.architecture]
 name = "mlp"
@@ -283,9 +289,11 @@ def test_a_file_with_every_key(command, tmp_path):
     document = json.loads((tmp_path / "my-out" / "audit.json").read_text())
     recipe = document["recipe"]
     for key, value in tree["recipe"].items():
-        if key not in {"architecture", "objective", "procedure"}:
+        if key not in {"architecture", "objective", "procedure", "output"}:
             assert recipe[key] == value
-    assert (recipe["objective"]["method"], recipe["procedure"]["method"]) == ("cross-entropy", "plain")
+    assert recipe["objective"] == {"method": "label-smoothing", "smoothing": 0.2}
+    assert (recipe["procedure"]["method"], recipe["output"]["method"]) == ("plain", "none")
+    assert {row["name"] for row in document["non_adaptive"]["attacks"]} == {"lira", "rmia"}
     assert (recipe["architecture"]["method"], recipe["architecture"]["widths"]) == ("mlp", [16])
     assert document["data"]["roles"] == {"audited": 60, "validation": 20, "reference": 10, "population": 20}
     assert document["population"]["seed"] == 8

@@ -26,6 +26,7 @@ KEYS = [
     "epsilon",
     "groups",
     "exposure",
+    "non_adaptive",
     "control",
     "environment",
 ]

@@ -18,7 +18,7 @@ from reticent.data.load import load
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.errors import InputError, SpecError, UnknownNameError, nearest
+from reticent.errors import InputError, RolesError, SpecError, UnknownNameError, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
 from reticent.jobs.defenses import defended, undefended
@@ -44,6 +44,8 @@ METHODS: dict[str, Mapping[str, Any]] = {
 NAMED = {*METHODS, "defense"}
 """Keys whose value is a name, or a table with a name and options."""
 DEFAULT_MODELS = 16
+DUPLICATES = 50
+"""By so many records the usual number of reference non-members may be missed, so that no exact duplicates are split."""
 BY_KIND: dict[str, Options] = {
     "image": {"architecture": "cnn", "epochs": 30},
     "tabular": {"architecture": "mlp", "epochs": 40},
@@ -274,9 +276,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
         records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given)
-    reference = _reference(config, recipe, len(records))
-    sizes = {"validation": config.validation, "reference": reference, "population": config.population}
-    roles = Roles.split(records, config.seed, audited=config.records, **sizes)
+    roles = _roles(config, recipe, records)
     labellings = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
     for spec in attacks:
@@ -296,14 +296,20 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     return Job(config, records, population, attacks, workers, device, labellings)
 
 
-def _reference(config: AuditConfig, recipe: Recipe, records: int) -> int:
-    """Choose how many reference non-members the defender has, where the user does not say."""
-    if config.reference is not None:
-        return config.reference
-    if not needs(recipe):
-        return 0
-    left = records - (config.records or 0) - config.validation - config.population
-    return max(0, min(records // 5, left if config.records else records // 5))
+def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:
+    """Divide the records; where the user does not say how many the defender has, by what the recipe needs."""
+    sizes = {"validation": config.validation, "population": config.population}
+    if config.reference is not None or not needs(recipe):
+        return Roles.split(records, config.seed, audited=config.records, reference=config.reference or 0, **sizes)
+    usual = len(records) // 5
+    if config.records:
+        usual = max(0, min(usual, len(records) - config.records - sum(sizes.values())))
+    for fewer in range(usual, max(0, usual - DUPLICATES), -1):
+        try:
+            return Roles.split(records, config.seed, audited=config.records, reference=fewer, **sizes)
+        except RolesError:  # Exact duplicates are not split between roles.
+            continue
+    return Roles.split(records, config.seed, audited=config.records, reference=usual, **sizes)
 
 
 def _cores() -> int:

@@ -15,8 +15,8 @@ def keep_top(answers: Tensor, logits: Tensor) -> Tensor:
     """Leave the largest column strictly on top where a defense ties it, loses it, or would once answers are stored.
 
     Signals are stored as ``float32``, and labels are read from there. Columns that share the largest logit there go
-    on sharing it; every other column ends strictly below. Answers that are so already come back as they are, bit for
-    bit.
+    on sharing it; every other column ends strictly below, in the order that it had. Answers that are so already come
+    back as they are, bit for bit.
 
     Args:
         answers: what a defense made of the logits, ``float64 (B, C)``, without NaN.
@@ -31,4 +31,5 @@ def keep_top(answers: Tensor, logits: Tensor) -> Tensor:
     best = bounded.amax(dim=1, keepdim=True).clamp(min=-LARGEST * (1 - 8 * ULP))
     stored = best.float()
     below = stored.double() - (stored.double().abs() * ULP).clamp(min=TINY)
-    return torch.where(top, best, torch.where(bounded.float() >= stored, below, bounded))
+    tied = ((bounded.float() >= stored) & ~top).any(dim=1, keepdim=True)
+    return torch.where(top, best, torch.where(tied, torch.minimum(bounded, below), bounded))

@@ -20,6 +20,7 @@ from reticent.auditing.epsilon.audit import audit_epsilon, bounds, default_metho
 from reticent.auditing.epsilon.combine import combined, level
 from reticent.auditing.epsilon.wording import consistent, digits, rounded_down, sentence
 from reticent.errors import InputError, ShapeError
+from reticent.jobs.measure import Settings
 
 
 def made(targets=5, records=4_000, shift=1.5, seed=0):
@@ -139,6 +140,18 @@ def test_the_accountant_stands_beside_it():
     assert "That contradicts the accountant" in against["sentence"]
     other = asked({"a": scores}, members, accountant={"epsilon": lower / 2, "delta": 0.1}).overall
     assert (other["consistent"], other["accountant"]["source"]) == (None, None)
+
+
+def test_what_the_user_states_is_not_called_an_accountants():
+    given = {"epsilon": 8.0, "delta": 1e-5, "source": "given"}
+    assert sentence(1.0, 1e-5, 0.95, given).endswith(
+        "That does not contradict the promise: epsilon at most 8, as stated by the user, not computed."
+    )
+    assert sentence(9.0, 1e-5, 0.95, given).endswith(
+        "That contradicts the promise: epsilon at most 8, as stated by the user, not computed. Either the training "
+        "does not keep it, or this is one of the rare audits that are wrong."
+    )
+    assert Settings(0, promised=8.0).accountant["source"] == "given"
 
 
 def test_consistency_looks_at_both_deltas():

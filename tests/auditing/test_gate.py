@@ -13,7 +13,7 @@ import reticent
 from reticent.attacks import ATTACKS
 from reticent.auditing.audit import audit
 from reticent.auditing.gate.check import number
-from reticent.auditing.gate.leak import STRONG, threshold_scale
+from reticent.auditing.gate.leak import threshold_scale
 from reticent.auditing.gate.limits import ALLOWED, ALLOWED_TOGETHER, Limits, gather, tpr_at
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
 
@@ -174,7 +174,28 @@ def test_weak_attacks_fail_but_do_not_pass():
 
 def test_strong_attacks_are_those_that_learn_from_models_with_and_without_a_record():
     compares = {name for name, entry in ATTACKS.items() if entry.needs(entry.spec()).references_out > 0}
-    assert compares == set(STRONG)
+    assert compares == {name for name, entry in ATTACKS.items() if entry.strong}
+
+
+def test_the_document_says_which_attacks_are_strong():
+    mine = document(attack("mine") | {"strong": True}, attack("loss") | {"strong": False})
+    assert one(mine, max_auc=0.6).outcome == "passed"
+    assert one(document(attack("lira") | {"strong": False}), max_auc=0.6).reason == "weak-attacks"
+    assert one(document(attack("lira")), max_auc=0.6).outcome == "passed"  # a document from before
+    assert one(document(attack("mine")), max_auc=0.6).reason == "weak-attacks"
+
+
+def test_of_an_empty_check_the_reason_of_its_emptiness_is_told():
+    weak = document(attack("loss", others=50))
+    check = one(weak, max_tpr={0.01: 0.05}, allow=["weak-attacks"])
+    assert (check.outcome, check.reason) == ("cannot judge", "not-measurable")
+    empty = document(attack("loss"), groups=[{"by": "sex", "fpr": 0.01, "confidence": 0.95, "groups": []}])
+    check = one(empty, max_group_auc=0.6, allow=["weak-attacks"])
+    assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
+    assert check.message == "the audit has no number for any of the groups"
+    mixed = document(attack("lira", others=50), {**attack("loss"), "overall": {}})
+    check = one(mixed, max_tpr={0.01: 0.05}, allow=["not-measurable"])
+    assert (check.outcome, check.reason) == ("cannot judge", "no-rate")
 
 
 @pytest.mark.parametrize(
@@ -284,6 +305,17 @@ def test_epsilon_is_bounded_from_below_by_an_audit_and_from_above_by_an_accounta
     check = one(doc, max_epsilon=limit)
     assert check.outcome == outcome
     assert words in check.message
+
+
+@pytest.mark.parametrize("source", ["given", "as stated by the user"])
+def test_an_epsilon_that_the_user_states_is_not_called_an_accountants(source):
+    said = spent(2.5) | {"source": source}
+    words = "epsilon as stated by the user, not computed, is 2.5, at or below 3"
+    assert words in one(bounded(1.0, accountant=said), max_epsilon=3).message
+    for lower, limit in ((1.0, 2), (2.9, 3), (1.0, "3@1e-6")):
+        message = one(bounded(lower, accountant=said), max_epsilon=limit).message
+        assert "as stated by the user, not computed" in message
+        assert "accountant" not in message
 
 
 def test_only_a_missing_accountant_can_be_allowed_for_epsilon():

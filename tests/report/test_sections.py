@@ -10,6 +10,7 @@ import pytest
 from reading import read
 from rich.console import Console
 
+from reticent.auditing.epsilon.wording import sentence
 from reticent.report import dots, view, wording
 from reticent.report.html import html
 from reticent.report.markdown import markdown
@@ -121,6 +122,21 @@ def test_a_bound_above_the_accountants_is_an_alarm(document, rows):
     assert "The measured bound lies above what the accountant proves." in text
     assert "one of the two is wrong" in markdown(changed)
     assert epsilon.parts(changed, [])["track"] == {"lower": 100.0, "upper": 60.0}
+
+
+def test_an_epsilon_that_the_user_states_is_told_once_and_as_a_statement(document, rows):
+    changed = _changed(document)
+    changed["epsilon"]["sentence"] = sentence(1.0, 1e-5, 0.95, changed["epsilon"]["accountant"])
+    assert markdown(changed).count("accountant proves at most") == 1
+    changed["epsilon"]["accountant"]["source"] = "given"
+    changed["epsilon"]["sentence"] = "No training with epsilon below 1 could give such results."
+    page = html(changed, rows[:3])
+    assert "at most 3.00 as stated by the user, not computed" in read(page).one("section", id="verdict").text
+    assert "accountant" not in read(page).one("div", class_="range").text
+    assert "accountant proves" not in markdown(changed)
+    changed["epsilon"].update(consistent=False, sentence=None)
+    assert "at most 3.00, as stated by the user, not computed." in markdown(changed)
+    assert "lies above what was promised" in read(html(changed, rows[:3])).one("main").text
 
 
 def test_epsilon_without_an_accountant_has_no_bar(document, rows):

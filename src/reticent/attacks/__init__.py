@@ -87,6 +87,7 @@ ATTACKS: dict[str, AttackEntry] = {
         summary="Compares a record's margin with Gaussians of models that saw it and of models that did not.",
         paper="Carlini et al. (2022), Membership inference attacks from first principles",
         access="margins",
+        strong=True,
     ),
     "lira-released": AttackEntry(
         spec=lira_released.LiraReleased,
@@ -95,6 +96,7 @@ ATTACKS: dict[str, AttackEntry] = {
         summary="LiRA as its authors' code computes it, for reproduction.",
         paper="Carlini et al. (2022), tensorflow/privacy, research/mi_lira_2021",
         access="margins",
+        strong=True,
         usual=False,
     ),
     "rmia": AttackEntry(
@@ -104,6 +106,7 @@ ATTACKS: dict[str, AttackEntry] = {
         summary="Counts the records that a record beats in likelihood under the target relative to other models.",
         paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
         access="margins",
+        strong=True,
     ),
 }
 """Every attack, by name."""

@@ -119,6 +119,8 @@ class AttackEntry:
         access: the least that a model must answer for the default options: its predicted label, all class
             probabilities, logits, or the margin (log-odds) of the true label.
         usual: it runs where no attack is asked for; not so variants that only reproduce released code.
+        strong: it compares models that saw a record with models that did not. The others ask one model alone, and miss
+            most of a leak, so a gate passes nothing by them.
     """
 
     spec: type[Spec]
@@ -128,6 +130,7 @@ class AttackEntry:
     paper: str
     access: Access
     usual: bool = True
+    strong: bool = False
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:

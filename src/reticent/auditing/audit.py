@@ -34,6 +34,7 @@ def audit(
     *,
     rng: np.random.Generator,
     access: str = "",
+    strong: bool | None = None,
     fprs: Sequence[float] = FPRS,
     confidence: float = 0.95,
     replicates: int = 1000,
@@ -52,6 +53,7 @@ def audit(
         targets: ``(T,)``, the targets' numbers.
         rng: for the bootstrap; the same state gives the same audit.
         access: what the attacker may see, for the report.
+        strong: whether the attack compares models that saw a record with models that did not, for the gate.
         fprs: false-positive rates, above 0 and up to 1.
         confidence: of every interval, two-sided.
         replicates: of the bootstrap, at least 100; see `bootstrap.affordable` for very large audits.
@@ -90,6 +92,7 @@ def audit(
         name=name,
         spec=dict(spec_facts),
         access=access,
+        strong=strong,
         confidence=confidence,
         targets=audited,
         auc=over.summary(0, [t.auc for t in audited]),

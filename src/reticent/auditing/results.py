@@ -186,6 +186,7 @@ class Audit:
         name: the attack.
         spec: its options, as plain values.
         access: what the attacker may see.
+        strong: it compares models that saw a record with models that did not; None where that is not known.
         confidence: of every interval.
         targets: one result a target.
         auc: over targets.
@@ -201,6 +202,7 @@ class Audit:
     name: str
     spec: Mapping[str, Any]
     access: str
+    strong: bool | None
     confidence: float
     targets: tuple[TargetAudit, ...]
     auc: Summary
@@ -222,6 +224,7 @@ class Audit:
             "name": self.name,
             "spec": spec.canonical(self.spec),
             "access": self.access,
+            "strong": self.strong,
             "confidence": self.confidence,
             "overall": {
                 "auc": self.auc.to_json(),

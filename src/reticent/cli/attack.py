@@ -37,7 +37,7 @@ def attack(
         control: null repeats the audit with permuted membership, where there is nothing to find. [none]
         format: md writes report.md too, a section of a model card. [html]
         delta: Delta of the lower bounds on epsilon. [0.00001]
-        promised_epsilon: The epsilon, at delta, that your accountant states; shown beside the bound from below.
+        promised_epsilon: The epsilon, at delta, that you say training keeps; shown beside the bound, as stated.
         config: TOML file with `attacks` and `[attack.NAME]` tables.
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
     """

@@ -73,7 +73,7 @@ class Flags:
     delta: float | None = None
     "Delta of the lower bounds on epsilon. [0.00001]"
     promised_epsilon: float | None = None
-    "The epsilon, at delta, that your accountant states; shown beside the bound from below."
+    "The epsilon, at delta, that you say training keeps; shown beside the bound, as stated."
     format: str | None = None
     "md writes report.md too, a section of a model card. [html]"
     config: Path | None = None

@@ -30,7 +30,7 @@ class AttackConfig(Spec):
     delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
     """Delta of the lower bounds on epsilon."""
     promised_epsilon: Annotated[float, Ge(0)] | None = None
-    """The epsilon, at `delta`, that your accountant says the training keeps; shown beside the bound from below."""
+    """The epsilon, at `delta`, that you say the training keeps; shown beside the bound from below, as stated."""
     control: Literal["none", "null"] = "none"
     """null repeats the audit with permuted membership, where there is nothing to find."""
     format: Literal["html", "md"] = "html"

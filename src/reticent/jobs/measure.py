@@ -65,7 +65,7 @@ class Settings:
         """The promise in the form of ``audit.json``."""
         if self.promised is None:
             return None
-        return {"epsilon": self.promised, "delta": self.delta, "source": "as stated by the user"}
+        return {"epsilon": self.promised, "delta": self.delta, "source": "given"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +183,7 @@ def attacked(
                 problem.targets,
                 rng=seeds.rng(settings.seed, "bootstrap", attack.method),
                 access=ATTACKS[attack.method].access,
+                strong=ATTACKS[attack.method].strong,
                 confidence=settings.confidence,
                 replicates=settings.replicates,
                 reference_scores=_calibration(problem, attack, settings.seed),

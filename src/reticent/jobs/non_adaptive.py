@@ -97,6 +97,7 @@ def against(defended: Problem, plain: Problem, attacks: Sequence[Spec], settings
                 defended.targets,
                 rng=seeds.rng(settings.seed, "bootstrap", attack.method),
                 access=ATTACKS[attack.method].access,
+                strong=ATTACKS[attack.method].strong,
                 confidence=settings.confidence,
                 replicates=settings.replicates,
                 reference_scores=(score(attack, plain, settings.seed), plain.membership.matrix[plain.targets]),

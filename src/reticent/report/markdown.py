@@ -62,10 +62,13 @@ def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
     parts = ["### Epsilon from below"]
     if found["sentence"]:
         parts.append(escape(found["sentence"], 600))
-    if found["accountant"]:
-        parts.append(f"The accountant proves at most {number(found['accountant'].get('epsilon'), 2)}.")
+    elif found["accountant"]:
+        most = number(found["accountant"].get("epsilon"), 2)
+        promised = f"Epsilon is at most {most}, as stated by the user, not computed."
+        parts.append(promised if found["stated"] else f"The accountant proves at most {most}.")
     if found["consistent"] is False:
-        parts.append("**The measured bound lies above what the accountant proves: one of the two is wrong.**")
+        above = "was promised" if found["stated"] else "the accountant proves"
+        parts.append(f"**The measured bound lies above what {above}: one of the two is wrong.**")
     if found["lines"]:
         heads = ["Attack", *(escape(method["name"]) for method in found["methods"])]
         lines = [

@@ -65,7 +65,8 @@ class Entry:
     assumes: str
 
 
-_INDEPENDENT = "given the model, the scores of different records do not depend on each other"
+_COUNTS = "a record's score does not depend on how many of the models hold the record"
+_INDEPENDENT = f"given the model, the scores of different records do not depend on each other, and {_COUNTS}"
 
 METHODS: dict[str, Entry] = {
     "all-thresholds": Entry(AllThresholds, all_thresholds.bound, _INDEPENDENT),
@@ -73,7 +74,9 @@ METHODS: dict[str, Entry] = {
     "given": Entry(Given, given.bound, f"{_INDEPENDENT}, and the threshold was chosen without them"),
     "gaussian": Entry(Gaussian, gaussian.bound, f"{_INDEPENDENT}, and training leaks as Gaussian noise does"),
     "one-run": Entry(
-        OneRun, one_run.bound, "who is a member was drawn by fair coins; records may depend on each other"
+        OneRun,
+        one_run.bound,
+        f"who is a member was drawn by fair coins, and {_COUNTS}; records may depend on each other",
     ),
 }
 """Name -> method."""

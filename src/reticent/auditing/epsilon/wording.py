@@ -8,6 +8,21 @@ import numpy as np
 
 from reticent.auditing.wording import percent
 
+GIVEN = ("given", "as stated by the user")
+"""Sources of an epsilon that nobody computed here; documents of before have the second. Others name an accountant."""
+
+
+def stated(accountant: Mapping[str, Any]) -> bool:
+    """Say whether an upper epsilon is the user's word, and not what an accountant computed from the training.
+
+    Args:
+        accountant: of ``audit.json``: ``epsilon``, ``delta`` and ``source``.
+
+    Returns:
+        Whether it is stated only.
+    """
+    return accountant.get("source") in GIVEN
+
 
 def sentence(lower: float, delta: float, confidence: float, accountant: Mapping[str, Any] | None) -> str:
     """Say what was found, and how it fits what an accountant promises.
@@ -73,15 +88,16 @@ def digits(value: float) -> str:
 
 
 def _beside(lower: float, delta: float, accountant: Mapping[str, Any]) -> str:
-    promise = f"the accountant proves at most {digits(accountant['epsilon'])}"
-    if accountant["delta"] != delta:
-        promise += f" (at delta {digits(accountant['delta'])})"
+    at = f" (at delta {digits(accountant['delta'])})" if accountant["delta"] != delta else ""
+    who, promise, wrong = "accountant", "the accountant proves at most ", "the noise is not added as it assumes, or "
+    wrong += "another of its assumptions does not hold"
+    promise += f"{digits(accountant['epsilon'])}{at}"
+    if stated(accountant):
+        who, wrong = "promise", "the training does not keep it"
+        promise = f"epsilon at most {digits(accountant['epsilon'])}{at}, as stated by the user, not computed"
     fits = consistent(lower, delta, accountant)
     if fits is None:
-        return f"It cannot be held against the accountant: {promise}, and another delta is another promise."
+        return f"It cannot be held against the {who}: {promise}, and another delta is another promise."
     if fits:
-        return f"That does not contradict the accountant: {promise}."
-    return (
-        f"That contradicts the accountant: {promise}. Either the noise is not added as it assumes, or another of its "
-        "assumptions does not hold, or this is one of the rare audits that are wrong."
-    )
+        return f"That does not contradict the {who}: {promise}."
+    return f"That contradicts the {who}: {promise}. Either {wrong}, or this is one of the rare audits that are wrong."

@@ -5,6 +5,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
+from reticent.auditing.epsilon.wording import stated
 from reticent.auditing.gate.check import Check, Doubt, estimate, number, unjudged
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.intervals import clopper_pearson
@@ -19,7 +20,7 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
     """Hold epsilon against its limit.
 
     An audit bounds epsilon from below, so by itself it can fail a limit and never meet it. A pass needs an accountant's
-    epsilon, at the same delta or a smaller one, that the audit does not contradict.
+    epsilon, or one that the user states, at the same delta or a smaller one, that the audit does not contradict.
 
     Args:
         document: the audit.
@@ -55,19 +56,20 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
         return unjudged(name, limit, _no_upper(lower, counts, accountant), limits.allow, **facts)
     facts["bound"] = upper
     if upper > limit:
-        message = f"not shown to be below the limit: the accountant's epsilon is {upper:.3g}, above {limit:g}"
+        message = f"not shown to be below the limit: {_whose(accountant)} is {upper:.3g}, above {limit:g}"
         return Check(name, limit, "failed", message, **facts)
     if lower is None:
-        doubt = Doubt("no-epsilon", "the audit has no lower bound of epsilon to compare the accountant's with")
+        whose = _whose(accountant)
+        doubt = Doubt("no-epsilon", f"the audit has no lower bound of epsilon to compare {whose} with")
         return unjudged(name, limit, doubt, limits.allow, **facts)
     if found.get("consistent") is False or (counts and lower > upper):
         message = (
-            f"the audit contradicts the accountant: epsilon is at least {lower:.3g}, and the accountant says at most "
+            f"the audit contradicts {_whose(accountant)}: epsilon is at least {lower:.3g}, and that is at most "
             f"{upper:.3g}; one of the two is wrong"
         )
         return unjudged(name, limit, Doubt("contradiction", message), limits.allow, **facts)
     message = (
-        f"the accountant's epsilon is {upper:.3g}, at or below {limit:g}; "
+        f"{_whose(accountant)} is {upper:.3g}, at or below {limit:g}; "
         f"the audit ({lower:.3g} or more) does not contradict it"
     )
     return Check(name, limit, "passed", message, **facts)
@@ -79,10 +81,17 @@ def _upper(accountant: Plain, delta: float | None) -> float | None:
     return value if at is not None and delta is not None and at <= delta else None
 
 
+def _whose(accountant: Any) -> str:
+    """Say where an upper epsilon comes from."""
+    if isinstance(accountant, Mapping) and stated(accountant):
+        return "epsilon as stated by the user, not computed,"
+    return "the accountant's epsilon"
+
+
 def _no_upper(lower: float | None, counts: bool, accountant: Any) -> Doubt:
     if isinstance(accountant, Mapping):
         at = f"{accountant.get('epsilon')} at delta {accountant.get('delta')}"
-        return Doubt("no-accountant", f"the accountant's epsilon is {at}, which says nothing at the delta asked for")
+        return Doubt("no-accountant", f"{_whose(accountant)} is {at}, which says nothing at the delta asked for")
     known = f"; it shows that epsilon is at least {lower:.3g}" if counts and lower is not None else ""
     return Doubt(
         "no-accountant",

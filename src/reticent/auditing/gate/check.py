@@ -141,7 +141,13 @@ def unjudged(name: str, limit: float, doubt: Doubt, allow: Sequence[str], **fact
 
 
 def compare(
-    name: str, limit: float, found: Sequence[Found], doubts: Sequence[Doubt], allow: Sequence[str], each: str
+    name: str,
+    limit: float,
+    found: Sequence[Found],
+    absent: Sequence[Doubt],
+    doubts: Sequence[Doubt],
+    allow: Sequence[str],
+    each: str,
 ) -> Check:
     """Hold the upper limit of every number found against a limit.
 
@@ -154,7 +160,8 @@ def compare(
         name: of the check.
         limit: highest value that passes.
         found: the numbers.
-        doubts: what would take the meaning from a pass.
+        absent: why numbers are missing, if some are.
+        doubts: what else would take the meaning from a pass.
         allow: the doubts that are allowed.
         each: what the numbers belong to, in the plural, such as "attacks".
 
@@ -170,18 +177,21 @@ def compare(
     )
     fatal = [doubt for doubt in doubts if doubt.fatal]
     if fatal or above is None or top is None:
-        nothing = Doubt("no-interval", "there is nothing to compare")
-        return unjudged(name, limit, [*fatal, *doubts, nothing][0], allow, evidence=evidence)
+        # Only the reasons of its emptiness count: to allow another doubt would make a pass of nothing.
+        why = sorted(absent, key=lambda doubt: doubt.reason in allow)
+        nothing = Doubt("no-interval", f"the audit has no number for any of the {each}")
+        return unjudged(name, limit, [*fatal, *why, nothing][0], allow, evidence=evidence)
     if above.lower(len(found)) > limit:
         return _failed(name, limit, above, _above(above, limit, len(found), each), evidence)
     if top.upper > limit:
         return _failed(name, limit, top, _not_below(top, limit), evidence)
     facts: dict[str, Any] = {"estimate": top.summary.mean, "bound": top.upper, "attack": top.name, "evidence": evidence}
-    unmet = [doubt for doubt in doubts if doubt.reason not in allow]
+    told = [*absent, *doubts]
+    unmet = [doubt for doubt in told if doubt.reason not in allow]
     if unmet:
         return unjudged(name, limit, unmet[0], allow, **facts)
     message = f"the upper limit of {_all(len(found), each)} is at or below {limit:g}; the highest is {top.upper:.4f} "
-    allowed = "".join(f"; allowed: {doubt.message}" for doubt in doubts)
+    allowed = "".join(f"; allowed: {doubt.message}" for doubt in told)
     return Check(name, limit, "passed", f"{message}({top.name}){allowed}", **facts)
 
 

@@ -45,8 +45,8 @@ def _check(document: Plain, block: Plain, key: str, limit: float, allow: Sequenc
     sure = number(block.get("confidence")) or 0.95
     found = [Found(f"{by} {name}", summary, sure) for name, summary in read if summary is not None]
     small = [name for name, summary in read if summary is None]
-    told = [*_small(small), *doubts(document)]
-    return compare(f"{key.upper()}{at} of each group by {by} at most {limit:g}", limit, found, told, allow, "groups")
+    name = f"{key.upper()}{at} of each group by {by} at most {limit:g}"
+    return compare(name, limit, found, _small(small), doubts(document), allow, "groups")
 
 
 def _small(names: Sequence[str]) -> list[Doubt]:

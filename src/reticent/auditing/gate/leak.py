@@ -10,8 +10,8 @@ from reticent.auditing.results import Summary
 from reticent.auditing.roc import threshold_rate
 from reticent.auditing.verdict import widened
 
-STRONG = ("lira", "lira-released", "rmia")
-"""Attacks that compare models with and without a record. The others ask one model alone, and miss most of a leak."""
+BEFORE = ("lira", "lira-released", "rmia")
+"""Strong attacks of documents from before audits said which of theirs are."""
 
 Plain = Mapping[str, Any]
 
@@ -46,8 +46,8 @@ def _auc(document: Plain, limit: float, allow: Sequence[str]) -> Check:
     read = [(attack, estimate(_overall(attack).get("auc"))) for attack in document["attacks"]]
     missing = [str(attack["name"]) for attack, summary in read if summary is None]
     found = [_turned(_found(attack, summary), len(read)) for attack, summary in read if summary is not None]
-    told = [*_without_interval(missing), *doubts(document)]
-    return compare(f"AUC at most {limit:g}", limit, found, told, allow, "attacks")
+    absent = _without_interval(missing)
+    return compare(f"AUC at most {limit:g}", limit, found, absent, doubts(document), allow, "attacks")
 
 
 def _turned(found: Found, attacks: int) -> Found:
@@ -73,8 +73,9 @@ def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Ch
             missing.append(str(attack["name"]))
         else:
             found.append(_found(attack, summary, threshold_scale(attack, rate)))
-    told = [*_without_rate(unknown, rate), *_without_interval(missing), *_small(small, rate), *doubts(document)]
-    return compare(f"TPR at FPR {rate:g} at most {limit:g}", limit, found, told, allow, "attacks")
+    absent = [*_without_rate(unknown, rate), *_without_interval(missing), *_small(small, rate)]
+    name = f"TPR at FPR {rate:g} at most {limit:g}"
+    return compare(name, limit, found, absent, doubts(document), allow, "attacks")
 
 
 def threshold_scale(attack: Plain, rate: float) -> float:
@@ -179,7 +180,7 @@ def _health(document: Plain) -> list[Doubt]:
 
 def _strength(document: Plain) -> list[Doubt]:
     names = [str(attack["name"]) for attack in document["attacks"]]
-    if any(name in STRONG for name in names):
+    if any(_strong(attack) for attack in document["attacks"]):
         return []
     ran = ", ".join(names) or "none"
     return [
@@ -189,6 +190,12 @@ def _strength(document: Plain) -> list[Doubt]:
             "run lira or rmia",
         )
     ]
+
+
+def _strong(attack: Plain) -> bool:
+    """Whether an attack compares models with and without a record. The others miss most of a leak."""
+    said = attack.get("strong")
+    return attack["name"] in BEFORE if said is None else said is True
 
 
 def _targets(document: Plain) -> list[Doubt]:

@@ -40,6 +40,7 @@ ALLOWED = {"fpr": SHARE, "false_positives_allowed": COUNT}
 RATE = {**ALLOWED, "measurable": FLAG, "records_needed": COUNT, "non_members": COUNT, "tpr": SPREAD}
 ATTACK = {
     "name!": TEXT,
+    "strong": FLAG,
     "confidence": CONFIDENCE,
     "overall": {"auc": SPREAD, "tpr_at_fpr": [RATE]},
     "targets": [{"non_members": COUNT, "tpr_at_fpr": [ALLOWED]}],

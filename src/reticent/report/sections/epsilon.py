@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reticent.auditing.epsilon.wording import stated
 from reticent.report.view import short, title
 from reticent.report.wording import Plain, at_least, level, number, value
 
@@ -57,6 +58,7 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
         "lower": told.get("lower"),
         "accountant": told.get("accountant"),
         "accountant_delta": number_of((told.get("accountant") or {}).get("delta")),
+        "stated": stated(told.get("accountant") or {}),
         "consistent": told.get("consistent"),
         "delta": number_of(told.get("delta", first.get("delta"))),
         "confidence": level(told.get("confidence", first.get("confidence", 0.95))),
@@ -86,7 +88,9 @@ def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
         note = f"nothing is ruled out ({note})"
     accountant = told.get("accountant")
     if accountant:
-        note += f"; the accountant proves at most {number(accountant.get('epsilon'), 2)}"
+        most = number(accountant.get("epsilon"), 2)
+        note += f"; at most {most} as stated by the user, not computed" if stated(accountant) else ""
+        note += "" if stated(accountant) else f"; the accountant proves at most {most}"
     return {"title": "Epsilon, at least", "value": at_least(told["lower"]), "note": note}
 
 

@@ -203,7 +203,12 @@ def test_the_pass_pulls_members_alone_towards_the_reference():
     losses = []
     spied(run, ask=ask, update=losses.append)
     run.objective.end_epoch(0)
-    (_, wanted, quiet), (x, answer, loud) = seen[2:4]
+    (pairs, wanted, quiet), (x, answer, loud) = seen[2:4]
+    classes = [
+        sorted(int(e.y[(e.x == one).all(dim=1)][0]) for one in asked)
+        for e, asked in ((run.materials.reference, pairs), (run.materials.members, x))
+    ]
+    assert classes[0] == classes[1]
     assert (quiet, loud) == (False, True)
     assert not wanted.requires_grad
     assert losses[0].item() == pytest.approx(

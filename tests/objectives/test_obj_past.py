@@ -131,6 +131,14 @@ def test_gammas_are_measured_every_tuning_epoch_or_once():
     assert not torch.allclose(gammas["epoch"][3], gammas["epoch"][5])
 
 
+def test_gammas_of_an_earlier_run_are_forgotten():
+    run = started(Past(after=0.5), SMALL)
+    run.objective.start_epoch(5)
+    assert run.objective._gammas
+    run.objective.begin(run._context())
+    assert run.objective._gammas == []
+
+
 def test_measuring_moves_no_statistics_and_what_is_penalised_is_said():
     run = started(Past(after=0.0), PICTURES)
     run.model.train()

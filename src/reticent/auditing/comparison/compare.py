@@ -7,6 +7,7 @@ import numpy as np
 
 from reticent.auditing.comparison import wording
 from reticent.auditing.comparison.entry import Entry, check
+from reticent.auditing.comparison.many import MANY, counted
 from reticent.auditing.comparison.pairs import pairs
 from reticent.auditing.comparison.pareto import front
 from reticent.auditing.comparison.rows import Row, row
@@ -65,9 +66,10 @@ def compare(
     tested = pairs(rows, fpr, confidence)
     findings = wording.Findings(tested, fpr, confidence)
     on_front = _front(rows)
+    several = sum(one.entry.role == "recipe" for one in checked) > MANY + 1
     return {
-        "sentence": wording.headline(rows, first, findings),
-        "detail": wording.detail(rows, first, findings),
+        "sentence": (counted if several else wording.headline)(rows, first, findings),
+        "detail": wording.detail(rows, first, findings, among=not several),
         "fpr": fpr,
         "confidence": confidence,
         "baseline": first,

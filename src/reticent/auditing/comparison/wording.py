@@ -160,13 +160,14 @@ def control_of(rows: Sequence[Row], name: str) -> Row | None:
     return next(controls, None)
 
 
-def detail(rows: Sequence[Row], baseline: str, findings: Findings) -> list[str]:
-    """Compare each recipe with the baseline and its control, and all other recipes with each other.
+def detail(rows: Sequence[Row], baseline: str, findings: Findings, *, among: bool = True) -> list[str]:
+    """Compare each recipe with the baseline, its control, and its models under the attacker who does not know them.
 
     Args:
         rows: of all recipes and controls.
         baseline: name of the undefended recipe.
         findings: the tests.
+        among: also compare the recipes with each other.
 
     Returns:
         Sentences.
@@ -179,8 +180,14 @@ def detail(rows: Sequence[Row], baseline: str, findings: Findings) -> list[str]:
         control = control_of(rows, row.name)
         if control is not None:
             lines += [_control(row, control, findings), _accuracy(row, control, findings)]
-    lines += [two(one, other, findings) for i, one in enumerate(recipes) for other in recipes[i + 1 :]]
+        lines += [two(row, other, findings) for other in rows if _same_models(other, row.name)]
+    if among:
+        lines += [two(one, other, findings) for i, one in enumerate(recipes) for other in recipes[i + 1 :]]
     return [line for line in lines if line]
+
+
+def _same_models(row: Row, name: str) -> bool:
+    return row.checked.entry.role == "non-adaptive" and name in row.checked.entry.matches
 
 
 def two(first: Row, second: Row, findings: Findings) -> str:

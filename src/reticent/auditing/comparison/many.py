@@ -1,0 +1,45 @@
+"""The sentence of a comparison of many recipes: how many beat their control, how many do not, and which."""
+
+from collections.abc import Sequence
+
+from reticent.auditing.comparison.rows import Row
+from reticent.auditing.comparison.wording import Findings, control_of
+
+MANY = 4
+"""Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
+
+
+def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
+    """Say of how many recipes, and of which, it is shown that they leak less or more than their control.
+
+    The control of a recipe is the baseline stopped early at its accuracy, or the baseline itself where there is none.
+
+    Args:
+        rows: of all recipes and controls.
+        baseline: name of the undefended recipe.
+        findings: the tests.
+
+    Returns:
+        One sentence.
+    """
+    recipes = [row.name for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
+    sorts: dict[str, list[str]] = {"less": [], "more": [], "mixed": [], "tie": []}
+    for name in recipes:
+        control = control_of(rows, name)
+        sorts[findings.leak(name, baseline if control is None else control.name)].append(name)
+    undefended = f"an undefended model ({baseline}) that was stopped early to be as accurate"
+    told = {
+        "less": "leak less than {}",
+        "more": "leak more than {}",
+        "mixed": "leak less than {} by one measure and more by the other",
+        "tie": "are not told apart from {}",
+    }
+    clauses: list[str] = []
+    for sort, names in sorts.items():
+        if names:
+            other = undefended if not clauses else "it"
+            clauses.append(f"{len(names)} {told[sort].format(other)} ({', '.join(names)})")
+    if not sorts["less"]:
+        clauses.insert(0, f"none is shown to leak less than {undefended}")
+        clauses[1:] = [clause.replace(undefended, "it") for clause in clauses[1:]]
+    return f"Of {len(recipes)} recipes, {'; '.join(clauses)}."

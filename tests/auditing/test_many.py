@@ -1,0 +1,62 @@
+"""A comparison of many recipes counts them: each against the control of its accuracy, or the baseline."""
+
+import numpy as np
+
+from reticent.auditing.comparison.compare import compare
+from reticent.auditing.comparison.entry import Entry
+
+
+def entry(name, leak, members, role="recipe", matches=(), seed=0):
+    noise = np.random.default_rng(7).normal(size=members.shape)
+    own = np.random.default_rng(seed).normal(size=members.shape)
+    scores = {"loss": noise + leak * members + 0.02 * own}
+    accuracy = np.full(len(members), 0.8), np.full(len(members), 0.7)
+    return Entry(name, scores, members, accuracy=accuracy, role=role, matches=matches)
+
+
+def test_recipes_are_counted_by_how_they_stand_to_their_control():
+    rng = np.random.default_rng(1)
+    members = rng.random((8, 400)) < 0.5
+    entries = [
+        entry("none", 2.0, members),
+        entry("a", 0.2, members, seed=1),
+        entry("b", 1.0, members, seed=2),
+        entry("c", 1.0, members, seed=3),
+        entry("d", 1.8, members, seed=4),
+        entry("e", 2.0, members, seed=5),
+        entry("stopped", 1.0, members, "control", ("a", "b", "c", "d"), seed=6),
+        entry("a, non-adaptive", 0.0, members, "non-adaptive", ("a",), seed=7),
+    ]
+    done = compare(entries, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    assert done["sentence"] == (
+        "Of 5 recipes, 1 leak less than an undefended model (none) that was stopped early to be as accurate (a); "
+        "1 leak more than it (d); 3 are not told apart from it (b, c, e)."
+    )
+    assert not any(line.startswith("b leaks") and "than c" in line for line in done["detail"])
+    assert any("a leaks more than a, non-adaptive" in line for line in done["detail"])
+    asked = {(pair["first"], pair["second"]) for pair in done["pairs"]}
+    assert ("a", "a, non-adaptive") in asked
+    assert not any("a, non-adaptive" in pair and "b" in pair for pair in asked)
+    by_name = {row["name"]: row for row in done["rows"]}
+    assert by_name["a"]["pareto"] is True
+    assert by_name["a, non-adaptive"]["pareto"] is False
+    few = compare([entries[0], entries[2]], fpr=None, rng=np.random.default_rng(0), replicates=200)
+    assert few["sentence"].startswith("b leaks less")
+    beaten = [
+        entry(name, leak, members, seed=9)
+        for name, leak in (
+            (
+                "f",
+                2.1,
+            ),
+            ("g", 2.2),
+            ("h", 2.3),
+            ("i", 2.4),
+            ("j", 2.5),
+        )
+    ]
+    none = compare([entries[0], *beaten], fpr=None, rng=np.random.default_rng(0), replicates=200)
+    assert none["sentence"].startswith(
+        "Of 5 recipes, none is shown to leak less than an undefended model (none) that was stopped early to be as "
+        "accurate; "
+    )

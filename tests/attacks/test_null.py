@@ -39,3 +39,26 @@ def test_shuffled_membership_gives_an_interval_that_holds_one_half(name, interva
     held = sum(low <= 0.5 <= high for low, high in intervals[name])
     assert held >= least, intervals[name]
     assert all(high - low < 0.06 for low, high in intervals[name])
+
+
+@pytest.mark.parametrize("models", [4, 5])
+def test_few_models_with_heavy_tails_are_not_called_a_leak(models):
+    """LiRA on skewed and heavy-tailed margins: at 5 % a verdict, three or more of twelve are a fault (2 %)."""
+    found, bounds = 0, 0
+    for seed in range(12):
+        rng = np.random.default_rng([seed, models])
+        noise = rng.lognormal(size=(models, 1500)) if seed % 2 else rng.standard_t(4, (models, 1500))
+        margins = 2 * rng.normal(size=1500) + np.exp(rng.normal(0, 0.5, 1500)) * noise
+        membership = reticent.Membership.draw(models, 1500, seed)
+        said = reticent.attack(
+            labels=np.arange(1500) % 5,
+            membership=membership,
+            margins=margins,
+            classes=5,
+            attacks="lira",
+            replicates=100,
+        ).document
+        found += said["verdict"]["leak"] == "found"
+        bounds += said["epsilon"]["lower"] > 0
+    assert found < 3
+    assert bounds == 0

@@ -156,6 +156,9 @@ def test_models_at_chance_are_named(tmp_path):
     assert all("always guessing one class gives" in row["problem"] for row in sick)
     said = [sentence for sentence in document["verdict"]["cannot_say"] if "did not learn" in sentence]
     assert said[0].startswith("4 of 4 models did not learn (model 0, 1, 2, 3): ")
+    if document["verdict"]["leak"] == "cannot tell":
+        assert "models that learned nothing have nothing to give away" in document["verdict"]["detail"]
+    assert not any("More models" in sentence for sentence in document["verdict"]["cannot_say"])
     assert "Model 2: labels" in shown(document)
     assert "did not learn (model 0, 1, 2, 3)" in (tmp_path / "out" / "report.html").read_text()
 

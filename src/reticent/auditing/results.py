@@ -186,7 +186,6 @@ class Audit:
         name: the attack.
         spec: its options, as plain values.
         access: what the attacker may see.
-        strong: it compares models that saw a record with models that did not; None where that is not known.
         confidence: of every interval.
         targets: one result a target.
         auc: over targets.
@@ -197,12 +196,12 @@ class Audit:
         histogram: of the scores, see `curves.histogram`.
         replicates: number of bootstrap replicates.
         over: what the bootstrap redraws.
+        strong: the attack compares models that saw a record with models that did not; None where that is not known.
     """
 
     name: str
     spec: Mapping[str, Any]
     access: str
-    strong: bool | None
     confidence: float
     targets: tuple[TargetAudit, ...]
     auc: Summary
@@ -213,6 +212,7 @@ class Audit:
     histogram: Mapping[str, Any]
     replicates: int
     over: str
+    strong: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values: every number finite, what is not known None.

@@ -61,8 +61,9 @@ class _Judged:
 def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
     """Say what the audits of one run show.
 
-    The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most at that rate; it is
-    chosen on the audited records, so it is labelled with the number of attacks it was chosen from.
+    The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most at that rate, of those
+    that do better than chance, if any does; it is chosen on the audited records, so it is labelled with the number of
+    attacks it was chosen from.
 
     Args:
         audits: of all attacks, on the same targets and at the same rates.
@@ -80,13 +81,14 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
     fpr = reported_fpr(audits)
     judged = [_judge(audit, fpr, len(audits)) for audit in audits]
-    best = max(judged, key=lambda attack: attack.strength)
     leak = _leak(judged)
+    # The headline is about an attack that shows the leak, not about one that only happens to find as much.
+    best = max((attack for attack in judged if attack.found or leak != "found"), key=lambda attack: attack.strength)
     summary = None if best.rate is None else best.rate.tpr
     detail = [
         *wording.intervals(best.audit, best.tpr, best.auc),
         *wording.basis(best.audit, len(audits)),
-        _conclusion(judged, best, leak),
+        _CONCLUSIONS[leak],
     ]
     return {
         "sentence": wording.sentence(best.rate, best.audit.auc.mean),
@@ -186,15 +188,11 @@ def _leak(judged: Sequence[_Judged]) -> str:
     return "not found" if all(attack.excluded for attack in judged) else "cannot tell"
 
 
-def _conclusion(judged: Sequence[_Judged], best: _Judged, leak: str) -> str:
-    if leak == "cannot tell":
-        return "No attack did better than chance, but this audit is too small to exclude a leak that matters."
-    if leak == "not found":
-        return (
-            f"No attack did better than chance, and a leak that matters (an AUC of {MATERIAL_AUC}, or "
-            f"{MATERIAL_LIFT:g} times as many records as chance at that rate of false alarms) is excluded."
-        )
-    if best.found:
-        return "That is more than chance."
-    others = ", ".join(attack.audit.name for attack in judged if attack.found)
-    return f"That alone could be chance, but {others} did better than chance."
+_CONCLUSIONS = {
+    "found": "That is more than chance.",
+    "not found": (
+        f"No attack did better than chance, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
+        "times as many records as chance at that rate of false alarms) is excluded."
+    ),
+    "cannot tell": wording.TOO_SMALL,
+}

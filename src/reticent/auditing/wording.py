@@ -7,6 +7,13 @@ from reticent.auditing.results import Audit, Interval, OverallRate
 
 ENOUGH_FALSE_POSITIVES = 5
 """False positives that a rate should allow, to be relied on."""
+TOO_SMALL = "No attack did better than chance, but this audit is too small to exclude a leak that matters."
+NARROWER = "Whether there is a leak: the intervals are too wide. More models or more records would narrow them."
+UNLEARNED = {
+    TOO_SMALL: "No attack did better than chance, but models that learned nothing have nothing to give away.",
+    NARROWER: "Whether models that work leak: these learned nothing. More of them would not tell; train better first.",
+}
+"""What is said in place of the first two where most models did not learn."""
 ENOUGH_TARGETS = 5
 """Models from which their spread is known well enough."""
 
@@ -120,9 +127,7 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str) -> list[str]:
     elif len(audit.targets) < ENOUGH_TARGETS:
         lines.append(f"Only {len(audit.targets)} models were audited: how much they differ is hardly known.")
     if leak == "cannot tell":
-        lines.append(
-            "Whether there is a leak: the intervals are too wide. More models or more records would narrow them."
-        )
+        lines.append(NARROWER)
     lines += [
         f"{wrong.name} ranks members below non-members (AUC {wrong.auc.mean:.3f}): its scores may have the wrong sign."
         for wrong in inverted

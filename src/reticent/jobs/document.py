@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import reticent
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
+from reticent.auditing.wording import UNLEARNED
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.measure import Measured
@@ -62,6 +63,10 @@ def assemble(
         Plain values, in the order of ``docs/schema.md``.
     """
     said, epsilons = dict(measured.verdict), measured.epsilons
+    if 2 * len(population.get("health") or ()) > population["models"]:
+        for usual, instead in UNLEARNED.items():
+            said["detail"] = said["detail"].replace(usual, instead)
+            said["cannot_say"] = [instead if line == usual else line for line in said["cannot_say"]]
     said["cannot_say"] = [*said["cannot_say"], *cannot_say]
     return {
         "schema": SCHEMA,

@@ -1,10 +1,19 @@
 """Procedures: how training runs as a whole, one file each. Any procedure takes any objective."""
 
-from reticent.procedures import mist, plain, selena, user
+from reticent.procedures import dpsgd, mist, plain, selena, user
 from reticent.procedures.base import ProcedureEntry, Trained
 from reticent.training.recipe import Plain, Recipe
 
 PROCEDURES: dict[str, ProcedureEntry] = {
+    "dpsgd": ProcedureEntry(
+        dpsgd.DPSGD,
+        dpsgd.train,
+        "Each record's gradient is clipped and noise is added, so that an epsilon is proved.",
+        paper="Abadi et al. (2016), CCS",
+        cost="2 to 6 times the seconds, and the memory of one gradient a record",
+        check=dpsgd.check,
+        network=dpsgd.network,
+    ),
     "function": ProcedureEntry(user.Function, user.train, "A training function of yours, by import string."),
     "mist": ProcedureEntry(
         mist.Mist,

@@ -347,7 +347,7 @@ def test_soft_targets_hide_labels_that_can_only_be_memorised():
 @pytest.mark.parametrize("outside", [4, 5])
 def test_as_many_outside_as_sub_models_are_refused(outside):
     recipe = SMALL.replace(procedure=Selena(models=4, outside=outside))
-    words = f"selena: outside: expected fewer than the 4 models, .* got {outside}: give --set procedure.outside=1"
+    words = f"selena: outside: expected fewer than the 4 models, .* got {outside}: make outside smaller, such as 1, or"
     with pytest.raises(SpecError, match=words):
         check(recipe, reference=0)
     with pytest.raises(SpecError, match=words):

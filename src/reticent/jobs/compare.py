@@ -17,7 +17,8 @@ from reticent.jobs.attack import attack
 from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained, unaware
 from reticent.jobs.early import Stop, stopped, stops
-from reticent.jobs.entrants import Entrant, Source, entrants
+from reticent.jobs.entrants import Entrant, entrants
+from reticent.jobs.sources import Finished, Recipes, check_arguments
 from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
@@ -26,6 +27,8 @@ from reticent.report.files import make_folder
 SCHEMA = "reticent.comparison/1"
 OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
+ARGUMENTS = ("recipes", "defenses", "baseline", "early_stopped", "fpr", "progress", "stage", "note")
+"""Of `compare`, beside the keys of a configuration."""
 REPLICATES = 1000
 """Of the paired bootstrap, where the call does not say."""
 
@@ -51,8 +54,8 @@ class Compared:
 
 
 def compare(
-    *runs: str | Path,
-    recipes: Sequence[str | Path] | Mapping[str, Source] = (),
+    *runs: str | Path | Finished,
+    recipes: Recipes = (),
     defenses: Sequence[str] = (),
     baseline: str | None = None,
     early_stopped: bool = True,
@@ -69,8 +72,9 @@ def compare(
     stands its control: the baseline, stopped early at the same accuracy. Finished models are found in the store.
 
     Args:
-        *runs: folders of audits, or ``.npz`` files of outputs as ``reticent attack`` takes them.
-        recipes: TOML files of audits; or, by name, such a file or keys and values.
+        *runs: folders of audits, results of `reticent.audit`, or ``.npz`` files of outputs as ``reticent attack`` takes
+            them.
+        recipes: TOML files of audits, or tables of keys and values; in a list, or by name.
         defenses: names of `reticent defenses`, with options as ``dpsgd:epsilon=8``; "none" is the undefended recipe,
             and comes first where neither it nor anything else is given to compare with.
         baseline: name of the undefended one; by default the first.
@@ -86,7 +90,7 @@ def compare(
         The comparison.
 
     Raises:
-        UnknownNameError: no row is called as `baseline` says.
+        UnknownNameError: no row is called as `baseline` says, or an argument that there is not.
         InputError: fewer than two, or two that cannot be paired.
 
     Example:
@@ -95,6 +99,7 @@ def compare(
         >>> done = reticent.compare(recipes=recipes, models=8, epochs=5)  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
+    check_arguments(values, ARGUMENTS)
     found = entrants(runs, recipes, values, defenses)
     names = [one.name for one in found]
     first = names[0] if baseline is None else baseline

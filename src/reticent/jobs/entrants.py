@@ -20,10 +20,9 @@ from reticent.jobs.attacks import AttackConfig, gather_attacks
 from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
+from reticent.jobs.sources import Finished, Recipes, Source, named, place
 from reticent.spec import Spec, full, identity
 from reticent.training.recipe import Recipe
-
-Source = str | Path | Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +58,16 @@ class Entrant:
 
 
 def entrants(
-    runs: Sequence[str | Path],
-    recipes: Sequence[str | Path] | Mapping[str, Source],
+    runs: Sequence[str | Path | Finished],
+    recipes: Recipes,
     values: Mapping[str, Any],
     defenses: Sequence[str] = (),
 ) -> list[Entrant]:
     """Prepare all who take part; trains nothing.
 
     Args:
-        runs: folders of audits (or their ``audit.json``), or ``.npz`` files of outputs.
-        recipes: TOML files, or by name a TOML file or keys and values.
+        runs: folders of audits (or their ``audit.json``), ``.npz`` files of outputs, or results of `reticent.audit`.
+        recipes: TOML files, or tables of keys and values; by name, or in a list.
         values: keys of `AuditConfig` or `Recipe` that hold for all; they win.
         defenses: as `jobs.defenses.parts_of` reads them; each is a row of that name.
 
@@ -79,12 +78,8 @@ def entrants(
         InputError: fewer than two, two of one name or one without, or two that cannot be paired.
     """
     shared = _Shared(values)
-    if not isinstance(recipes, Mapping):
-        recipes = _named({Path(path).stem: path for path in recipes}, recipes)
-    if any(not name.strip() for name in recipes):
-        raise InputError("recipes: expected a name for each recipe, got an empty one")
-    found = [_run(Path(run), shared) for run in runs]
-    sources: dict[str, Source] = dict(recipes)
+    sources = named(recipes)
+    found = [_run(place(run), shared) for run in runs]
     sources |= _defended(defenses, [*sources, *(one.name for one in found)])
     found += [Entrant(name, job=job) for name, job in shared.jobs(sources).items()]
     if found and all(one.brought is not None for one in found):
@@ -99,12 +94,6 @@ def entrants(
         )
     _check_pairs(found)
     return found
-
-
-def _named(named: Mapping[str, str | Path], paths: Sequence[str | Path]) -> Mapping[str, str | Path]:
-    if len(named) < len(paths):
-        raise InputError(f"recipes: expected files of different names, got {', '.join(map(str, paths))}")
-    return named
 
 
 def _defended(defenses: Sequence[str], recipes: Sequence[str]) -> dict[str, Source]:
@@ -133,7 +122,7 @@ class _Shared:
             self._own = imported.records("dataset", data)
             self._values["dataset"] = OWN
 
-    def job(self, source: Source | AuditConfig) -> Job:
+    def job(self, source: Source) -> Job:
         """Prepare one job.
 
         Args:
@@ -181,6 +170,28 @@ class _Shared:
                 made[name] = self._with_unaware(prepare(config, job.records))
         return made
 
+    def changing(self, config: AuditConfig, runs: list[Any]) -> list[str]:
+        """Name the flags that, each by itself, would make other models than those of an audit.
+
+        Args:
+            config: of the audit.
+            runs: the names of its models' runs.
+
+        Returns:
+            The flags.
+        """
+        found = []
+        for key, value in self._values.items():
+            alone = _Shared({key: value})
+            alone._records = self._records
+            try:
+                changed = value is not None and _made(alone.job(config)) != runs
+            except ReticentError:
+                changed = True
+            if changed:
+                found.append(_flag(_dotted(key)))
+        return found
+
     def brought(self, path: Path) -> Brought:
         """Read outputs, and find which attacks run on them.
 
@@ -204,6 +215,12 @@ class _Shared:
 def _dotted(key: str) -> str:
     """Write a key of a Python call, ``attack__lira__variance``, with dots."""
     return key.replace("__", ".")
+
+
+def _flag(key: str) -> str:
+    short = {"recipe.architecture.name": "architecture", **{long: name for name, long in SHORT.items()}}
+    name = short.get(key, key.removeprefix("recipe."))
+    return f"--set {key}" if "." in name else f"--{name.replace('_', '-')}"
 
 
 def _refuse_training(values: Mapping[str, Any]) -> None:
@@ -264,15 +281,24 @@ def _again(path: Path, document: Mapping[str, Any], shared: _Shared) -> Job:
             "dataset=...)"
         )
     try:
-        job = shared.job(gather(None, config))
+        written = gather(None, config)
+        job = shared.job(written)
     except SpecError as error:
         raise error.prefixed(f"{path}: ") from None
-    if _runs(document) != [job.population.training_id(model) for model in range(job.population.models)]:
+    runs = _runs(document)
+    if runs != _made(job):
+        flags = [] if runs is None else shared.changing(written, runs)
+        advice = f"{' and '.join(flags)} would make other ones: leave {'it' if len(flags) == 1 else 'them'} out, "
         raise InputError(
-            f"{path}: its models were made of other data, code or options than those at hand now: leave out flags that "
-            "change them, run reticent audit again, or compare from the state in which it was made"
+            f"{path}: its models were made of other data, code or options than those at hand now: "
+            f"{advice if flags else ''}run reticent audit again, or compare from the state in which it was made"
         )
     return job
+
+
+def _made(job: Job) -> list[str]:
+    """Name the runs of a job's models."""
+    return [job.population.training_id(model) for model in range(job.population.models)]
 
 
 def _runs(document: Mapping[str, Any]) -> list[Any] | None:

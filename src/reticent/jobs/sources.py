@@ -1,0 +1,114 @@
+"""What a caller of `reticent.compare` may give as a run or a recipe, brought to paths and to keys and values."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Protocol
+
+from reticent.errors import InputError, UnknownNameError
+from reticent.jobs.config import SHORT, AuditConfig
+from reticent.training.recipe import Recipe
+
+Source = str | Path | Mapping[str, Any] | AuditConfig
+"""A TOML file, keys and values, or a configuration."""
+Recipes = str | Path | Sequence[Source] | Mapping[str, Source]
+"""One TOML file; several sources; or several by name."""
+
+
+class Finished(Protocol):
+    """What `reticent.audit` returns."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it wrote."""
+
+
+def place(run: Any) -> Path:
+    """Find where a finished run lies.
+
+    Args:
+        run: a path, or what `reticent.audit` returned.
+
+    Returns:
+        The path of its folder or file.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if isinstance(run, (str, Path)):
+        return Path(run)
+    files = getattr(run, "files", None)
+    if isinstance(files, tuple) and files:
+        return Path(files[0]).parent
+    hint = "; recipes are given as recipes={'name': {...}}" if isinstance(run, (Mapping, AuditConfig, list)) else ""
+    raise InputError(
+        "expected as runs folders of audits, .npz files of outputs, or what reticent.audit returned, got "
+        f"{type(run).__name__}{hint}"
+    )
+
+
+def named(recipes: Any) -> dict[str, Source]:
+    """Give every recipe a name: the one given, that of its file without its ending, or its number.
+
+    Args:
+        recipes: as `Recipes` says.
+
+    Returns:
+        By name, the sources.
+
+    Raises:
+        InputError: one is of another kind, has no name, or has that of another.
+    """
+    if isinstance(recipes, Mapping):
+        given = [(str(name), source) for name, source in recipes.items()]
+    else:
+        items = [recipes] if isinstance(recipes, (str, Path, AuditConfig)) else recipes
+        if not isinstance(items, Iterable):
+            raise InputError(f"recipes: expected TOML files, or tables of keys and values, got {told(items)}")
+        given = [
+            (Path(item).stem if isinstance(item, (str, Path)) else f"recipe {number}", item)
+            for number, item in enumerate(items, start=1)
+        ]
+    for name, source in given:
+        if not isinstance(source, (str, Path, Mapping, AuditConfig)):
+            raise InputError(
+                f"recipes: expected for {name!r} a TOML file or a table of keys and values, got {told(source)}; for "
+                "example recipes={'plain': {}, 'decay': {'weight_decay': 0.01}}"
+            )
+    if any(not name.strip() for name, _ in given):
+        raise InputError("recipes: expected a name for each recipe, got an empty one")
+    if len(dict(given)) < len(given):
+        shown = ", ".join(str(source) if isinstance(source, (str, Path)) else name for name, source in given)
+        raise InputError(f"recipes: expected files of different names, got {shown}")
+    return dict(given)
+
+
+def told(value: Any) -> str:
+    """Name a wrong value in short.
+
+    Args:
+        value: any value.
+
+    Returns:
+        A number or short text as it is, or else its type.
+    """
+    return repr(value) if isinstance(value, (int, float)) else type(value).__name__
+
+
+def check_arguments(values: Mapping[str, Any], arguments: Iterable[str]) -> None:
+    """Refuse a key that looks most like an argument of the call, and not like a key of a configuration.
+
+    Args:
+        values: what the call was given beside its arguments.
+        arguments: the names of its arguments.
+
+    Raises:
+        UnknownNameError: there is one.
+    """
+    keys = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
+    own = set(arguments) - keys
+    for key in values:
+        head = key.replace("__", ".").split(".")[0]
+        close = get_close_matches(head, sorted(own | keys), n=1)
+        if head not in keys and close and close[0] in own:
+            raise UnknownNameError("argument", key, own | keys)

@@ -16,7 +16,7 @@ from reticent.attacks import ATTACKS
 from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.selftest import GROUPS, line, made, run, selftest
+from reticent.jobs.selftest import GROUPS, attacks, line, made, run, selftest
 from reticent.jobs.selftest.line import Group, Line
 
 WITHOUT_NETWORK = """
@@ -244,6 +244,22 @@ def test_flipping_changes_one_row_only():
     changed = made.flipped(plain, 2).membership.matrix != plain.membership.matrix
     assert changed[2].all()
     assert changed.sum() == 20
+
+
+def test_the_help_names_every_group_and_only_those(capfd):
+    assert guarded(app, ["selftest", "--help"]) == 0
+    shown = " ".join(capfd.readouterr().out.replace("│", " ").split())
+    named = shown[shown.index("By default all: ") :].removeprefix("By default all: ").split(".")[0]
+    assert named.replace(" and ", ", ").split(", ") == list(GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("lower", "got"), [(0.0, "no epsilon is ruled out"), (0.7, "every epsilon below 0.7 is ruled out")]
+)
+def test_the_row_of_epsilon_says_what_is_ruled_out(lower, got):
+    lines = attacks._nothing_said({"verdict": {"leak": "not found"}, "epsilon": {"lower": lower}})
+    found = next(line for line in lines if line.name == "epsilon")
+    assert (found.expected, found.got, found.ok) == ("no epsilon is ruled out", got, lower == 0)
 
 
 def test_the_page_names_every_group():

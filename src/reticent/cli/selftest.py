@@ -23,7 +23,8 @@ def selftest(
     small audit is trained. It needs no network, and no files but in a temporary folder, which is removed.
 
     Args:
-        only: A group of checks to run; repeat it for several. By default all.
+        only: A group of checks to run; repeat it for several. By default all: metrics, limits, epsilon, margins,
+            membership, memorisation, formulas, leak, null, own-references, eval-mode, optimizers and engine.
         json: Print JSON for programs instead of a table.
 
     Raises:

@@ -135,8 +135,9 @@ def _nothing_said(document: Mapping[str, Any]) -> Lines:
     )  # fmt: skip
     bound = (document.get("epsilon") or {}).get("lower")
     if bound is not None:
+        ruled = "no epsilon" if bound == 0 else f"every epsilon below {number(bound)}"
         yield Line(
-            "epsilon", "epsilon at least 0", f"epsilon at least {number(bound)}", bound == 0,
+            "epsilon", "no epsilon is ruled out", f"{ruled} is ruled out", bound == 0,
             "A bound on epsilon where nothing leaks: the choice of attack, target or threshold is not corrected for.",
         )  # fmt: skip
 

@@ -28,7 +28,7 @@ CRASHED = "The check itself did not run to its end; this part of the installatio
 
 
 def selftest(only: str | Sequence[str] = (), *, progress: Callable[[str], None] | None = None) -> Selftested:
-    """Check that this installation gives right numbers: closed forms, a planted leak, a null, traps, a small audit.
+    """Check that this installation gives right numbers: closed forms, a planted leak, a null, a small audit.
 
     Args:
         only: names of groups, or one name; by default all of `GROUPS`.

@@ -53,7 +53,8 @@ def check(recipe: Recipe) -> None:
     if spec.outside >= spec.models:
         raise SpecError(
             f"selena: outside: expected fewer than the {spec.models} models, since each member must train some of "
-            f"them, got {spec.outside}: make outside smaller, such as {max(1, 2 * spec.models // 5)}, or give more models"
+            f"them, got {spec.outside}: make outside smaller, such as {max(1, 2 * spec.models // 5)}, or give more "
+            "models"
         )
     _distilling(recipe, spec)
 

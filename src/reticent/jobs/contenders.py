@@ -88,7 +88,7 @@ class Contender:
         Returns:
             Keys of a row of ``compare.json``.
         """
-        said = self.document.get("epsilon") or {}
+        said = (self.document.get("epsilon") or {}) if self.aware else {}
         return {
             "role": self.role,
             "matches": list(self.matched),

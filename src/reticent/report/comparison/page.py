@@ -69,7 +69,8 @@ def html(document: Mapping[str, Any]) -> str:
         "missing_rows": shown.missing,
         "pairs": [_pair(pair, fpr) for pair in pairs],
         "pair_filters": _filters(pairs, fpr),
-        "changed": [(row, view.changes(row)) for row in rows if row.get("changes") and not view.is_control(row)],
+        "unaware": any(not view.is_recipe(row) and not view.is_control(row) for row in rows),
+        "changed": [(row, view.changes(row)) for row in rows if row.get("changes") and view.is_recipe(row)],
         "attacks": names,
         "attack_lines": [_attacks(row, names) for row in rows if row.get("attacks")],
         "limits_said": document.get("cannot_say") or ["What attacks that were not tried would find."],
@@ -91,6 +92,7 @@ def _line(index: int, row: Plain, document: Mapping[str, Any], rows: Sequence[Pl
         "members": accuracy.get("members"),
         "non_members": accuracy.get("non_members"),
         "seconds": view.costs(document, row).get("seconds_per_model"),
+        "memory": view.costs(document, row).get("peak_memory_bytes_per_model"),
         "proven": "stated" if stated(row.get("accountant") or {}) else "proven",
         **{key: row.get(key) for key in ("auc", "tpr", "epsilon", "accountant", "pareto", "models")},
     }
@@ -102,6 +104,7 @@ def _has(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, bool]:
         "tpr": any(middle(row.get("tpr")) is not None for row in rows),
         "epsilon": any(row.get("epsilon") is not None or row.get("accountant") for row in rows),
         "seconds": any(view.costs(document, row).get("seconds_per_model") is not None for row in rows),
+        "memory": any(view.costs(document, row).get("peak_memory_bytes_per_model") is not None for row in rows),
         "members": any(middle((row.get("accuracy") or {}).get("members")) is not None for row in rows),
     }
 

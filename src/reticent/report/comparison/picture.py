@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.report.comparison.naming import SMALL, Mark, write_names
-from reticent.report.comparison.view import is_control, kind, matched
+from reticent.report.comparison.view import is_control, is_recipe, kind, matched
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
 from reticent.report.wording import Plain, level, limits, middle, number, percent
 
 MARKERS = {"recipe": ("o", SERIES[0], True), "baseline": ("s", INK, True), "control": ("o", SERIES[1], False)}
+MARKERS["non-adaptive"] = ("D", SERIES[3], False)
 """Kind of row -> shape, colour and whether it is filled."""
 
 NAMED = 14
@@ -89,6 +90,8 @@ def pictures(rows: Sequence[Plain], baseline: Any, fpr: float | None) -> Picture
 def _short_name(row: Plain) -> str:
     """Name a control by what sets it apart from the baseline: when it was stopped."""
     kept = row.get("epochs_kept")
+    if not is_recipe(row) and not is_control(row):
+        return "non-adaptive"
     return f"{kept:.4g} epochs" if is_control(row) and kept is not None else short(row["name"], 18)
 
 
@@ -109,7 +112,7 @@ def _draw(
         for i in shown:
             _point(axes, rows[i], panel.statistic, points[i], kind(rows[i], baseline))
         _axes(axes, panel)
-        steps = _steps(axes, list(points.values()))
+        steps = _steps(axes, [at for i, at in points.items() if is_recipe(rows[i]) or is_control(rows[i])])
         _legend(figure, {kind(rows[i], baseline) for i in shown})
         marks = [Mark(names[i], points[i], _across(rows[i]), limits(rows[i].get(panel.statistic))) for i in shown]
         if not write_names(figure, axes, marks, steps, panel.chance, strict):
@@ -175,7 +178,7 @@ def _point(axes: Axes, row: Plain, statistic: str, at: tuple[float, float], what
         if x is not None and y is not None:
             axes.plot(x, y, color=colour, linewidth=1.1, alpha=0.55, solid_capstyle="butt", zorder=2)
     face, edge = (colour, PAPER) if filled else (PAPER, colour)
-    size = 7 if marker == "s" else 8
+    size = 8 if marker == "o" else 7
     axes.plot(
         [at[0]], [at[1]], marker, markersize=size, color=face, markeredgecolor=edge, markeredgewidth=1.4, zorder=3
     )

@@ -36,7 +36,7 @@ def markdown(document: Mapping[str, Any]) -> str:
             for c in view.changes(row)
         )
         for row in rows
-        if row.get("changes") and not view.is_control(row)
+        if row.get("changes") and view.is_recipe(row)
     ]
     if changed:
         parts += ["### What the recipes change", "\n".join(changed)]

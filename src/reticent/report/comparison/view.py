@@ -18,7 +18,7 @@ STATISTICS = {
 
 
 def rows(document: Mapping[str, Any]) -> list[Plain]:
-    """List the rows in the document's order, each control after the first row that it matches.
+    """List the rows in the document's order, each control or other attacker after the first row that it matches.
 
     Args:
         document: the comparison.
@@ -27,10 +27,10 @@ def rows(document: Mapping[str, Any]) -> list[Plain]:
         Its rows.
     """
     listed: list[Plain] = list(document.get("rows") or ())
-    controls = [row for row in listed if is_control(row)]
+    controls = sorted((row for row in listed if not is_recipe(row)), key=is_control)
     ordered: list[Plain] = []
     for row in listed:
-        if is_control(row):
+        if not is_recipe(row):
             continue
         ordered.append(row)
         near = [one for one in controls if row["name"] in matched(one)]
@@ -46,7 +46,7 @@ def matched(row: Plain) -> list[str]:
         row: one row.
 
     Returns:
-        Their names; empty for what is no control.
+        Their names; for a non-adaptive row, that of the row whose models it has; empty for a recipe.
     """
     matches = row.get("matches")
     if matches is None:
@@ -66,6 +66,18 @@ def is_control(row: Plain) -> bool:
     return row.get("role") == "control"
 
 
+def is_recipe(row: Plain) -> bool:
+    """Tell recipes from what is there to be compared with them.
+
+    Args:
+        row: one row.
+
+    Returns:
+        Whether it is neither a control nor a row of the attacker who does not know of the defense.
+    """
+    return row.get("role") not in {"control", "non-adaptive"}
+
+
 def kind(row: Plain, baseline: Any) -> str:
     """Say what a row is.
 
@@ -74,10 +86,10 @@ def kind(row: Plain, baseline: Any) -> str:
         baseline: name of the baseline.
 
     Returns:
-        ``baseline``, ``recipe`` or ``control``.
+        ``baseline``, ``recipe``, ``control`` or ``non-adaptive``.
     """
-    if is_control(row):
-        return "control"
+    if not is_recipe(row):
+        return str(row["role"])
     return "baseline" if row["name"] == baseline else "recipe"
 
 
@@ -112,6 +124,8 @@ def remark(row: Plain, baseline: Any, listed: Sequence[Plain] = ()) -> str:
         by_name = {one["name"]: one for one in listed}
         near = [f"{_nearness(row, by_name.get(name))} {short(name, 40)}" for name in matched(row)]
         return f"control: stopped{when}" + "".join(f", {one}" for one in near)
+    if not is_recipe(row):
+        return "its models, attacked by one who does not know of the defense"
     return "baseline" if row["name"] == baseline else ""
 
 

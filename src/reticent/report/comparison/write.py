@@ -35,6 +35,7 @@ COLUMNS = (
     "accountant_epsilon",
     "pareto",
     "seconds_per_model",
+    "peak_memory_bytes_per_model",
 )
 """The columns of ``compare.csv``."""
 
@@ -79,6 +80,7 @@ def _line(row: Plain, document: Mapping[str, Any]) -> dict[str, Any]:
         "accuracy_members": middle(accuracy.get("members")),
         "fpr": document.get("fpr"),
         "seconds_per_model": costs(document, row).get("seconds_per_model"),
+        "peak_memory_bytes_per_model": costs(document, row).get("peak_memory_bytes_per_model"),
         "accountant_epsilon": (row.get("accountant") or {}).get("epsilon"),
         "pareto": {True: "yes", False: "no"}.get(row.get("pareto")),  # type: ignore[arg-type]
     }

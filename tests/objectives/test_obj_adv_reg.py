@@ -255,3 +255,13 @@ def test_the_released_regulariser_lies_between_minus_and_plus_one_half_of_the_we
     rows = range(20)
     plain, whole = loss_of(run, rows, 0).item(), loss_of(run, rows, 1).item()
     assert -2 <= whole - plain <= 2
+
+
+def test_an_attack_network_that_never_woke_is_told_of():
+    recipe = SMALL.replace(epochs=3)
+    idle = train(recipe.replace(objective=AdvReg(attacker_learning_rate=1e-9)), materials(blobs()), Streams(0, 0))
+    assert "trained too little to act" in idle.facts["notices"][0]
+    assert train(recipe.replace(objective=AdvReg(weight=0.0)), materials(blobs()), Streams(0, 0)).facts == {}
+    awake = AdvReg(attacker_learning_rate=1e-2, attacker_steps=8, weight=1e-6)
+    facts = train(SMALL.replace(epochs=15, objective=awake), materials(blobs()), Streams(0, 0)).facts
+    assert facts == {}

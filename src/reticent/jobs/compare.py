@@ -208,8 +208,14 @@ def _controls(
             f"There is no early-stopped control, since {baseline} is of outputs that were brought: a recipe that costs "
             "accuracy looks private by that alone."
         ]
+    first = next(one for one in contenders if one.name == baseline)
+    same = [one for one in others if one.as_right_as(first)]
+    others = [one for one in others if one not in same]
     known = [one for one in others if one.accuracy is not None]
     notes = [
+        f"{one.name} is right on the same records as {baseline}, which therefore is its control." for one in same
+    ]
+    notes += [
         f"{one.name} has no early-stopped control: its accuracy is not known from margins alone."
         for one in others
         if one.accuracy is None

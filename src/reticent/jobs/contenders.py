@@ -62,6 +62,18 @@ class Contender:
         others = ~self.members
         return float(np.mean((self.correct & others).sum(axis=1) / others.sum(axis=1)))
 
+    def as_right_as(self, other: "Contender") -> bool:
+        """Tell whether two rows label every record alike right or wrong, as where only answers are changed.
+
+        Args:
+            other: another row.
+
+        Returns:
+            False where it is not known.
+        """
+        known = self.correct is not None and other.correct is not None
+        return known and bool(np.array_equal(self.correct, other.correct))  # type: ignore[arg-type]
+
     def entry(self) -> Entry:
         """Return what the paired tests take.
 

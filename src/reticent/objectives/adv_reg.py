@@ -19,6 +19,11 @@ from reticent.objectives._drawing import Deck, needed_reference
 from reticent.objectives.base import Batch, Context, Objective
 from reticent.spec import Spec
 
+RECENT = 0.02
+"""Weight of one attack step in the mean of what the attack network finds of late."""
+ASLEEP = 0.005
+"""An attack network that finds less than this gives the model nothing to learn from."""
+
 
 class AdvReg(Spec):
     """Options of adversarial regularisation."""
@@ -64,6 +69,7 @@ class _AdvReg(Objective):
         self._members = Deck(members, size, context.generator("adv-reg/members"))
         self._reference = Deck(reference, size, context.generator("adv-reg/reference"))
         self._attacker = Attacker(context.classes, context.generator("adv-reg/attacker")).to(context.device)
+        self._gap = torch.zeros((), device=context.device)
         self._optimizer = context.adam(list(self._attacker.parameters()), self._spec.attacker_learning_rate)
 
     def inputs(self, x: Tensor, targets: Tensor, batch: Batch) -> Tensor:
@@ -84,8 +90,22 @@ class _AdvReg(Objective):
         member = torch.zeros(len(labels), device=labels.device)
         member[: len(members)] = 1.0
         self._optimizer.zero_grad()
-        fit_loss(self._attacker(answers, labels), member, self._spec.attacker_loss).backward()  # type: ignore[no-untyped-call]
+        scores = self._attacker(answers, labels)
+        with torch.no_grad():
+            believed = scores.sigmoid()
+            gap = believed[: len(members)].mean() - believed[len(members) :].mean()
+            self._gap += RECENT * (gap - self._gap)
+        fit_loss(scores, member, self._spec.attacker_loss).backward()  # type: ignore[no-untyped-call]
         self._optimizer.step()
+
+    def notices(self) -> list[str]:
+        if not self._spec.weight or float(self._gap) >= ASLEEP:
+            return []
+        return [
+            "adv-reg: to the end, the attack network believed hardly more in the membership of members than in that of "
+            f"reference records (by {100 * float(self._gap):.2f} points). Either there is little to find, or it was "
+            "trained too little to act at all: train longer, or raise attacker_steps or attacker_learning_rate."
+        ]
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         loss = functional.cross_entropy(logits, targets)

@@ -177,6 +177,14 @@ class Objective:
             epoch: from 0.
         """
 
+    def notices(self) -> list[str]:
+        """Say what a reader of the report must know of the run that ended, such as that the method hardly acted.
+
+        Returns:
+            Sentences; usually none.
+        """
+        return []
+
 
 @dataclass(frozen=True)
 class ObjectiveEntry:

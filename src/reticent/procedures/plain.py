@@ -20,5 +20,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """
     model = fresh(recipe, materials, streams)
     initial = snapshot(model)
-    history = fit(model, recipe, materials, objective(recipe), streams)
-    return Trained(model, initial, history)
+    loss = objective(recipe)
+    history = fit(model, recipe, materials, loss, streams)
+    told = loss.notices()
+    return Trained(model, initial, history, facts={"notices": told} if told else {})

@@ -111,6 +111,7 @@ class PerRecord:
     """
 
     def __init__(self, model: nn.Module) -> None:
+        self._model = model
         self._names = {parameter: name for name, parameter in model.named_parameters()}
         self._linears = _dp_linear.Linears(model)
         apart = self._linears.parameters()
@@ -174,6 +175,9 @@ class PerRecord:
             self._hooked.to_standard_module()
             for parameter in self._names:
                 vars(parameter).pop("grad_sample", None)
+            for module in self._model.modules():
+                for left in ("activations", "max_batch_len"):
+                    vars(module).pop(left, None)
 
 
 def _hooked(model: nn.Module) -> Any:

@@ -66,6 +66,8 @@ def own(folder, name="own.npz", **changes):
         ("attack --signals none.npz", ["no file 'none.npz'"]),
         ("data show digitss", ["digitss", "digits"]),
         ("adit", ["adit"]),
+        ("compare [x].npz {y}.npz", ["no file '[x].npz'"]),
+        ("compare --recipe [x].toml --recipe {y}.toml", ["no configuration file '[x].toml'"]),
     ],
 )
 def test_wrong_words(command, line, words):

@@ -47,10 +47,10 @@ def test_what_is_no_run():
 
 
 def test_a_wrong_argument_gives_the_nearest():
-    with pytest.raises(UnknownNameError, match=r"unknown argument 'basline': did you mean 'baseline'"):
-        reticent.compare(recipes=[{}, {}], basline="a")
-    with pytest.raises(UnknownNameError, match=r"unknown argument 'recipies': did you mean 'recipes'"):
-        reticent.compare(recipies=[{}, {}])
+    with pytest.raises(UnknownNameError, match=r"unknown argument 'baselin': did you mean 'baseline'"):
+        reticent.compare(recipes=[{}, {}], baselin="a")
+    with pytest.raises(UnknownNameError, match=r"unknown argument 'recipess': did you mean 'recipes'"):
+        reticent.compare(recipess=[{}, {}])
 
 
 def test_results_of_audits_are_runs_and_flags_that_contradict_them_are_named(tmp_path):

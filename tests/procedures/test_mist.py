@@ -1,4 +1,6 @@
+import gc
 import math
+import weakref
 from copy import deepcopy
 from dataclasses import replace
 
@@ -32,6 +34,7 @@ SMALL = Recipe(
 )
 PICTURES = SMALL.replace(architecture=CNN(widths=(4,)), augmentation="flip-crop", padding=2, epochs=2)
 STREAMS = Streams(5, 1)
+CrossEntropyOf = type(plain.objective(SMALL))
 
 
 def noise(n=44, classes=3, seed=0):
@@ -354,12 +357,38 @@ def test_every_round_and_part_has_streams_and_an_objective_of_its_own(monkeypatc
     assert [members for *_, members in begun] == [12, 11, 11] * 2
 
 
+def test_notices_of_the_copies_objectives_are_told_once_with_their_number(monkeypatch):
+    monkeypatch.setattr(CrossEntropyOf, "notices", lambda self: [f"Had {len(self.context.members)} records."])
+    made = mist.train(changed(SMALL, parts=3), materials(noise()), STREAMS)
+    assert made.facts["notices"] == ["In 6 of 6 copies of all rounds, here the first: Had 12 records."]
+    monkeypatch.undo()
+    assert "notices" not in mist.train(SMALL, materials(noise()), STREAMS).facts
+
+
 def test_the_objective_is_the_recipes():
     ends = [
         mist.train(SMALL.replace(objective=objective), materials(noise()), STREAMS).model.state_dict()
         for objective in (SMALL.objective, LabelSmoothing(smoothing=0.5))
     ]
     assert not close(*ends, 1e-4)
+
+
+def test_copies_are_gone_at_the_end_of_a_round_without_a_garbage_collector(monkeypatch):
+    alive, most = [], []
+    whole = Copy.__init__
+
+    def counting(self, model, *others, **rest):
+        alive.append(weakref.ref(model))
+        most.append(sum(one() is not None for one in alive))
+        whole(self, model, *others, **rest)
+
+    monkeypatch.setattr(Copy, "__init__", counting)
+    gc.disable()
+    try:
+        mist.train(SMALL.replace(epochs=6), materials(noise()), STREAMS)
+    finally:
+        gc.enable()
+    assert most == [1, 2] * 3
 
 
 def test_watched_records_are_not_asked_about():

@@ -210,6 +210,24 @@ def test_the_released_network_is_a_fresh_one_that_only_sees_the_soft_targets():
     assert not close(made.model.state_dict(), made.initial, 1e-2)
 
 
+def test_notices_of_the_sub_models_objectives_are_told_once_with_their_number(monkeypatch):
+    class Telling(Objective):
+        def __call__(self, logits, targets, batch):
+            return logits.logsumexp(dim=1).mean()
+
+        def notices(self):
+            return [f"{len(self.context.members)} members."] if len(self.context.members) > 15 else []
+
+    monkeypatch.setattr(_split_ai, "objective", lambda recipe: Telling())
+    made = selena.train(SMALL, materials(noise(), members=31), STREAMS)
+    telling = [size for size in made.facts["selena"]["sub_model_members"] if size > 15]
+    assert 0 < len(telling) < 4
+    expected = f"In {len(telling)} of 4 sub-models, here the first: {telling[0]} members."
+    assert made.facts["notices"] == [expected]
+    monkeypatch.undo()
+    assert "notices" not in selena.train(SMALL, materials(noise()), STREAMS).facts
+
+
 def test_the_same_streams_give_the_same_bits():
     first, again = (selena.train(SMALL, materials(noise()), STREAMS) for _ in range(2))
     assert same(first.model.state_dict(), again.model.state_dict())
@@ -247,22 +265,25 @@ def test_early_stopping_holds_for_both(fits):
     assert [call[0].patience for call in fits] == [1] * 5
 
 
-def test_one_sub_model_is_in_memory_at_a_time(monkeypatch):
+def test_one_sub_model_is_in_memory_at_a_time_without_a_garbage_collector(monkeypatch):
     alive, most = [], []
     whole = _split_ai.fit
 
     def counting(model, *others):
-        gc.collect()
         alive.append(weakref.ref(model))
         most.append(sum(one() is not None for one in alive))
         return whole(model, *others)
 
     monkeypatch.setattr(_split_ai, "fit", counting)
-    selena.train(SMALL, materials(noise()), STREAMS)
-    assert most == [1, 1, 1, 1]
-    alive.clear(), most.clear()
-    selena.train(SMALL.replace(procedure=Selena(models=4, outside=2, targets="view")), materials(noise()), STREAMS)
-    assert most == [1, 2, 3, 4]
+    gc.disable()
+    try:
+        selena.train(SMALL, materials(noise()), STREAMS)
+        assert most == [1, 1, 1, 1]
+        alive.clear(), most.clear()
+        selena.train(SMALL.replace(procedure=Selena(models=4, outside=2, targets="view")), materials(noise()), STREAMS)
+        assert most == [1, 2, 3, 4]
+    finally:
+        gc.enable()
 
 
 class Constant(nn.Module):

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from reticent.errors import ReticentError, SpecError, TrainingDivergedError
 from reticent.objectives.base import Examples
-from reticent.procedures.base import fresh, objective
+from reticent.procedures.base import fresh, let_go, objective
 from reticent.training.loop import EVALUATION_BATCH, History, fit
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
@@ -93,7 +93,7 @@ def check_sizes(assigned: Tensor, models: int) -> list[int]:
 
 def sub_models(
     recipe: Recipe, materials: Materials, streams: Streams, assigned: Tensor, models: int
-) -> Iterator[tuple[nn.Module, History]]:
+) -> Iterator[tuple[nn.Module, History, list[str]]]:
     """Train the sub-models one after the other, each from its own initialisation and streams.
 
     Args:
@@ -104,7 +104,7 @@ def sub_models(
         models: number of sub-models K.
 
     Yields:
-        A sub-model in eval mode and its history; nothing here holds on to it.
+        A sub-model in eval mode, its history and its objective's notices; nothing here holds on to it.
 
     Raises:
         ReticentError: as training says; the message names the sub-model.
@@ -118,12 +118,15 @@ def sub_models(
             materials.prepare,
             materials.classes,
         )
-        network = fresh(recipe, share, own)
+        network, loss = fresh(recipe, share, own), objective(recipe)
         try:
-            history = fit(network, recipe, share, objective(recipe), own)
+            history = fit(network, recipe, share, loss, own)
         except ReticentError as error:
             raise error.prefixed(f"sub-model {model} of {models}: ") from error
-        yield network, history
+        notices = loss.notices()
+        let_go(loss)
+        del loss
+        yield network, history, notices
         del network
 
 

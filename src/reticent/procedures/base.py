@@ -1,6 +1,6 @@
 """What a procedure is: a function from a recipe and records to a trained model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +93,29 @@ def objective(recipe: Recipe) -> Objective:
         The objective; one serves one run of the loop at a time.
     """
     return OBJECTIVES[recipe.objective.method].build(recipe.objective)
+
+
+def gathered(notices: Sequence[Sequence[str]], parts: str) -> list[str]:
+    """Put together what the objectives of several networks have to say of their runs.
+
+    Args:
+        notices: of each network's objective.
+        parts: what the networks are called, such as "sub-models".
+
+    Returns:
+        The sentences of the first network that has any, with how many have some in front; empty if none has.
+    """
+    telling = [told for told in notices if told]
+    return [f"In {len(telling)} of {len(notices)} {parts}, here the first: {notice}" for notice in (telling or [[]])[0]]
+
+
+def let_go(loss: Objective) -> None:
+    """Cut the ring of a run, its objective and the objective's context, which else waits for the garbage collector.
+
+    Args:
+        loss: an objective whose run is over and that has told its notices; its network is held by it no longer.
+    """
+    vars(loss).pop("context", None)
 
 
 def snapshot(model: nn.Module) -> dict[str, Tensor]:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from reticent.errors import ReticentError, SpecError
 from reticent.procedures import plain
 from reticent.procedures._copies import Copy, average, partition
-from reticent.procedures.base import Trained, fresh, objective, snapshot
+from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, snapshot
 from reticent.spec import Spec
 from reticent.training.loop import History, check_recipe, planned, validation_loss
 from reticent.training.materials import Materials
@@ -77,7 +77,8 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     rounds.train()
     model.eval()
     facts = {"rounds": len(rounds.disagreement), "disagreement": rounds.disagreement, "validation": rounds.validation}
-    return Trained(model, initial, rounds.history, facts={"mist": facts})
+    said = gathered(rounds.notices, "copies of all rounds")
+    return Trained(model, initial, rounds.history, facts={"mist": facts} | ({"notices": said} if said else {}))
 
 
 class _Rounds:
@@ -87,6 +88,7 @@ class _Rounds:
         history: of the first phase's epochs.
         disagreement: mean over copies in the last epoch of each round's second phase; None without one.
         validation: loss of each round's average, where early stopping asks for it.
+        notices: of each copy's objective, round by round.
     """
 
     def __init__(self, model: nn.Module, recipe: Recipe, spec: Mist, materials: Materials, streams: Streams) -> None:
@@ -96,6 +98,7 @@ class _Rounds:
         self.history = History()
         self.disagreement: list[float | None] = []
         self.validation: list[float] = []
+        self.notices: list[list[str]] = []
 
     def train(self) -> None:
         """Go through the rounds, and leave the model with the state that is kept."""
@@ -127,6 +130,7 @@ class _Rounds:
                 copy, lost = self._local(number, rows, own)
             copies.append(copy)
             losses.append(lost)
+            self.notices.append(copy.objective.notices())
         if not any(losses):
             return
         for epoch in range(max(map(len, losses))):
@@ -134,6 +138,8 @@ class _Rounds:
             self.history.loss.append(sum(n * loss for n, loss in given) / sum(n for n, _ in given))
         self.disagreement.append(self._cross(number, copies) if spec.weight and spec.cross_epochs else None)
         self._model.load_state_dict(average([copy.model.state_dict() for copy in copies]))
+        for copy in copies:
+            let_go(copy.objective)
 
     def _local(self, number: int, rows: Tensor, own: Streams) -> tuple[Copy, list[float]]:
         """Train one copy on its part."""

@@ -6,17 +6,18 @@ test accuracy, as the released code does; where the recipe augments, the distill
 non-models say of the same view (released: a distillation without augmentation, here ``targets = "stored"``).
 """
 
-from typing import Annotated, ClassVar, Literal
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
 from annotated_types import Ge, Le
-from torch import Tensor, nn
+from torch import nn
 
 from reticent.errors import SpecError
 from reticent.objectives.base import Objective
 from reticent.objectives.distillation import Distillation
 from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models
-from reticent.procedures.base import Trained, fresh, snapshot
+from reticent.procedures.base import Trained, fresh, gathered, snapshot
 from reticent.spec import Spec
 from reticent.training.loop import fit
 from reticent.training.materials import Materials
@@ -87,34 +88,32 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     views = _views(recipe, spec)
     total = torch.zeros((len(members), materials.classes), dtype=torch.float64, device=materials.prepare.device)
     losses: list[float] = []
+    notices: list[list[str]] = []
     kept: list[nn.Module] = []
-    for network, history in sub_models(recipe, materials, streams, assigned, spec.models):
+    for network, history, told in sub_models(recipe, materials, streams, assigned, spec.models):
         rows = outside_of(assigned, len(losses))
         if len(rows):
             total[rows.to(total.device)] += softened(network, materials, members.take(rows))
         losses.append(history.loss[history.kept])
+        notices.append(told)
         if views:
             kept.append(network.requires_grad_(False))
         del network
     soft = (total / spec.outside).float()
     asked = Views(kept, assigned.to(soft.device), materials.classes) if views else None
-    told = {"sub_model_members": sizes, "sub_model_loss": losses, "targets": "view" if views else "stored"}
-    return _released(_distilling(recipe, spec), materials, streams, Distillation(asked or soft), assigned, soft, told)
+    facts: dict[str, Any] = {
+        "selena": {"sub_model_members": sizes, "sub_model_loss": losses, "targets": "view" if views else "stored"}
+    }
+    said = gathered(notices, "sub-models")
+    made = _released(_distilling(recipe, spec), materials, streams, Distillation(asked or soft))
+    artefacts = {"assignment": assigned, "soft_targets": soft.cpu()}
+    return replace(made, artefacts=artefacts, facts=facts | ({"notices": said} if said else {}))
 
 
-def _released(
-    recipe: Recipe,
-    materials: Materials,
-    streams: Streams,
-    taught: Objective,
-    assigned: Tensor,
-    soft: Tensor,
-    told: dict[str, object],
-) -> Trained:
+def _released(recipe: Recipe, materials: Materials, streams: Streams, taught: Objective) -> Trained:
     model = fresh(recipe, materials, streams)
     initial = snapshot(model)
-    history = fit(model, recipe, materials, taught, streams)
-    return Trained(model, initial, history, {"assignment": assigned, "soft_targets": soft.cpu()}, {"selena": told})
+    return Trained(model, initial, fit(model, recipe, materials, taught, streams))
 
 
 def _spec(recipe: Recipe) -> Selena:

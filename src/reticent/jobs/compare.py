@@ -212,9 +212,7 @@ def _controls(
     same = [one for one in others if one.as_right_as(first)]
     others = [one for one in others if one not in same]
     known = [one for one in others if one.accuracy is not None]
-    notes = [
-        f"{one.name} is right on the same records as {baseline}, which therefore is its control." for one in same
-    ]
+    notes = [f"{one.name} is right on the same records as {baseline}, which therefore is its control." for one in same]
     notes += [
         f"{one.name} has no early-stopped control: its accuracy is not known from margins alone."
         for one in others

@@ -9,6 +9,7 @@ from reticent.outputs import rounding, temperature, top_k
 from reticent.outputs.rounding import Rounding
 from reticent.outputs.temperature import Temperature
 from reticent.outputs.top_k import TopK
+from reticent.signals.matrix import margin
 
 KNOWN = {c: context(np.zeros((2 * c, 3), dtype=np.float32), classes=c) for c in (2, 3, 5, 10)}
 
@@ -99,3 +100,11 @@ def test_many_digits_tell_all():
     logits = some(3)
     made = answers(rounding, Rounding(digits=15), logits)
     assert torch.allclose(made.softmax(dim=1), logits.softmax(dim=1), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_margin_of_a_label_that_is_told_stays(k):
+    logits = some(10)
+    told = answers(top_k, TopK(k=k), logits).numpy()
+    labels = np.argsort(-logits.numpy(), axis=1)[:, k - 1]
+    assert np.allclose(margin(told, labels), margin(logits.numpy(), labels), rtol=0, atol=1e-11)

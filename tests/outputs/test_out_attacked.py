@@ -13,11 +13,16 @@ from reticent.attacks.lira import Lira
 from reticent.attacks.rmia import Rmia
 from reticent.auditing.roc import auc
 from reticent.data.membership import Membership
+from reticent.data.records import Records
+from reticent.errors import ModelError
 from reticent.outputs import OUTPUTS
 from reticent.outputs.rounding import Rounding
 from reticent.outputs.temperature import Temperature
 from reticent.outputs.top_k import TopK
+from reticent.signals.look import look
 from reticent.signals.matrix import Signals
+from reticent.signals.queries import Queries
+from reticent.training.data import Preparation
 
 MODELS, RECORDS = 12, 60
 
@@ -93,3 +98,14 @@ def test_with_more_classes_temperature_changes_little_for_an_adaptive_attacker(c
     )
     assert plain > 0.75
     assert abs(plain - hidden) < 0.03
+
+
+def test_a_model_that_answers_probabilities_is_found_out_behind_a_defense_too():
+    data = Records.make(np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32), np.arange(30) % 3)
+    prepare = Preparation(data, torch.device("cpu"))
+    examples, known = prepare.examples(data, np.arange(30)), context(data.x, classes=3)
+    network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Softmax(dim=1)).eval()
+    for spec in (None, Temperature(), TopK(k=1)):
+        output = None if spec is None else OUTPUTS[spec.method].build(spec, known)
+        with pytest.raises(ModelError, match="the model answers probabilities"):
+            look(network, examples, prepare, 3, Queries(), output)

@@ -76,6 +76,7 @@ def look(
     count, views = len(examples), len(queries.views())
     logits = np.empty((count, classes), dtype=np.float32)
     margins = np.empty((count, views), dtype=np.float32)
+    own = logits if output is None else np.empty_like(logits)
     bad = 0
     for start in range(0, count, EVALUATION_BATCH):
         rows = slice(start, min(start + EVALUATION_BATCH, count))
@@ -88,8 +89,9 @@ def look(
             answer = (logits64 if output is None else output(logits64, x)).cpu().numpy()
             margins[rows, query] = margin(answer, labels)
             if query == 0:
+                own[rows] = logits64.cpu().numpy()
                 logits[rows] = answer
-    if not bad and probabilities(logits):
+    if not bad and probabilities(own):
         raise ModelError(
             "the model answers probabilities (every row is positive and sums to 1): expected logits; "
             "leave its softmax out, and train with a loss that takes logits"

@@ -101,10 +101,10 @@ def test_with_more_classes_temperature_changes_little_for_an_adaptive_attacker(c
 
 
 def test_a_model_that_answers_probabilities_is_found_out_behind_a_defense_too():
-    data = Records.make(np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32), np.arange(30) % 3)
+    data = Records.make(np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32), np.arange(30) % 3)
     prepare = Preparation(data, torch.device("cpu"))
     examples, known = prepare.examples(data, np.arange(30)), context(data.x, classes=3)
-    network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Softmax(dim=1)).eval()
+    network = torch.nn.Softmax(dim=1).eval()
     for spec in (None, Temperature(), TopK(k=1)):
         output = None if spec is None else OUTPUTS[spec.method].build(spec, known)
         with pytest.raises(ModelError, match="the model answers probabilities"):

@@ -24,7 +24,7 @@ from reticent.signals.matrix import Signals
 from reticent.signals.queries import Queries
 from reticent.training.data import Preparation
 
-MODELS, RECORDS = 12, 60
+MODELS, RECORDS = 10, 60
 
 
 def leaking(classes, seed=0):

@@ -1,5 +1,5 @@
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -53,6 +53,7 @@ def test_numbers_are_bounded_on_both_sides():
     ]
 
 
+@settings(max_examples=60, deadline=None)
 @given(answers=ROWS, logits=ROWS)
 def test_once_stored_the_same_columns_are_on_top(answers, logits):
     made, own = keep_top(torch.from_numpy(answers), torch.from_numpy(logits)).float(), torch.from_numpy(logits).float()
@@ -60,6 +61,7 @@ def test_once_stored_the_same_columns_are_on_top(answers, logits):
     assert bool((made.double().abs() <= LARGEST * (1 + 1e-7)).all())
 
 
+@settings(max_examples=60, deadline=None)
 @given(answers=ROWS, logits=ROWS)
 def test_it_is_its_own_repetition(answers, logits):
     own = torch.from_numpy(logits)
@@ -67,6 +69,7 @@ def test_it_is_its_own_repetition(answers, logits):
     assert torch.equal(keep_top(once, own), once)
 
 
+@settings(max_examples=60, deadline=None)
 @given(answers=ROWS, logits=ROWS)
 def test_no_column_below_the_top_is_raised_and_their_order_stays(answers, logits):
     own, given_ = torch.from_numpy(logits), torch.from_numpy(answers)

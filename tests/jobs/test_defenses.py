@@ -58,6 +58,11 @@ def test_what_is_wrong_is_said(given, error, words):
 
 def test_a_recipe_that_names_another_method_is_refused():
     assert defended({"epochs": 3}, "relaxloss") == {"epochs": 3, "objective": {"name": "relaxloss"}}
+    options = {"procedure": {"noise": 2.0}}
+    assert defended(options, "dpsgd") == {"procedure": {"name": "dpsgd", "noise": 2.0}}
+    assert defended(options, "dpsgd:noise=2.0") == {"procedure": {"name": "dpsgd", "noise": 2.0}}
+    with pytest.raises(SpecError, match=r"procedure.noise is 2.0, and the defense has noise=1.0: leave one"):
+        defended(options, "dpsgd:noise=1.0")
     with pytest.raises(SpecError, match="objective is 'hamp'"):
         defended({"objective": "hamp"}, "relaxloss")
     with pytest.raises(SpecError, match="leave one of the two out"):

@@ -146,7 +146,7 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
     seconds = {"training": clock.lap()}
     signals, others = population_signals.signals(job.population, store, made)
     problem = Problem.make(signals, job.population.membership, population=others)
-    settings = Settings.of(job.config)
+    settings = Settings.of(job.config, document.accountant(made))
     measured = measure(problem, job.attacks, settings, labellings=job.labellings, progress=tell)
     seconds["scoring"] = clock.lap()
     unaware = None
@@ -184,7 +184,7 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         | {"config": canonical(job.config)},
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
-        cannot_say=_limits(job, facts),
+        cannot_say=[*_limits(job, facts), *document.notices(made)],
     )
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)

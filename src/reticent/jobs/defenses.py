@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.errors import MissingExtraError, SpecError, UnknownNameError, nearest
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
@@ -91,6 +91,8 @@ def _clashes(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         except SpecError:
             refused[one].append(other)
             refused[other].append(one)
+        except MissingExtraError:
+            continue  # What has meaning does not depend on what is installed.
     return {name: tuple(others) for name, others in refused.items()}
 
 
@@ -142,7 +144,8 @@ def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Opt
         The fields, with the parts that the defense stands for.
 
     Raises:
-        SpecError: the recipe names another method for one of them, or is not undefended where the defense is "none".
+        SpecError: the recipe names another method for one of them, gives an option another value, or is not undefended
+            where the defense is "none".
     """
     parts = parts_of(defense)
     for part in PARTS:
@@ -154,7 +157,22 @@ def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Opt
                 f"{part} is {name!r}, and the defense {defense!r} is another: leave one of the two out, or join them "
                 "with +"
             )
-    return {**recipe, **parts}
+    return {**recipe, **{part: _joined(part, recipe.get(part), options) for part, options in parts.items()}}
+
+
+def _joined(part: str, given: Any, options: Options) -> Options:
+    """Put options that stand in the recipe to those that stand with the defense.
+
+    Raises:
+        SpecError: one is given in both places, and differs.
+    """
+    told = dict(given) if isinstance(given, Mapping) else {}
+    for key, value in options.items():
+        if key != "name" and told.get(key, value) != value:
+            raise SpecError(
+                f"{part}.{key} is {told[key]!r}, and the defense has {key}={value!r}: leave one of the two out"
+            )
+    return {**told, **options}
 
 
 def _piece(text: str) -> tuple[str, Options]:

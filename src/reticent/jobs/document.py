@@ -145,6 +145,38 @@ def population_facts(population: "Population", made: "Sequence[Made]") -> dict[s
     }
 
 
+def accountant(made: "Sequence[Made]") -> dict[str, Any] | None:
+    """State the epsilon that training proves: the largest of all models, at the largest delta.
+
+    Args:
+        made: one entry a model.
+
+    Returns:
+        ``epsilon``, ``delta`` and ``source``, or None where a model has no accountant.
+    """
+    told = [one.facts.get("accountant") for one in made]
+    known = [one for one in told if one is not None and one.get("epsilon") is not None]
+    if not known or len(known) < len(told):
+        return None
+    return {
+        "epsilon": max(float(one["epsilon"]) for one in known),
+        "delta": max(float(one["delta"]) for one in known),
+        "source": " and ".join(sorted({str(one["source"]) for one in known})),
+    }
+
+
+def notices(made: "Sequence[Made]") -> list[str]:
+    """Gather what training has to say of its models, each sentence once.
+
+    Args:
+        made: one entry a model.
+
+    Returns:
+        Sentences, in the order of the models.
+    """
+    return list(dict.fromkeys(str(said) for one in made for said in one.facts.get("notices", ())))
+
+
 def health(made: "Sequence[Made]") -> list[dict[str, Any]]:
     """Find models that label their own members no better than the largest class would.
 

@@ -40,6 +40,7 @@ class Settings:
         confidence: of every interval.
         delta: of the bounds on epsilon.
         promised: the epsilon, at `delta`, that the training is said to keep, or None.
+        computed: ``epsilon``, ``delta`` and ``source`` that training proves by itself, or None.
     """
 
     seed: int
@@ -47,24 +48,29 @@ class Settings:
     confidence: float = 0.95
     delta: float = 1e-5
     promised: float | None = None
+    computed: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, config: AttackConfig) -> "Settings":
+    def of(cls, config: AttackConfig, computed: Mapping[str, Any] | None = None) -> "Settings":
         """Take the settings out of a configuration.
 
         Args:
             config: what the user said.
+            computed: what training proves by itself; its delta is that of the bounds, so that both speak of the same
+                promise, unless the user gives a delta or states an epsilon.
 
         Returns:
             The settings.
         """
-        return cls(config.seed, config.replicates, config.confidence, config.delta, config.promised_epsilon)
+        follow = computed is not None and config.promised_epsilon is None and "delta" not in config.model_fields_set
+        delta = float(computed["delta"]) if computed is not None and follow else config.delta
+        return cls(config.seed, config.replicates, config.confidence, delta, config.promised_epsilon, computed)
 
     @property
     def accountant(self) -> dict[str, Any] | None:
-        """The promise in the form of ``audit.json``."""
+        """The promise in the form of ``audit.json``; what the user states goes before what training proves."""
         if self.promised is None:
-            return None
+            return None if self.computed is None else dict(self.computed)
         return {"epsilon": self.promised, "delta": self.delta, "source": "given"}
 
 

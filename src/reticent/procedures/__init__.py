@@ -10,7 +10,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         dpsgd.train,
         "Each record's gradient is clipped and noise is added, so that an epsilon is proved.",
         paper="Abadi et al. (2016), CCS",
-        cost="2 to 6 times the seconds, and the memory of one gradient a record",
+        cost="1.5 to 4 times plain training, and the memory of one gradient a record",
         check=dpsgd.check,
         network=dpsgd.network,
     ),

@@ -133,10 +133,11 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     noise, spent = _noise(spec, steps)
     initial = snapshot(model)
     mechanism = Mechanism(rate, noise, spec.max_norm, spec.micro_batch)
+    loss = objective(recipe)
     with _dp_layers.per_record(model) as hooks:
         make = partial(PrivateRun, mechanism=mechanism, hooks=hooks)
-        history = fit(model, recipe, materials, objective(recipe), streams, make=make)
-    facts: dict[str, Any] = {"notices": _notices(spec, spent, replaced)}
+        history = fit(model, recipe, materials, loss, streams, make=make)
+    facts: dict[str, Any] = {"notices": [*_notices(spec, spent, replaced), *loss.notices()]}
     if spent is not None:
         facts["accountant"] = {
             "epsilon": spent.epsilon,

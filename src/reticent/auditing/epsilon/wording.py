@@ -75,6 +75,21 @@ def rounded_down(value: float) -> str:
     return digits(math.floor(value * 10**places + 1e-9) / 10**places)
 
 
+def rounded_up(value: float) -> str:
+    """Write an upper limit with three digits, never less than it is.
+
+    Args:
+        value: 0 or above.
+
+    Returns:
+        Its digits.
+    """
+    if value == 0:
+        return "0"
+    places = 2 - math.floor(math.log10(value))
+    return digits(math.ceil(value * 10**places - 1e-9) / 10**places)
+
+
 def digits(value: float) -> str:
     """Write a number without an exponent.
 
@@ -91,7 +106,7 @@ def _beside(lower: float, delta: float, accountant: Mapping[str, Any]) -> str:
     at = f" (at delta {digits(accountant['delta'])})" if accountant["delta"] != delta else ""
     who, promise, wrong = "accountant", "the accountant proves at most ", "the noise is not added as it assumes, or "
     wrong += "another of its assumptions does not hold"
-    promise += f"{digits(accountant['epsilon'])}{at}"
+    promise += f"{rounded_up(accountant['epsilon'])}{at}"
     if stated(accountant):
         who, wrong = "promise", "the training does not keep it"
         promise = f"epsilon at most {digits(accountant['epsilon'])}{at}, as stated by the user, not computed"

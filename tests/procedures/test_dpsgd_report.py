@@ -1,0 +1,103 @@
+"""The accountant's epsilon and the notices of training, on their way into the audit and its report."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent.auditing.epsilon.wording import rounded_up, sentence
+from reticent.jobs import document
+from reticent.jobs.attacks import AttackConfig
+from reticent.jobs.defenses import catalogue
+from reticent.jobs.measure import Settings
+from reticent.population.worker import Made
+from reticent.procedures.dpsgd import WITHOUT_NOISE
+
+PRV = {"epsilon": 2.5, "delta": 1e-5, "source": "prv"}
+
+
+def made(*facts):
+    return [Made(i, "a", "b", dict(one), fresh=True) for i, one in enumerate(facts)]
+
+
+def test_the_largest_epsilon_at_the_largest_delta_stands_for_all_models():
+    other = {"epsilon": 2.0, "delta": 1e-4, "source": "rdp", "noise": 1.0}
+    both = document.accountant(made({"accountant": PRV}, {"accountant": other}))
+    assert both == {"epsilon": 2.5, "delta": 1e-4, "source": "prv and rdp"}
+    assert document.accountant(made({"accountant": PRV}, {"accountant": PRV})) == PRV
+
+
+@pytest.mark.parametrize("lacking", [{}, {"accountant": None}, {"accountant": {"delta": 1e-5, "source": "prv"}}])
+def test_a_model_without_an_accountant_leaves_none_for_all(lacking):
+    assert document.accountant(made({"accountant": PRV}, lacking)) is None
+    assert document.accountant(made(lacking)) is None
+
+
+def test_notices_are_told_once_and_in_order():
+    assert document.notices(made({"notices": ["One.", "Two."]}, {}, {"notices": ["Two.", "Three."]})) == [
+        "One.",
+        "Two.",
+        "Three.",
+    ]
+
+
+def test_bounds_take_the_accountants_delta_unless_the_user_says_otherwise():
+    computed = PRV | {"delta": 1e-6}
+    assert Settings.of(AttackConfig(), computed).delta == 1e-6
+    assert Settings.of(AttackConfig(), computed).accountant == computed
+    assert Settings.of(AttackConfig(delta=1e-5), computed).delta == 1e-5
+    assert Settings.of(AttackConfig(delta=1e-3), computed).accountant == computed
+    assert Settings.of(AttackConfig()).delta == 1e-5
+    assert Settings.of(AttackConfig()).accountant is None
+    stated = Settings.of(AttackConfig(promised_epsilon=1.0), computed)
+    assert (stated.delta, stated.accountant) == (1e-5, {"epsilon": 1.0, "delta": 1e-5, "source": "given"})
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (7.8894, "7.89"), (7.991, "8"), (8.0, "8"), (0.012341, "0.0124"), (123.2, "124")]
+)
+def test_an_upper_bound_is_rounded_up(value, text):
+    assert rounded_up(value) == text
+    assert float(text) >= value
+    said = sentence(0.0, 1e-5, 0.95, {"epsilon": value, "delta": 1e-5, "source": "prv"})
+    assert said.endswith(f"the accountant proves at most {text}.")
+
+
+def audited(folder, **values):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    x = (rng.normal(size=(120, 6)) + np.eye(3, 6)[y]).astype(np.float32)
+    common = {"models": 4, "epochs": 4, "batch_size": 16, "attacks": "loss", "architecture__widths": [8]}
+    where = {"store": str(folder / "store"), "out": str(folder / "out"), "workers": 1}
+    return reticent.audit(dataset=(x, y), defense="dpsgd", **common, **where, **values)
+
+
+def test_an_audit_shows_both_numbers(tmp_path):
+    made = audited(tmp_path, recipe__procedure__epsilon=4.0)
+    told = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))["epsilon"]
+    assert 0.98 * 4 <= told["accountant"]["epsilon"] <= 4
+    assert (told["accountant"]["source"], told["accountant"]["delta"], told["delta"]) == ("prv", 1e-5, 1e-5)
+    assert told["consistent"] is True
+    assert told["lower"] <= told["accountant"]["epsilon"]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "the accountant proves at most" in page
+    assert "measured: at least" in page
+    again = audited(tmp_path, recipe__procedure__epsilon=4.0, delta=1e-3)
+    assert again.document["epsilon"]["delta"] == 1e-3
+    assert again.document["epsilon"]["accountant"] == made.document["epsilon"]["accountant"]
+
+
+def test_clipping_alone_has_no_epsilon_and_says_so(tmp_path):
+    told = audited(tmp_path, recipe__procedure__noise=0.0).document
+    assert told["epsilon"]["accountant"] is None
+    assert WITHOUT_NOISE in told["verdict"]["cannot_say"]
+    assert "there is no guarantee and no epsilon" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_defenses_are_listed_without_opacus(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opacus", None)
+    (told,) = [one for one in catalogue() if one.name == "dpsgd"]
+    assert {"relaxloss", "ppb"} <= set(told.refused)
+    assert not {"hamp", "ccl", "temperature"} & set(told.refused)

@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from reticent.errors import InputError, ReticentError, nearest
 
 INSTALLED = {"site-packages", "dist-packages"}
 """Folders of installed packages, which are not a user's own code."""
+STANDARD = Path(sysconfig.get_paths()["stdlib"]).resolve()
+"""Folder of Python's own modules, which are none either."""
 SEEN = "__reticent_source__"
 """Where a loaded module keeps the hash of the file that it was loaded from."""
 
@@ -126,9 +129,12 @@ def _missing(module_name: str) -> bool:
 
 def _sources(module: ModuleType) -> list[tuple[str, Path]]:
     """List name and file of a module and of all that it imports from the folder its top package lies in."""
-    if getattr(module, "__file__", None) is None or INSTALLED.intersection(Path(str(module.__file__)).parts):
+    if getattr(module, "__file__", None) is None:
         return []
-    root = Path(str(module.__file__)).resolve().parent
+    file = Path(str(module.__file__)).resolve()
+    if INSTALLED.intersection(file.parts) or file.is_relative_to(STANDARD):
+        return []
+    root = file.parent
     depth = module.__name__.count(".") + hasattr(module, "__path__")
     root = root.parents[depth - 1] if depth else root
     found: dict[str, Path] = {}

@@ -131,10 +131,10 @@ def _sources(module: ModuleType) -> list[tuple[str, Path]]:
     """List name and file of a module and of all that it imports from the folder its top package lies in."""
     if getattr(module, "__file__", None) is None:
         return []
-    file = Path(str(module.__file__)).resolve()
-    if INSTALLED.intersection(file.parts) or file.is_relative_to(STANDARD):
+    own = Path(str(module.__file__)).resolve()
+    if INSTALLED.intersection(own.parts) or own.is_relative_to(STANDARD):
         return []
-    root = file.parent
+    root = own.parent
     depth = module.__name__.count(".") + hasattr(module, "__path__")
     root = root.parents[depth - 1] if depth else root
     found: dict[str, Path] = {}

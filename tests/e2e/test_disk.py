@@ -47,6 +47,7 @@ def refused(result):
     return message
 
 
+@pytest.mark.slow
 def test_a_full_disk_of_the_store(small_disk, tmp_path):
     store = small_disk("3m") / "store"
     refused(audit(tmp_path, store, tmp_path / "out"))

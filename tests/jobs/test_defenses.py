@@ -46,7 +46,7 @@ def test_an_option_goes_to_the_part_that_has_it():
         ({"level": 2}, SpecError, "expected a name"),
         ("relaxloss+hamp", SpecError, "are both a loss"),
         ("relaxloss:level", SpecError, "name:option=value"),
-        ({"name": "relaxloss", "levle": 2}, SpecError, "did you mean 'level'"),
+        ({"name": "relaxloss", "leval": 2}, SpecError, "did you mean 'level'"),
         ({"name": "relaxloss:level=1", "level": 2}, SpecError, "given twice"),
         ({"name": "none", "level": 2}, SpecError, "there are none"),
     ],

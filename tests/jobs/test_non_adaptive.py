@@ -1,4 +1,4 @@
-"""The attacker who does not know of the defense: equal to the adaptive one where there is no defense; the twin is out."""
+"""The attacker who does not know of the defense: without one, he is equal to the one who does; the twin is out."""
 
 import numpy as np
 import pytest

@@ -12,8 +12,8 @@ from reticent.procedures.plain import train
 from reticent.training.data import Preparation
 from reticent.training.loop import planned
 from reticent.training.materials import Materials, forward
-from reticent.training.run import batch_sizes
 from reticent.training.recipe import Recipe
+from reticent.training.run import batch_sizes
 from reticent.training.streams import Streams
 
 SMALL = Recipe(architecture=MLP(widths=(16,)), epochs=4, batch_size=16, learning_rate=0.01)

@@ -177,6 +177,7 @@ NULLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", NULLS, ids=str)
 def test_no_group_is_named_where_groups_are_alike(options):
     named = [found(seed, None, **options)["most_exposed"] is not None for seed in range(200)]

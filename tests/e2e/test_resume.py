@@ -70,7 +70,7 @@ def uninterrupted(tmp_path_factory):
 @pytest.mark.parametrize(
     ("moment", "workers"),
     [
-        (while_writing, 1),
+        pytest.param(while_writing, 1, marks=pytest.mark.slow),
         pytest.param(mid_model, 2, marks=pytest.mark.slow),
         pytest.param(between_models, 2, marks=pytest.mark.slow),
         pytest.param(mid_model, 1, marks=pytest.mark.slow),

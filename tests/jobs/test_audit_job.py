@@ -171,6 +171,7 @@ def validation_loss(records, weights):
     return np.mean(np.log(np.exp(x).sum(axis=1)) - x[np.arange(len(x)), records.y])
 
 
+@pytest.mark.slow
 def test_early_stopping_keeps_the_best_epoch_and_audits_no_validation_record(tmp_path):
     audited = quick(tmp_path, epochs=60, patience=1, validation=100, learning_rate=0.03)
     assert audited.document["data"]["roles"] == {"audited": 200, "validation": 100, "reference": 0, "population": 0}
@@ -189,6 +190,7 @@ def test_early_stopping_keeps_the_best_epoch_and_audits_no_validation_record(tmp
     assert again.document["environment"]["models_found"] == 0
 
 
+@pytest.mark.slow
 def test_mirrored_pictures_are_asked_about_too(images, tmp_path):
     usual = {"dataset": images, "records": 100, "architecture": "mlp", "attacks": ["lira"]}
     plainly = quick(tmp_path, **usual)
@@ -201,6 +203,7 @@ def test_mirrored_pictures_are_asked_about_too(images, tmp_path):
     assert "data:image/png" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_rmia_compares_with_records_that_no_model_sees(tmp_path):
     def held(scores, count):
         return np.allclose(scores * count, np.rint(scores * count), atol=1e-9)

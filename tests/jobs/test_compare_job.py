@@ -79,6 +79,7 @@ def test_files_are_written_and_the_document_is_the_file(compared):
     assert "comparison" in stages
 
 
+@pytest.mark.slow
 def test_audits_that_ran_give_the_same_comparison_and_nothing_is_trained_again(compared):
     folder, done, _ = compared
     seen = []
@@ -98,6 +99,7 @@ def test_audits_that_ran_give_the_same_comparison_and_nothing_is_trained_again(c
     assert "seconds" not in json.dumps(numbers[0])
 
 
+@pytest.mark.slow
 def test_without_the_early_stopped_control(compared):
     folder, _, _ = compared
     names = [folder / "out" / "plain", folder / "out" / "decay"]
@@ -107,6 +109,7 @@ def test_without_the_early_stopped_control(compared):
     assert (folder / "bare" / "compare.md").read_text().startswith("## Comparison")
 
 
+@pytest.mark.slow
 def test_a_recipe_that_is_as_accurate_as_the_whole_baseline_is_told_so(compared):
     folder, _, _ = compared
     done = reticent.compare(
@@ -116,6 +119,7 @@ def test_a_recipe_that_is_as_accurate_as_the_whole_baseline_is_told_so(compared)
     assert any("plain is more accurate than decay at any epoch" in note for note in done.document["cannot_say"])
 
 
+@pytest.mark.slow
 def test_the_baseline_must_be_a_row_and_the_rate_one_of_the_audits(compared):
     folder, _, _ = compared
     runs = [folder / "out" / "plain", folder / "out" / "decay"]
@@ -134,6 +138,7 @@ def outputs(path, membership, gap, seed):
     return path
 
 
+@pytest.mark.slow
 def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
     membership = reticent.Membership.draw(8, 300, 0).matrix
     files = [outputs(tmp_path / f"{name}.npz", membership, gap, 1) for name, gap in (("leaky", 3.0), ("tight", 0.0))]
@@ -146,6 +151,7 @@ def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
     assert done.document["data"]["name"] == "given outputs"
 
 
+@pytest.mark.slow
 def test_a_recipe_and_itself_are_a_tie(tmp_path):
     done = reticent.compare(
         recipes={"one": {}, "same": {}}, **SMALL, early_stopped=False, store=tmp_path / "s", out=tmp_path / "o"

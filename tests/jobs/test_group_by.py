@@ -263,6 +263,7 @@ def test_a_column_that_is_no_feature_may_have_gaps_and_any_texts(tmp_path):
         prepare(chosen(None, {"dataset": "digits", "not_features": ["id"]}))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not (SHARED / "make_official.py").is_file(), reason=f"the copies of the real data are not at {SHARED}"
 )

@@ -185,6 +185,7 @@ def test_the_command_refuses_an_unknown_group(capfd):
     assert "did you mean 'metrics'?" in err
 
 
+@pytest.mark.slow
 def test_an_interruption_exits_with_130_and_leaves_nothing_behind(folder):
     process = subprocess.Popen(
         [sys.executable, "-m", "reticent", "selftest", "--only", "engine"], stderr=subprocess.PIPE, text=True

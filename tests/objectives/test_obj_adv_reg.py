@@ -130,6 +130,7 @@ def test_the_attack_network_has_the_layers_of_the_paper_and_starts_at_one_half()
     assert not same(state(attacker), state(Attacker(30, generator(1))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", ["mse", "bce"])
 def test_the_attack_network_learns_who_is_a_member(fit):
     """Its score is higher for members: sure answers are theirs here."""
@@ -257,6 +258,7 @@ def test_the_released_regulariser_lies_between_minus_and_plus_one_half_of_the_we
     assert -2 <= whole - plain <= 2
 
 
+@pytest.mark.slow
 def test_an_attack_network_that_never_woke_is_told_of():
     recipe = SMALL.replace(epochs=3)
     idle = train(recipe.replace(objective=AdvReg(attacker_learning_rate=1e-9)), materials(blobs()), Streams(0, 0))

@@ -32,6 +32,7 @@ def attacks(document):
     return {one["name"]: one for one in document["attacks"]}
 
 
+@pytest.mark.slow
 def test_an_audit_of_an_output_defense_trains_nothing_again_and_says_what_it_was(audit, tmp_path):
     plain, defended = audit(), audit("--set", "output.name=hamp-output")
     kinds = [json.loads(file.read_text())["kind"] for file in tmp_path.glob("store/runs/*/spec.json")]

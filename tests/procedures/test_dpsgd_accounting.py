@@ -155,6 +155,7 @@ def test_epsilon_falls_with_noise_and_grows_with_steps_and_rate():
     assert rates == sorted(rates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accountant", ["prv", "rdp"])
 @pytest.mark.parametrize(
     ("epsilon", "steps"),

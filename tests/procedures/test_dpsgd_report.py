@@ -74,6 +74,7 @@ def audited(folder, **values):
     return reticent.audit(dataset=(x, y), defense="dpsgd", **common, **where, **values)
 
 
+@pytest.mark.slow
 def test_an_audit_shows_both_numbers(tmp_path):
     made = audited(tmp_path, recipe__procedure__epsilon=4.0)
     told = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))["epsilon"]

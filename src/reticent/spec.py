@@ -145,6 +145,21 @@ def identity(value: Any) -> str:
     return hashlib.sha256(f"{FORMAT}\n{text(value)}".encode()).hexdigest()[:20]
 
 
+def toml_or_text(text: str) -> Any:
+    """Read a value as TOML, or else as a text.
+
+    Args:
+        text: what the user wrote.
+
+    Returns:
+        A number, a truth value, a list or a text.
+    """
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.strip()
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file.
 

@@ -4,7 +4,7 @@ import pytest
 
 from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
 from reticent.jobs.config import AuditConfig, chosen, gather, prepare
-from reticent.jobs.defenses import NONE, PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
+from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
 from reticent.jobs.entrants import entrants
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.outputs.temperature import Temperature
@@ -40,7 +40,7 @@ def test_an_option_goes_to_the_part_that_has_it():
     ("given", "error", "words"),
     [
         ("relaxlos", UnknownNameError, "did you mean 'relaxloss'"),
-        ("plain", UnknownNameError, "unknown defense 'plain'"),
+        ("plain", SpecError, "part of the undefended recipe"),
         ("function", UnknownNameError, "unknown defense"),
         ("", SpecError, "expected a name such as relaxloss"),
         ({"level": 2}, SpecError, "expected a name"),
@@ -97,8 +97,6 @@ def test_every_line_of_the_tables_is_listed_and_told():
         assert one.cost, name
     with pytest.raises(UnknownNameError, match="did you mean"):
         explained("hampp")
-    with pytest.raises(UnknownNameError):
-        explained(NONE)
 
 
 def test_no_name_stands_in_two_tables():
@@ -127,3 +125,41 @@ def test_all_rows_share_the_reference_records_that_one_of_them_needs():
     assert sizes[0]["reference"] == 1797 // 5
     with pytest.raises(RolesError, match="give --reference N"):
         prepare(chosen(None, {"models": 4, "epochs": 1, "defense": "adv-reg", "reference": 0}))
+
+
+@pytest.mark.parametrize("defense", ["dpsgd", "selena", "mist"])
+def test_a_training_function_is_not_silently_replaced(defense):
+    with pytest.raises(SpecError, match=f"a function of yours, which stands in the place of {defense}"):
+        defended({"procedure": "mine:train"}, defense)
+
+
+def test_commas_in_lists_and_signs_in_numbers_part_nothing():
+    assert parts_of("memguard:widths=[64,32],budget=0.5")["output"] == {
+        "name": "memguard",
+        "widths": [64, 32],
+        "budget": 0.5,
+    }
+    assert parts_of("past:weight=1e+2+memguard")["objective"] == {"name": "past", "weight": 100.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("none:x=1", "part of the undefended recipe"),
+        ("cross-entropy", "part of the undefended recipe"),
+        ("relaxloss:level=0.5,level=2", "given twice"),
+    ],
+)
+def test_no_option_is_dropped_in_silence(given, words):
+    with pytest.raises(SpecError, match=words):
+        parts_of(given)
+
+
+@pytest.mark.parametrize("output", ["memguard", "hamp-output"])
+def test_a_proof_is_not_put_beside_answers_that_it_does_not_cover(output):
+    with pytest.raises(SpecError, match="looks at the members themselves"):
+        prepare(chosen(None, SMALL | {"reference": 100, "defense": f"dpsgd:epsilon=8+{output}"}))
+    prepare(chosen(None, SMALL | {"reference": 100, "defense": f"dpsgd:epsilon=8+{output}"} | OK[output]))
+
+
+OK = {"memguard": {"defense": "dpsgd+top-k"}, "hamp-output": {"defense": "dpsgd+hamp-output:features=bits"}}

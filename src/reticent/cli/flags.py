@@ -1,6 +1,5 @@
 """The flags that every verb shares, as one dataclass that cyclopts flattens."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from reticent.errors import SpecError, nearest
+from reticent.spec import toml_or_text
 
 
 @Parameter(name="*")
@@ -141,7 +141,4 @@ def setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise SpecError(f"--set {text}: expected key=value, such as attack.lira.variance=pooled")
-    try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key.strip(), value.strip()
+    return key.strip(), toml_or_text(value)

@@ -4,7 +4,7 @@ A defense is an objective, a procedure, an output defense, or several of them jo
 ``relaxloss``, ``dpsgd:epsilon=8``, ``selena:models=10,outside=4+relaxloss``. The three tables are all there is to know.
 """
 
-import tomllib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,11 +12,13 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from reticent import usercode
 from reticent.errors import MissingExtraError, SpecError, UnknownNameError, nearest
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.procedures.check import check
+from reticent.spec import toml_or_text
 from reticent.training.recipe import Recipe
 
 Options = dict[str, Any]
@@ -27,6 +29,10 @@ UNDEFENDED: dict[str, str] = {
     name: field.default.method for name, field in Recipe.model_fields.items() if name in PARTS
 }
 """The method that fills each field of the undefended recipe."""
+JOIN = re.compile(r"\+(?=\s*[a-z])")
+"""Between two defenses; a plus sign inside a number is none."""
+COMMA = re.compile(r",(?![^\[]*\])")
+"""Between two options; a comma inside a list is none."""
 KINDS = {"objective": "a loss", "procedure": "a way of training", "output": "a change of the answers"}
 
 
@@ -116,9 +122,9 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
     if not isinstance(text, str) or not text.strip():
         raise SpecError(f"defense: expected a name such as relaxloss, or a table with a name, got {defense!r}")
     chosen: dict[str, Options] = {}
-    for piece in text.split("+"):
+    for piece in JOIN.split(text):
         name, options = _piece(piece.strip())
-        if name == NONE:
+        if name == NONE and not options:
             continue
         part = _part(name)
         if part in chosen:
@@ -151,8 +157,14 @@ def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Opt
     for part in PARTS:
         given = recipe.get(part)
         name = given.get("name") if isinstance(given, Mapping) else given
+        own = usercode.is_import_string(str(name))
+        if own and part in parts:
+            raise SpecError(
+                f"{part} is {name!r}, a function of yours, which stands in the place of {parts[part]['name']}: leave "
+                "one of the two out, or do inside the function what the defense does"
+            )
         wanted = parts[part]["name"] if part in parts else UNDEFENDED[part] if not parts else name
-        if name is not None and name != wanted and ":" not in str(name):
+        if name is not None and name != wanted and not own:
             raise SpecError(
                 f"{part} is {name!r}, and the defense {defense!r} is another: leave one of the two out, or join them "
                 "with +"
@@ -183,11 +195,14 @@ def _piece(text: str) -> tuple[str, Options]:
     """
     name, colon, rest = text.partition(":")
     options: Options = {}
-    for pair in rest.split(",") if colon else []:
+    for pair in COMMA.split(rest) if colon else []:
         key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
+        name_of = key.strip().replace("-", "_")
+        if not equals or not name_of:
             raise SpecError(f"defense {text!r}: expected name:option=value,option=value, got {pair!r}")
-        options[key.strip().replace("-", "_")] = value_of(value)
+        if name_of in options:
+            raise SpecError(f"defense {text!r}: {name_of} is given twice: leave one out")
+        options[name_of] = toml_or_text(value)
     return name.strip(), options
 
 
@@ -229,22 +244,13 @@ def undefended(recipe: Recipe) -> Recipe:
     return plain
 
 
-def value_of(text: str) -> Any:
-    """Read an option's value as TOML, or else as a text.
-
-    Args:
-        text: what the user wrote.
-
-    Returns:
-        A number, a truth value, a list or a text.
-    """
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text.strip()
-
-
 def _part(name: str) -> str:
+    if name in {NONE, *UNDEFENDED.values()}:
+        what = "options" if name == NONE else "it by name"
+        raise SpecError(
+            f"defense: {name!r} is a part of the undefended recipe, which is none: leave {what} out, or give a name of "
+            "reticent defenses"
+        )
     known = {key: part for part, table in PARTS.items() for key in table if key not in {"function", UNDEFENDED[part]}}
     if name not in known:
         raise UnknownNameError("defense", name, {*known, NONE})

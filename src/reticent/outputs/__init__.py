@@ -12,6 +12,8 @@ OUTPUTS: dict[str, OutputEntry] = {
         paper="Chen and Pattabiraman (2024), NDSS",
         cost="one more question to the model a query",
         more=hamp_output.needs,
+        reads_members=lambda spec: spec.features == "auto",
+        instead='give its option features, such as features="bits" (pictures and tokens need no rule, and take any)',
     ),
     "memguard": OutputEntry(
         memguard.MemGuard,
@@ -20,6 +22,8 @@ OUTPUTS: dict[str, OutputEntry] = {
         paper="Jia et al. (2019), CCS",
         cost="a small network once a model, some hundred of its gradients a query",
         needs=("reference",),
+        reads_members=bool,
+        instead="use top-k, rounding or hamp-output with its option features",
     ),
     "none": OutputEntry(Untouched, untouched.build, "The model's answers as they are."),
     "rounding": OutputEntry(

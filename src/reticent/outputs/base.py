@@ -45,6 +45,11 @@ def _nothing(spec: Spec) -> tuple[Need, ...]:
     return ()
 
 
+def _never(spec: Any) -> bool:
+    del spec
+    return False
+
+
 @dataclass(frozen=True)
 class OutputEntry:
     """One line of the table.
@@ -57,6 +62,8 @@ class OutputEntry:
         cost: a query, in words.
         needs: what it must be given.
         more: what some of its options need besides.
+        reads_members: whether answers depend on the members otherwise than through the model, given the options.
+        instead: what to use where that must not be.
     """
 
     spec: type[Spec]
@@ -66,6 +73,8 @@ class OutputEntry:
     cost: str = "none"
     needs: tuple[Need, ...] = ()
     more: Callable[[Any], tuple[Need, ...]] = _nothing
+    reads_members: Callable[[Any], bool] = _never
+    instead: str = ""
 
     def needed(self, spec: Spec) -> tuple[Need, ...]:
         """List what a spec must be given.

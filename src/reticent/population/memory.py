@@ -1,6 +1,8 @@
 """The most memory that a piece of work held beyond what was held before: of this process, or of its CUDA device."""
 
 import re
+import resource
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +12,8 @@ import torch
 
 _STATUS = Path("/proc/self/status")
 _RESET = Path("/proc/self/clear_refs")
+_LARGEST = [0]
+"""The peak before it was last set back."""
 
 
 @dataclass
@@ -51,7 +55,14 @@ def peak(device: torch.device) -> Iterator[Peak]:
         measured.bytes = max(0, top - start)
 
 
+def peak_of_process() -> int:
+    """Return the largest resident memory that this process held so far, in bytes, measurements in between or not."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return max(_LARGEST[0], unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, _resident("VmHWM") or 0)
+
+
 def _set_back() -> bool:
+    _LARGEST[0] = max(_LARGEST[0], _resident("VmHWM") or 0)
     try:
         _RESET.write_text("5", encoding="ascii")
     except OSError:

@@ -11,6 +11,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         "Each record's gradient is clipped and noise is added, so that an epsilon is proved.",
         paper="Abadi et al. (2016), CCS",
         cost="1.5 to 4 times plain training, and the memory of one gradient a record",
+        proves=True,
         check=dpsgd.check,
         network=dpsgd.network,
     ),

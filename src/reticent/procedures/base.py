@@ -69,6 +69,7 @@ class ProcedureEntry:
         paper: what to cite.
         cost: beside plain training, in words.
         needs: what it must be given.
+        proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         network: builds the untrained network, so that stored weights can be put into it.
     """
@@ -79,6 +80,7 @@ class ProcedureEntry:
     paper: str = ""
     cost: str = "none"
     needs: tuple[Need, ...] = ()
+    proves: bool = False
     check: Callable[[Recipe], None] = _nothing
     network: Callable[[Recipe, Materials, Streams], nn.Module] = fresh
 

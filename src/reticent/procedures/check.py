@@ -46,6 +46,12 @@ def check(recipe: Recipe, reference: int) -> None:
             "itself: use the loss inside your function, or leave --train out"
         )
     PROCEDURES[procedure].check(recipe)
+    output = OUTPUTS[recipe.output.method]
+    if PROCEDURES[procedure].proves and output.reads_members(recipe.output):
+        raise SpecError(
+            f"{recipe.output.method} looks at the members themselves, so that the epsilon that {procedure} proves of "
+            f"the model would not hold for its answers: {output.instead}"
+        )
     for method in needs(recipe):
         if reference < 2:
             raise RolesError(

@@ -321,3 +321,10 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"reading Parquet files needs pyarrow.*reticent\[parquet\]"):
         load(path)
+
+
+def test_a_record_without_a_label_is_named(tmp_path):
+    file = tmp_path / "gap.csv"
+    file.write_text("a,y\n1,yes\n2,\n3,no\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"label's column 'y' is empty in 1 records, the first is record 1"):
+        load(str(file))

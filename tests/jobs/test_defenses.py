@@ -1,9 +1,10 @@
 """Defenses by name: what fills which field of the recipe, options, and what is refused with which words."""
 
+import numpy as np
 import pytest
 
 from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
-from reticent.jobs.config import AuditConfig, chosen, gather, prepare
+from reticent.jobs.config import AuditConfig, called, chosen, gather, prepare
 from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
 from reticent.jobs.entrants import entrants
 from reticent.objectives.label_smoothing import LabelSmoothing
@@ -163,3 +164,16 @@ def test_a_proof_is_not_put_beside_answers_that_it_does_not_cover(output):
 
 
 OK = {"memguard": {"defense": "dpsgd+top-k"}, "hamp-output": {"defense": "dpsgd+hamp-output:features=bits"}}
+
+
+def test_what_hides_or_teaches_nothing_with_so_many_classes_is_refused_before_training():
+    with pytest.raises(SpecError, match=r"less than the number of classes minus one \(9\), got 1000"):
+        prepare(chosen(None, SMALL | {"defense": "top-k:k=1000"}))
+    with pytest.raises(SpecError, match=r"less than ln C = 2\.303.*such as 0\.8"):
+        prepare(chosen(None, SMALL | {"defense": "relaxloss:level=3"}))
+    with pytest.raises(SpecError, match="finite number"):
+        prepare(chosen(None, SMALL | {"defense": "relaxloss:level=nan"}))
+    two = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) % 2
+    for defense, words in (("relaxloss", r"got 1 \(the default\)"), ("top-k", "one probability tells the other")):
+        with pytest.raises(SpecError, match=words):
+            called(None, {"dataset": two, "models": 4, "defense": defense})

@@ -157,6 +157,12 @@ def _records(
         raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got no feature")
     features = [_encode(path, header[j], columns[j]) for j in seen]
     label = columns[place]
+    empty = np.flatnonzero(label == "") if label.dtype.kind == "U" else np.zeros(0, dtype=np.int64)
+    if len(empty):
+        raise InputError(
+            f"{path}: the label's column {header[place]!r} is empty in {len(empty)} records, the first is record "
+            f"{empty[0]}: expected a label for every record; fill them in, or leave those records out"
+        )
     if label.dtype.kind == "U" and all(_is_number(cell) for cell in label):
         label = label.astype(np.float64)
     kept = {

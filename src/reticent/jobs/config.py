@@ -289,7 +289,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
             f"of shape {records.x.shape[1:]}: give another --architecture, or module:factory of your own"
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
-    check(recipe, len(roles.reference))
+    check(recipe, len(roles.reference), records.classes)
     if config.also_non_adaptive:
         undefended(recipe)
     workers = config.workers or (1 if device != "cpu" else min(_cores(), models))

@@ -180,7 +180,7 @@ def _joined(part: str, given: Any, options: Options) -> Options:
     """
     told = dict(given) if isinstance(given, Mapping) else {}
     for key, value in options.items():
-        if key != "name" and told.get(key, value) != value:
+        if key != "name" and key in told and told[key] != value:
             raise SpecError(
                 f"{part}.{key} is {told[key]!r}, and the defense has {key}={value!r}: leave one of the two out"
             )

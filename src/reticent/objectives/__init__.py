@@ -110,6 +110,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         relaxloss.RelaxLoss,
         relaxloss.build,
         "Holds the mean loss at a level above zero, and flattens answers that fall below it.",
+        check=relaxloss.check,
         per_record=False,
         paper="Chen et al. (2022), ICLR",
         cost="a second loss on the logits in every other epoch",

@@ -186,6 +186,10 @@ class Objective:
         return []
 
 
+def _anything(spec: Any, classes: int) -> None:
+    del spec, classes
+
+
 @dataclass(frozen=True)
 class ObjectiveEntry:
     """One line of the table.
@@ -198,6 +202,7 @@ class ObjectiveEntry:
         paper: what to cite.
         cost: beside plain training, in words.
         needs: what it must be given.
+        check: raises a `SpecError` for options that have no meaning with so many classes.
     """
 
     spec: type[Spec]
@@ -207,3 +212,4 @@ class ObjectiveEntry:
     paper: str
     cost: str = "none"
     needs: tuple[Need, ...] = ()
+    check: Callable[[Any, int], None] = _anything

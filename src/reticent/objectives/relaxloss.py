@@ -47,19 +47,33 @@ def build(spec: RelaxLoss) -> Objective:
     return _RelaxLoss(spec)
 
 
+def check(spec: RelaxLoss, classes: int) -> None:
+    """Refuse a level at which nothing is learned.
+
+    Args:
+        spec: the options.
+        classes: number of classes C.
+
+    Raises:
+        SpecError: the level is that of guessing, or above.
+    """
+    ceiling = math.log(classes)
+    if spec.level >= ceiling:
+        usual = " (the default)" if spec.level == RelaxLoss().level else ""
+        raise SpecError(
+            f"relaxloss: level: expected less than ln C = {ceiling:.4g}, the loss of a model that tells "
+            f"{classes} classes apart no better than chance, got {spec.level:g}{usual}: training would hold "
+            f"the model there and nothing would be learned; give a lower level, such as {ceiling / 3:.1g}"
+        )
+
+
 class _RelaxLoss(Objective):
     def __init__(self, spec: RelaxLoss) -> None:
         self._spec = spec
 
     def begin(self, context: Context) -> None:
         super().begin(context)
-        ceiling = math.log(context.classes)
-        if self._spec.level >= ceiling:
-            raise SpecError(
-                f"relaxloss: level: expected less than ln C = {ceiling:.4g}, the loss of a model that tells "
-                f"{context.classes} classes apart no better than chance, got {self._spec.level:g}: training would hold "
-                "the model there and nothing would be learned; give a lower level"
-            )
+        check(self._spec, context.classes)
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         mean = functional.cross_entropy(logits, targets)

@@ -42,6 +42,7 @@ OUTPUTS: dict[str, OutputEntry] = {
         top_k.TopK,
         top_k.build,
         "The k largest probabilities, and what is left spread evenly over the other classes.",
+        check=top_k.check,
         paper="Shokri et al. (2017), S&P",
     ),
 }

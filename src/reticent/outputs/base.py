@@ -45,6 +45,10 @@ def _nothing(spec: Spec) -> tuple[Need, ...]:
     return ()
 
 
+def _anything(spec: Any, classes: int) -> None:
+    del spec, classes
+
+
 def _never(spec: Any) -> bool:
     del spec
     return False
@@ -63,6 +67,7 @@ class OutputEntry:
         needs: what it must be given.
         more: what some of its options need besides.
         reads_members: whether answers depend on the members otherwise than through the model, given the options.
+        check: raises a `SpecError` for options that have no meaning with so many classes.
         instead: what to use where that must not be.
     """
 
@@ -75,6 +80,7 @@ class OutputEntry:
     more: Callable[[Any], tuple[Need, ...]] = _nothing
     reads_members: Callable[[Any], bool] = _never
     instead: str = ""
+    check: Callable[[Any, int], None] = _anything
 
     def needed(self, spec: Spec) -> tuple[Need, ...]:
         """List what a spec must be given.

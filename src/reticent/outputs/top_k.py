@@ -14,6 +14,7 @@ import torch
 from annotated_types import Ge
 from torch import Tensor
 
+from reticent.errors import SpecError
 from reticent.outputs._top import keep_top
 from reticent.outputs.base import Context, Output
 from reticent.spec import Spec
@@ -26,6 +27,25 @@ class TopK(Spec):
 
     k: Annotated[int, Ge(1)] = 3
     """How many probabilities are told; with one class less than there are, or more, nothing is hidden."""
+
+
+def check(spec: TopK, classes: int) -> None:
+    """Refuse a k that leaves nothing out.
+
+    Args:
+        spec: the options.
+        classes: number of classes C.
+
+    Raises:
+        SpecError: k is so large that every probability is told, or follows from those that are.
+    """
+    if classes == 2:
+        raise SpecError("top-k: with two classes one probability tells the other, so nothing is hidden: use rounding")
+    if spec.k >= classes - 1:
+        raise SpecError(
+            f"top-k: k: expected less than the number of classes minus one ({classes - 1}), got {spec.k}: every "
+            "probability would be told, or follow from the others, and nothing be hidden"
+        )
 
 
 def build(spec: TopK, context: Context) -> Output:

@@ -28,12 +28,13 @@ def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
     yield recipe.output.method, OUTPUTS[recipe.output.method].needed(recipe.output)
 
 
-def check(recipe: Recipe, reference: int) -> None:
+def check(recipe: Recipe, reference: int, classes: int | None = None) -> None:
     """Refuse what has no meaning, and what lacks the records that it needs.
 
     Args:
         recipe: how models are to be made.
         reference: how many reference non-members the defender has.
+        classes: number of classes C, or None where it is not known yet.
 
     Raises:
         SpecError: a combination that has no meaning; the message says why, and what to use.
@@ -47,6 +48,9 @@ def check(recipe: Recipe, reference: int) -> None:
         )
     PROCEDURES[procedure].check(recipe)
     output = OUTPUTS[recipe.output.method]
+    if classes is not None:
+        OBJECTIVES[recipe.objective.method].check(recipe.objective, classes)
+        output.check(recipe.output, classes)
     if PROCEDURES[procedure].proves and output.reads_members(recipe.output):
         raise SpecError(
             f"{recipe.output.method} looks at the members themselves, so that the epsilon that {procedure} proves of "

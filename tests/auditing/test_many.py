@@ -4,6 +4,7 @@ import numpy as np
 
 from reticent.auditing.comparison.compare import compare
 from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.wording import _points
 
 
 def entry(name, leak, members, role="recipe", matches=(), seed=0):
@@ -60,3 +61,10 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
         "Of 5 recipes, none is shown to leak less than an undefended model (none) that was stopped early to be as "
         "accurate; "
     )
+
+
+def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
+    found = (-0.17, (-0.26, -0.08), "tie")
+    assert _points(found, "95 %").endswith("corrected for all tests of the comparison, chance may explain it")
+    assert _points((-0.17, (-0.26, 0.08), "tie"), "95 %").endswith("interval -26.00 to +8.00")
+    assert _points((-0.17, (-0.26, -0.08), "less"), "95 %").endswith("interval -26.00 to -8.00")

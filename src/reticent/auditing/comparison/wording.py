@@ -257,7 +257,7 @@ def _numbers(first: Row, second: Row, findings: Findings) -> str:
         value, (low, high), _ = area
         parts.append(
             f"the area under the ROC curve is {areas} "
-            f"(difference {value:+.3f}, {sure} interval {low:+.3f} to {high:+.3f})"
+            f"(difference {value:+.3f}, {sure} interval {low:+.3f} to {high:+.3f}{_alone(area)})"
         )
     return "; ".join(parts)
 
@@ -279,7 +279,16 @@ def _accuracy(first: Row, second: Row, findings: Findings) -> str:
 def _points(found: tuple[float, Interval, Relation], sure: str) -> str:
     """Write a difference of two shares."""
     value, (low, high), _ = found
-    return f"{100 * value:+.2f} percentage points, {sure} interval {100 * low:+.2f} to {100 * high:+.2f}"
+    points = f"{100 * value:+.2f} percentage points, {sure} interval {100 * low:+.2f} to {100 * high:+.2f}"
+    return points + _alone(found)
+
+
+def _alone(found: tuple[float, Interval, Relation]) -> str:
+    """Say why a tie's interval may leave out zero: it is of the pair alone, and the verdict is corrected for all."""
+    _, (low, high), relation = found
+    if relation != "tie" or low <= 0 <= high:
+        return ""
+    return " if this pair were the only one tested; corrected for all tests of the comparison, chance may explain it"
 
 
 def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> list[str]:

@@ -61,7 +61,7 @@ class Flags:
     store: Path | None = None
     "Folder of finished models; they are never trained twice. [reticent-store]"
     out: Path | None = None
-    "Folder for report.html, audit.json and records.csv. [reticent-audit]"
+    "Folder for the report and its data. [reticent-audit, or reticent-compare]"
     attack: Annotated[list[str] | None, Parameter(negative="")] = None
     "An attack to run; repeat it for several. [all]"
     group_by: Annotated[list[str] | None, Parameter(negative="")] = None

@@ -86,7 +86,9 @@ def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:
     lines = [f"Below each number: its {sure} interval. Chance: AUC 0.5, TPR equal to FPR."]
     if any(view.is_control(row) for row in rows):
         lines.append("Control: the baseline, stopped early to be about as accurate as a recipe; that has to leak less.")
-    lines.append("Not beaten: no other row is at least as accurate and leaks at most as much.")
+    lines.append(
+        "Not beaten: no other row is at least as accurate, leaks at most as much, and is better in one of them."
+    )
     return Text("\n".join(lines), style="dim")
 
 

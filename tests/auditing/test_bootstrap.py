@@ -251,7 +251,7 @@ def test_auc_interval_covers_under_the_null():
     assert binom.ppf(0.0005, 120, 0.95) <= inside
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("count", [1, 2, 8, 32])
 @pytest.mark.parametrize(("distance", "between"), [(0.0, 0.0), (1.0, 0.0), (0.5, 0.3)])
 def test_auc_interval_covers(count, distance, between):

@@ -183,7 +183,7 @@ def test_paired_interval_covers():
     assert binom.ppf(0.0005, 100, 0.95) <= inside
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("targets", [1, 4, 16])
 @pytest.mark.parametrize("shared", [0.0, 0.8])
 @pytest.mark.parametrize(("shifts", "between"), [((0.0, 0.0), 0.0), ((0.8, 0.4), 0.0), ((0.6, 0.6), 0.3)])
@@ -194,7 +194,7 @@ def test_paired_interval_of_the_auc_covers(targets, shared, shifts, between):
     assert 0.91 <= inside / 300 <= 0.995
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("targets", [1, 16])
 @pytest.mark.parametrize("shifts", [(0.0, 0.0), (0.8, 0.4)])
 def test_paired_interval_of_the_tpr_covers(targets, shifts):

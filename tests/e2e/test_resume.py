@@ -73,8 +73,8 @@ def uninterrupted(tmp_path_factory):
         pytest.param(while_writing, 1, marks=pytest.mark.slow),
         pytest.param(mid_model, 2, marks=pytest.mark.slow),
         pytest.param(between_models, 2, marks=pytest.mark.slow),
-        pytest.param(mid_model, 1, marks=pytest.mark.slow),
-        pytest.param(while_writing, 2, marks=pytest.mark.slow),
+        pytest.param(mid_model, 1, marks=pytest.mark.calibration),
+        pytest.param(while_writing, 2, marks=pytest.mark.calibration),
     ],
 )
 def test_a_killed_audit_goes_on(tmp_path, uninterrupted, moment, workers):

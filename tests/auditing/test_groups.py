@@ -191,6 +191,7 @@ def test_a_planted_group_is_named(options):
     assert all(entry["groups"][5]["stands_out"] == "more" for entry in entries if entry["most_exposed"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", [4, 8])
 def test_intervals_cover_where_there_is_nothing_to_find(targets):
     entries = [found(seed, targets=targets, shift=0.0) for seed in range(80)]

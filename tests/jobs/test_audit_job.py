@@ -281,6 +281,7 @@ def test_a_users_model_and_data(mine):
     assert (document["population"]["parameters"], document["population"]["health"]) == (14, [])
 
 
+@pytest.mark.slow
 def test_a_users_training_function(mine):
     document = own(mine, procedure="mine:train").document
     assert document["recipe"]["procedure"]["function"] == "mine:train"
@@ -289,6 +290,7 @@ def test_a_users_training_function(mine):
     assert (again.document["environment"]["models_found"], plain(again.document)) == (4, plain(document))
 
 
+@pytest.mark.slow
 def test_a_binary_head_of_one_logit(mine):
     audited = own(mine, architecture="mine:OneLogit", attacks=())
     assert audited.document["population"]["parameters"] == 7

@@ -127,6 +127,7 @@ def save(path, membership, labels):
     return path
 
 
+@pytest.mark.slow
 def test_options_that_mean_nothing_for_outputs_are_refused_and_the_others_used(tmp_path):
     membership = reticent.Membership.draw(6, 60, 0).matrix
     files = [save(tmp_path / f"{name}.npz", membership, np.arange(60) % 3) for name in "ab"]

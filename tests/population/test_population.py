@@ -119,6 +119,7 @@ def test_a_trained_model_is_asked_again_from_its_weights(store):
     assert not np.array_equal(second.margins[:, :][..., 0], second.margins[:, :][..., 1])
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bits_as_one(store, tmp_path):
     made = population()
     alone = gather.signals(made, store, train(made, store))[0]

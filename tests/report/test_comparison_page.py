@@ -150,6 +150,7 @@ def test_labels_do_not_overlap_in_the_drawing(compared):
             assert not (one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3])
 
 
+@pytest.mark.slow
 def test_many_rows_are_numbered_as_in_the_table():
     document = example_compare.comparison(12, 11)
     rows = view.rows(document)
@@ -334,6 +335,7 @@ def test_same_document_same_page(compared, shown):
     assert compared == before
 
 
+@pytest.mark.slow
 def test_twelve_recipes_with_controls_are_fast():
     document = example_compare.comparison(12, 11)
     start = time.perf_counter()

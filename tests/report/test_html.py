@@ -36,6 +36,7 @@ def test_order_is_verdict_evidence_method_limits(page):
     assert sections == ["verdict", "evidence", "groups", "records", "method", "limits", "words"]
 
 
+@pytest.mark.slow
 def test_an_older_document_has_none_of_the_later_parts(older, rows):
     root = read(html(older, example.rows(20)))
     sections = [e.attributes["id"] for e in root.all("section")]
@@ -219,6 +220,7 @@ def _hostile(document, rows):
     return changed, [row | {"label_name": HOSTILE, f"group_{HOSTILE}": HOSTILE} for row in rows]
 
 
+@pytest.mark.slow
 def test_user_text_is_escaped(document, rows):
     changed, listed = _hostile(document, rows[:20])
     page = html(changed, listed, example.thumbnails([rows[0]["record"]]))
@@ -242,6 +244,7 @@ def test_endless_names_are_cut(small, rows):
     assert max(len(word) for word in re.split(r"[\s<>\"]+", read(page).one("main").text)) <= 300
 
 
+@pytest.mark.slow
 def test_same_input_same_bytes(document, rows, page):
     pictures = example.thumbnails([row["record"] for row in rows[:30]])
     assert html(copy.deepcopy(document), copy.deepcopy(rows), pictures) == page

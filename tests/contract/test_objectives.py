@@ -10,27 +10,17 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import torch
+from tiny_records import BINARY, IMAGES, SMALL, TOKENS, blobs, images, materials, tokens
 
-from reticent.data.records import Records
 from reticent.errors import ReticentError, RolesError
-from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
-from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES, Batch
 from reticent.procedures.base import fresh
 from reticent.procedures.check import check
 from reticent.procedures.plain import train
-from reticent.training.data import Preparation
 from reticent.training.loop import accuracy, fit
-from reticent.training.materials import Materials
-from reticent.training.recipe import Recipe
 from reticent.training.run import Run
 from reticent.training.streams import Streams
-
-SMALL = Recipe(architecture=MLP(widths=(16,)), epochs=4, batch_size=16, learning_rate=0.01)
-IMAGES = SMALL.replace(architecture=CNN(widths=(4,)), augmentation="flip-crop", padding=2)
-BINARY = SMALL.replace(architecture=Factory(factory="objective_networks:one_logit"))
-TOKENS = SMALL.replace(architecture=Factory(factory="objective_networks:embedded"))
 
 OPTIONS = {"adv-reg": {"attacker_steps": 1}, "mixup-mmd": {"gap": 0.0}, "relaxloss": {"level": 0.6}}
 """Options for tiny models: fewer steps, a second pass however small the gap, a level below ln 2."""
@@ -62,34 +52,6 @@ names = pytest.mark.parametrize("name", OBJECTIVES)
 
 def spec(name, **options):
     return OBJECTIVES[name].spec(**(OPTIONS.get(name, {}) | options))
-
-
-def blobs(classes=3, n=140):
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % classes
-    x = rng.normal(size=(n, 8)).astype(np.float32)
-    x[:, :classes] += 2.5 * np.eye(classes, dtype=np.float32)[y]
-    return Records.make(x, y)
-
-
-def images(n=140):
-    rng = np.random.default_rng(0)
-    x = rng.integers(0, 128, (n, 8, 8, 3), dtype=np.uint8)
-    x[::2, :4] += 127
-    return Records.make(x, (np.arange(n) + 1) % 2)
-
-
-def tokens(n=140):
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % 3
-    return Records.make(rng.integers(0, 4, (n, 6)) + 4 * y[:, None], y)
-
-
-def materials(records, members=64):
-    """Members first, then 30 reference non-members and 30 records for validation."""
-    prepare = Preparation(records, torch.device("cpu"))
-    take = lambda start, stop: prepare.examples(records, np.arange(start, stop))  # noqa: E731
-    return Materials(take(0, members), take(110, 140), take(80, 110), prepare, records.classes)
 
 
 def state(trained):

@@ -15,8 +15,9 @@ import numpy as np
 import procedure_cases as cases
 import pytest
 import torch
-from procedure_cases import BINARY, IMAGES, OPTIONS, SMALL, TOKENS, blobs, images, materials, tokens, using
+from procedure_cases import OPTIONS, using
 from safetensors.numpy import load, save
+from tiny_records import BINARY, IMAGES, SMALL, TOKENS, blobs, images, materials, tokens
 
 from reticent.errors import ReticentError, SpecError
 from reticent.models.mlp import MLP

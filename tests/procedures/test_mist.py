@@ -9,9 +9,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_records import images, noise
 from torch import nn
 
-from reticent.data.records import Records
 from reticent.errors import InputError, SpecError, TrainingDivergedError
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
@@ -35,16 +35,6 @@ SMALL = Recipe(
 PICTURES = SMALL.replace(architecture=CNN(widths=(4,)), augmentation="flip-crop", padding=2, epochs=2)
 STREAMS = Streams(5, 1)
 CrossEntropyOf = type(plain.objective(SMALL))
-
-
-def noise(n=44, classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    return Records.make(rng.normal(size=(n, 6)).astype(np.float32), np.arange(n) % classes)
-
-
-def images(n=44, seed=0):
-    rng = np.random.default_rng(seed)
-    return Records.make(rng.integers(0, 256, (n, 8, 8, 3), dtype=np.uint8), np.arange(n) % 2)
 
 
 def materials(records, members=34):
@@ -139,14 +129,14 @@ def test_averages_of_weights_and_buffers():
 
 @pytest.mark.parametrize("copies", [2, 3, 7])
 def test_identical_copies_are_their_own_average_to_the_bit(copies):
-    state = fresh(PICTURES, materials(images()), STREAMS).state_dict()
+    state = fresh(PICTURES, materials(images(44)), STREAMS).state_dict()
     state["extra"] = torch.rand(1000, generator=generator()) * 1e-30
     assert same(average([state] * copies), state)
 
 
 @pytest.mark.parametrize("recipe", [SMALL, PICTURES, SMALL.replace(optimizer="sgd", schedule="cosine")])
 def test_one_part_is_plain_training_to_the_bit(recipe):
-    whole = materials(images() if recipe is PICTURES else noise())
+    whole = materials(images(44) if recipe is PICTURES else noise(44))
     one = mist.train(changed(recipe, parts=1), whole, STREAMS)
     alone = plain.train(recipe, whole, STREAMS)
     assert same(one.model.state_dict(), alone.model.state_dict())
@@ -220,7 +210,7 @@ def slow_mist(recipe, whole, streams, rounds):
 @pytest.mark.parametrize("recipe", [SMALL, PICTURES.replace(epochs=4)], ids=["tabular", "batch norm, augmented"])
 @pytest.mark.parametrize("parts", [2, 3])
 def test_the_whole_is_a_slow_twin(recipe, parts):
-    whole = materials(images() if recipe.augmentation != "none" else noise())
+    whole = materials(images(44) if recipe.augmentation != "none" else noise(44))
     recipe = changed(recipe, parts=parts, weight=2.0).replace(optimizer="sgd", learning_rate=0.1, schedule="cosine")
     fast, slow = mist.train(recipe, whole, STREAMS), slow_mist(recipe, whole, STREAMS, 2)
     assert close(fast.model.state_dict(), slow.state_dict(), 1e-5)
@@ -230,7 +220,7 @@ def test_the_whole_is_a_slow_twin(recipe, parts):
 
 def test_a_weight_of_zero_is_no_second_phase():
     none, weightless = (
-        mist.train(changed(SMALL, **o), materials(noise()), STREAMS) for o in ({"cross_epochs": 0}, {"weight": 0.0})
+        mist.train(changed(SMALL, **o), materials(noise(44)), STREAMS) for o in ({"cross_epochs": 0}, {"weight": 0.0})
     )
     assert same(none.model.state_dict(), weightless.model.state_dict())
     assert none.facts["mist"]["disagreement"] == weightless.facts["mist"]["disagreement"] == [None, None]
@@ -238,7 +228,7 @@ def test_a_weight_of_zero_is_no_second_phase():
 
 def test_the_second_phase_makes_copies_agree():
     recipe = SMALL.replace(epochs=60, learning_rate=0.01)
-    whole = materials(noise())
+    whole = materials(noise(44))
     ends = [
         mist.train(changed(recipe, local_epochs=60, cross_epochs=n, weight=1.0), whole, STREAMS).facts["mist"]
         for n in (1, 30)
@@ -265,7 +255,7 @@ def copies(whole, recipe, parts=2):
 
 
 def test_the_other_copies_do_not_move_nor_do_their_statistics():
-    one, two = copies(materials(images()), PICTURES)
+    one, two = copies(materials(images(44)), PICTURES)
     frozen, before = two.model.eval(), deepcopy(two.model.state_dict())
     own = deepcopy(one.model.state_dict())
     one.agree([frozen], 1.0)
@@ -285,7 +275,7 @@ def test_rates_go_on_over_rounds_and_the_second_phase_keeps_the_last_one(monkeyp
         whole(self, loss)
 
     monkeypatch.setattr(Copy, "update", watching)
-    mist.train(recipe, materials(noise()), STREAMS)
+    mist.train(recipe, materials(noise(44)), STREAMS)
     steps = 2  # of a part of 17 records: the last single record joins the batch before
     assert batch_sizes(17, 8) == [8, 9]
     for part in (0, 1):
@@ -308,20 +298,20 @@ def test_rates_go_on_over_rounds_and_the_second_phase_keeps_the_last_one(monkeyp
 ])  # fmt: skip
 def test_how_many_rounds_there_are(epochs, stop, local, rounds, lines):
     recipe = changed(SMALL.replace(epochs=epochs, stop_after=stop), local_epochs=local)
-    made = mist.train(recipe, materials(noise()), STREAMS)
+    made = mist.train(recipe, materials(noise(44)), STREAMS)
     assert made.facts["mist"]["rounds"] == rounds
     assert len(made.history.loss) == lines
     assert made.history.kept == lines - 1
 
 
 def test_stopping_leaves_the_beginning_as_it_was():
-    part = mist.train(SMALL.replace(epochs=8, stop_after=4.0), materials(noise()), STREAMS)
-    assert part.history.loss == mist.train(SMALL.replace(epochs=8), materials(noise()), STREAMS).history.loss[:4]
+    part = mist.train(SMALL.replace(epochs=8, stop_after=4.0), materials(noise(44)), STREAMS)
+    assert part.history.loss == mist.train(SMALL.replace(epochs=8), materials(noise(44)), STREAMS).history.loss[:4]
 
 
 def test_early_stopping_looks_at_the_average_after_each_round():
     recipe = SMALL.replace(epochs=80, patience=4, learning_rate=0.05)
-    whole = materials(noise())
+    whole = materials(noise(44))
     made = mist.train(recipe, whole, STREAMS)
     losses = made.facts["mist"]["validation"]
     best = int(np.argmin(losses))
@@ -332,11 +322,11 @@ def test_early_stopping_looks_at_the_average_after_each_round():
 
 
 def test_the_same_streams_give_the_same_bits_and_others_do_not():
-    first, again, other = (mist.train(SMALL, materials(noise()), s) for s in (STREAMS, STREAMS, Streams(5, 2)))
+    first, again, other = (mist.train(SMALL, materials(noise(44)), s) for s in (STREAMS, STREAMS, Streams(5, 2)))
     assert same(first.model.state_dict(), again.model.state_dict())
     assert first.history.loss == again.history.loss
     assert not same(first.model.state_dict(), other.model.state_dict())
-    assert same(first.initial, plain.train(SMALL, materials(noise()), STREAMS).initial)
+    assert same(first.initial, plain.train(SMALL, materials(noise(44)), STREAMS).initial)
 
 
 def test_every_round_and_part_has_streams_and_an_objective_of_its_own(monkeypatch):
@@ -350,7 +340,7 @@ def test_every_round_and_part_has_streams_and_an_objective_of_its_own(monkeypatc
 
     kept = []
     monkeypatch.setattr(Copy, "__init__", watching)
-    mist.train(changed(SMALL.replace(objective=LabelSmoothing(), epochs=3), parts=3), materials(noise()), STREAMS)
+    mist.train(changed(SMALL.replace(objective=LabelSmoothing(), epochs=3), parts=3), materials(noise(44)), STREAMS)
     assert [path for path, *_ in begun] == [("round", r, "part", i) for r in (0, 1) for i in range(3)]
     assert len({one for _, one, *_ in begun}) == 6
     assert [epochs for _, _, epochs, _ in begun] == [2, 2, 2, 1, 1, 1]
@@ -359,15 +349,15 @@ def test_every_round_and_part_has_streams_and_an_objective_of_its_own(monkeypatc
 
 def test_notices_of_the_copies_objectives_are_told_once_with_their_number(monkeypatch):
     monkeypatch.setattr(CrossEntropyOf, "notices", lambda self: [f"Had {len(self.context.members)} records."])
-    made = mist.train(changed(SMALL, parts=3), materials(noise()), STREAMS)
+    made = mist.train(changed(SMALL, parts=3), materials(noise(44)), STREAMS)
     assert made.facts["notices"] == ["In 6 of 6 copies of all rounds, here the first: Had 12 records."]
     monkeypatch.undo()
-    assert "notices" not in mist.train(SMALL, materials(noise()), STREAMS).facts
+    assert "notices" not in mist.train(SMALL, materials(noise(44)), STREAMS).facts
 
 
 def test_the_objective_is_the_recipes():
     ends = [
-        mist.train(SMALL.replace(objective=objective), materials(noise()), STREAMS).model.state_dict()
+        mist.train(SMALL.replace(objective=objective), materials(noise(44)), STREAMS).model.state_dict()
         for objective in (SMALL.objective, LabelSmoothing(smoothing=0.5))
     ]
     assert not close(*ends, 1e-4)
@@ -385,14 +375,14 @@ def test_copies_are_gone_at_the_end_of_a_round_without_a_garbage_collector(monke
     monkeypatch.setattr(Copy, "__init__", counting)
     gc.disable()
     try:
-        mist.train(SMALL.replace(epochs=6), materials(noise()), STREAMS)
+        mist.train(SMALL.replace(epochs=6), materials(noise(44)), STREAMS)
     finally:
         gc.enable()
     assert most == [1, 2] * 3
 
 
 def test_watched_records_are_not_asked_about():
-    whole = materials(noise())
+    whole = materials(noise(44))
     assert not mist.train(SMALL, replace(whole, watched=whole.validation), STREAMS).history.accuracy
 
 
@@ -400,20 +390,20 @@ def test_refused_settings():
     with pytest.raises(SpecError, match="mist: parts: expected greater than or equal to 1, got 0"):
         Mist(parts=0)
     with pytest.raises(SpecError, match="expected the procedure mist, got 'plain'"):
-        mist.train(Recipe(), materials(noise()), STREAMS)
+        mist.train(Recipe(), materials(noise(44)), STREAMS)
     with pytest.raises(
         SpecError, match="mist: 5 members in 3 parts leave 1 for the smallest part: expected at least 2"
     ):
-        mist.train(changed(SMALL, parts=3), materials(noise(), members=5), STREAMS)
+        mist.train(changed(SMALL, parts=3), materials(noise(44), members=5), STREAMS)
     with pytest.raises(InputError, match=r"patience \(early stopping\) needs validation records"):
-        mist.train(SMALL.replace(patience=1), materials(noise(), members=44), STREAMS)
+        mist.train(SMALL.replace(patience=1), materials(noise(44), members=44), STREAMS)
 
 
 def test_errors_name_the_round_and_the_part(monkeypatch):
     with pytest.raises(TrainingDivergedError, match="round 1, part 1: the training loss became"):
-        mist.train(SMALL.replace(optimizer="sgd", learning_rate=1e30), materials(noise()), STREAMS)
+        mist.train(SMALL.replace(optimizer="sgd", learning_rate=1e30), materials(noise(44)), STREAMS)
     monkeypatch.setattr(_copies, "disagreement", lambda own, others: own.sum() * torch.nan)
     with pytest.raises(
         TrainingDivergedError, match="round 1, part 1: the disagreement of the copies became nan: lower"
     ):
-        mist.train(SMALL, materials(noise()), STREAMS)
+        mist.train(SMALL, materials(noise(44)), STREAMS)

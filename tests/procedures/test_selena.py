@@ -8,11 +8,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_records import images, noise
 from torch import nn
 
 from reticent.data.load import load
 from reticent.data.membership import Membership
-from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, SpecError, TrainingDivergedError
 from reticent.models.cnn import CNN
@@ -36,17 +36,6 @@ from reticent.training.streams import Streams
 SMALL = Recipe(architecture=MLP(widths=(8,)), procedure=Selena(models=4, outside=2), epochs=3, batch_size=8)
 PICTURES = SMALL.replace(architecture=CNN(widths=(4,)), augmentation="flip-crop", padding=2)
 STREAMS = Streams(5, 1)
-
-
-def noise(n=40, classes=3, seed=0):
-    """Records whose labels have nothing to do with them: whoever gets them right has seen them."""
-    rng = np.random.default_rng(seed)
-    return Records.make(rng.normal(size=(n, 6)).astype(np.float32), np.arange(n) % classes)
-
-
-def images(n=40, seed=0):
-    rng = np.random.default_rng(seed)
-    return Records.make(rng.integers(0, 256, (n, 8, 8, 3), dtype=np.uint8), np.arange(n) % 2)
 
 
 def materials(records, members=30):

@@ -122,7 +122,7 @@ def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str
         raise SpecError(
             f"unknown flag --{name}: {nearest(name, known)} (options of a defense are given beside --defense NAME)"
         )
-    given = {key.replace("-", "_"): setting(f"{key}={value}")[1] for key, value in options.items()}
+    given = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
     return values | {"defense": {"name": names[0], **given}}
 
 

@@ -175,7 +175,8 @@ class _Maker:
         """Train, or find, one population, audit it, and write its report."""
         self._prefix = f"{name}: "
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        self._held.enter_context(using(job.config.store, job.population))
+        if where is not None:  # Populations of recipes are held from the start.
+            self._held.enter_context(using(job.config.store, job.population))
         evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
         done = auditing.write(evaluated, self._folder(name), started)
         self._prefix = ""
@@ -226,10 +227,9 @@ def _controls(
         ]
     controls: list[Contender] = []
     made: dict[float, Contender] = {}
-    own = next(one for one in contenders if one.name == baseline).accuracy
     patient = job.population.recipe.patience is not None
     for other, where in zip(known, places, strict=True):
-        if patient and own is not None and other.accuracy is not None and other.accuracy >= own:
+        if patient and first.accuracy is not None and (other.accuracy or 0.0) >= first.accuracy:
             notes.append(
                 f"{other.name} has no early-stopped control: it is at least as accurate as {baseline}, whose training "
                 "stops early by itself, so the baseline is its control."

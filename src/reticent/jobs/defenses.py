@@ -289,9 +289,7 @@ def explained(name: str) -> Defense:
 
     Raises:
         UnknownNameError: there is none of that name.
+        SpecError: it is a part of the undefended recipe.
     """
-    try:
-        return next(one for one in catalogue() if one.name == name)
-    except StopIteration:
-        _part(name)
-        raise UnknownNameError("defense", name, [one.name for one in catalogue()]) from None
+    _part(name)
+    return next(one for one in catalogue() if one.name == name)

@@ -148,8 +148,7 @@ class _Shared:
         """Ask for the attacker who does not know of the defense, where there is one to know of."""
         if not self._unaware or not has_defense(job.population.recipe):
             return job
-        fields = {key: getattr(job.config, key) for key in job.config.model_fields_set}
-        return replace(job, config=AuditConfig(**fields | {"also_non_adaptive": True}))
+        return replace(job, config=job.config.replace(also_non_adaptive=True))
 
     def jobs(self, sources: Mapping[str, Source]) -> dict[str, Job]:
         """Prepare the jobs of all recipes, with the same roles: those of the one whose defense needs the most records.
@@ -164,10 +163,7 @@ class _Shared:
         most = max((len(job.population.roles.reference) for job in made.values()), default=0)
         for name, job in made.items():
             if job.config.reference is None and len(job.population.roles.reference) < most:
-                config = AuditConfig(
-                    **{key: getattr(job.config, key) for key in job.config.model_fields_set} | {"reference": most}
-                )
-                made[name] = self._with_unaware(prepare(config, job.records))
+                made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
         return made
 
     def changing(self, config: AuditConfig, runs: list[Any]) -> list[str]:

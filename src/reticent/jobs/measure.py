@@ -180,22 +180,44 @@ def attacked(
         if progress is not None:
             progress(attack.method)
         scores[attack.method] = score(attack, problem, settings.seed)
-        audits.append(
-            audit(
-                attack.method,
-                spec.full(attack),
-                scores[attack.method],
-                problem.membership.matrix[problem.targets],
-                problem.targets,
-                rng=seeds.rng(settings.seed, "bootstrap", attack.method),
-                access=ATTACKS[attack.method].access,
-                strong=ATTACKS[attack.method].strong,
-                confidence=settings.confidence,
-                replicates=settings.replicates,
-                reference_scores=_calibration(problem, attack, settings.seed),
-            )
-        )
+        calibration = _calibration(problem, attack, settings.seed)
+        audits.append(audited(attack, scores[attack.method], problem, settings, calibration))
     return tuple(audits), scores
+
+
+def audited(
+    attack: Spec,
+    scores: Floats,
+    problem: Problem,
+    settings: Settings,
+    calibration: tuple[Floats, NDArray[np.bool_]] | None,
+) -> Audit:
+    """Audit the scores of one attack.
+
+    Args:
+        attack: its spec.
+        scores: ``(T, N)``.
+        problem: says who is a target, and who was trained on what.
+        settings: how.
+        calibration: scores and membership to choose a threshold on; by default the other targets serve.
+
+    Returns:
+        The audit.
+    """
+    entry = ATTACKS[attack.method]
+    return audit(
+        attack.method,
+        spec.full(attack),
+        scores,
+        problem.membership.matrix[problem.targets],
+        problem.targets,
+        rng=seeds.rng(settings.seed, "bootstrap", attack.method),
+        access=entry.access,
+        strong=entry.strong,
+        confidence=settings.confidence,
+        replicates=settings.replicates,
+        reference_scores=calibration,
+    )
 
 
 def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> Probability | None:

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from reticent import seeds, spec
-from reticent.attacks import ATTACKS, score
+from reticent import seeds
+from reticent.attacks import score
 from reticent.attacks.base import Problem
-from reticent.auditing.audit import Audit, audit
+from reticent.auditing.audit import Audit
 from reticent.auditing.comparison.compare import compare
 from reticent.auditing.comparison.entry import Entry
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
-from reticent.jobs.measure import Settings
+from reticent.jobs.measure import Settings, audited
 from reticent.population import gather
 from reticent.population.train import Callback, train
 from reticent.signals.matrix import Floats
@@ -84,35 +84,21 @@ def against(defended: Problem, plain: Problem, attacks: Sequence[Spec], settings
         Audits and scores; thresholds are chosen on the undefended models.
     """
     audits, scores = [], {}
-    members = defended.membership.matrix[defended.targets]
     for attack in attacks:
         rows = [score(attack, _problem(defended, plain, int(t)), settings.seed) for t in defended.targets]
         scores[attack.method] = np.concatenate(rows)
-        audits.append(
-            audit(
-                attack.method,
-                spec.full(attack),
-                scores[attack.method],
-                members,
-                defended.targets,
-                rng=seeds.rng(settings.seed, "bootstrap", attack.method),
-                access=ATTACKS[attack.method].access,
-                strong=ATTACKS[attack.method].strong,
-                confidence=settings.confidence,
-                replicates=settings.replicates,
-                reference_scores=(score(attack, plain, settings.seed), plain.membership.matrix[plain.targets]),
-            )
-        )
+        calibration = score(attack, plain, settings.seed), plain.membership.matrix[plain.targets]
+        audits.append(audited(attack, scores[attack.method], defended, settings, calibration))
     return NonAdaptive(tuple(audits), scores)
 
 
 def _problem(defended: Problem, plain: Problem, target: int) -> Problem:
+    """Put a target in the place of its twin, which no attack learns from then: a target is none of its references."""
     population = None
     if plain.population is not None and defended.population is not None:
         population = swapped(plain.population, defended.population, target)
-    references = np.setdiff1d(plain.references, [target])
     signals = swapped(plain.signals, defended.signals, target)
-    return Problem.make(signals, plain.membership, [target], references, population)
+    return Problem.make(signals, plain.membership, [target], plain.references, population)
 
 
 def facts(

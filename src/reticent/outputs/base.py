@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from reticent.objectives.base import Examples, Need
+from reticent.objectives.base import Examples, Need, unchecked
 from reticent.spec import Spec
 from reticent.training.data import Preparation
 
@@ -45,10 +45,6 @@ def _nothing(spec: Spec) -> tuple[Need, ...]:
     return ()
 
 
-def _anything(spec: Any, classes: int) -> None:
-    del spec, classes
-
-
 def _never(spec: Any) -> bool:
     del spec
     return False
@@ -80,7 +76,7 @@ class OutputEntry:
     more: Callable[[Any], tuple[Need, ...]] = _nothing
     reads_members: Callable[[Any], bool] = _never
     instead: str = ""
-    check: Callable[[Any, int], None] = _anything
+    check: Callable[[Any, int], None] = unchecked
 
     def needed(self, spec: Spec) -> tuple[Need, ...]:
         """List what a spec must be given.

@@ -255,3 +255,12 @@ def test_a_share_belongs_to_a_step_and_runs_are_repeated_to_the_bit():
     first = loss_of(again, range(16)).item()
     again.objective.begin(again._context())
     assert loss_of(again, range(16)).item() == first
+
+
+def test_the_accuracies_that_decide_take_a_tie_for_a_mistake():
+    run = started(MixupMmd())
+    spied(run, ask=lambda x: torch.zeros(len(x), 3))
+    members = run.materials.members
+    assert run.objective._accuracy(members) == 0.0
+    spied(run, ask=lambda x: torch.eye(3)[torch.ones(len(x), dtype=torch.long)])
+    assert run.objective._accuracy(members) == pytest.approx(float((members.y == 1).float().mean()))

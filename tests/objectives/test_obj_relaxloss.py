@@ -137,6 +137,12 @@ def test_form_b_only_climbs_on_correct_records_and_flattens_wrong_ones_too():
     np.testing.assert_allclose(b[1], a[1] - slope[1], atol=1e-15)
 
 
+def test_form_b_takes_a_tie_for_a_mistake():
+    tied = answers([0.4, 0.4, 0.2])
+    both = [evaluate(built(RelaxLoss(variant="B"), 3), tied, [label], epoch=1)[0] for label in (0, 1)]
+    assert both[0] == pytest.approx(both[1])
+
+
 def test_the_branch_is_taken_on_the_mean_of_the_whole_batch():
     easy, hard = [0.9, 0.05, 0.05], [0.05, 0.9, 0.05]
     objective = built(RelaxLoss(level=1.0), 3)

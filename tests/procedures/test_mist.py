@@ -16,9 +16,11 @@ from reticent.errors import InputError, SpecError, TrainingDivergedError
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.objectives.mixup_mmd import MixupMmd
 from reticent.procedures import _copies, mist, plain
 from reticent.procedures._copies import Copy, average, disagreement, partition
 from reticent.procedures.base import fresh
+from reticent.procedures.check import check
 from reticent.procedures.mist import Mist
 from reticent.training import optim
 from reticent.training.augment import augment
@@ -353,6 +355,39 @@ def test_notices_of_the_copies_objectives_are_told_once_with_their_number(monkey
     assert made.facts["notices"] == ["In 6 of 6 copies of all rounds, here the first: Had 12 records."]
     monkeypatch.undo()
     assert "notices" not in mist.train(SMALL, materials(noise(44)), STREAMS).facts
+
+
+def test_a_round_of_no_step_has_no_notices(monkeypatch):
+    monkeypatch.setattr(CrossEntropyOf, "notices", lambda self: ["Told."])
+    recipe = changed(SMALL.replace(epochs=9, stop_after=4.01))
+    assert mist.train(recipe, materials(noise(44)), STREAMS).facts["notices"] == [
+        "In 4 of 4 copies of all rounds, here the first: Told."
+    ]
+
+
+def test_the_objective_has_no_part_in_the_second_phase():
+    steps = []
+
+    class Watched(CrossEntropyOf):
+        def stepped(self):
+            steps.append(1)
+
+    one, two = copies(materials(noise(44)), SMALL)
+    one.objective = mine = Watched()
+    one.agree([two.model.eval()], 1.0)
+    assert not steps
+    assert one.objective is mine
+    one.epoch(0, one.steps)
+    assert len(steps) == one.steps
+
+
+def test_what_comes_between_epochs_is_refused_where_a_copy_has_one():
+    recipe = SMALL.replace(objective=MixupMmd())
+    with pytest.raises(SpecError, match="mist: local_epochs: expected at least 2 with mixup-mmd, got 1"):
+        check(changed(recipe, local_epochs=1), 10)
+    check(recipe, 10)
+    check(changed(recipe, local_epochs=1, parts=1), 10)
+    check(changed(SMALL, local_epochs=1), 0)
 
 
 def test_the_objective_is_the_recipes():

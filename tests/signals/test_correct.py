@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import reticent
+from reticent.objectives.base import hits as tensor_hits
 from reticent.signals.correct import hits
 from reticent.signals.look import Seen
-from reticent.training.loop import hits as tensor_hits
 
 LOGITS = np.array([[2.0, 1.0, 0.0], [2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 3.0]])
 LABELS = np.array([0, 0, 1, 2, 2])

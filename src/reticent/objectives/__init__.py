@@ -88,6 +88,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         paper="Li et al. (2021), CODASPY",
         cost="up to one more pass an epoch, with twice as many questions",
         needs=("reference",),
+        between_epochs=True,
     ),
     "past": ObjectiveEntry(
         past.Past,

@@ -1,5 +1,6 @@
 """What an objective is: a function of logits and labels to a scalar, a few hooks of the loop, and facts about it."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -186,6 +187,20 @@ class Objective:
         return []
 
 
+def hits(logits: Tensor, labels: Tensor) -> Tensor:
+    """Tell which records have the strictly largest logit at their label, as `signals.correct` does.
+
+    Args:
+        logits: ``(B, C)``.
+        labels: ``(B,)``.
+
+    Returns:
+        Booleans ``(B,)``; a tie with another class is a mistake.
+    """
+    at = labels[:, None]
+    return logits.gather(1, at)[:, 0] > logits.scatter(1, at, -math.inf).amax(dim=1)
+
+
 def unchecked(spec: Any, classes: int) -> None:
     """Accept any options: what an entry's `check` is where it has none.
 
@@ -209,6 +224,7 @@ class ObjectiveEntry:
         cost: beside plain training, in words.
         needs: what it must be given.
         check: raises a `SpecError` for options that have no meaning with so many classes.
+        between_epochs: what it adds comes between two epochs of one run of the loop, so that one epoch lacks it.
     """
 
     spec: type[Spec]
@@ -219,3 +235,4 @@ class ObjectiveEntry:
     cost: str = "none"
     needs: tuple[Need, ...] = ()
     check: Callable[[Any, int], None] = unchecked
+    between_epochs: bool = False

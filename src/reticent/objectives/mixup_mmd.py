@@ -14,7 +14,7 @@ from torch import Tensor
 
 from reticent.objectives._drawing import ByClass, needed_reference
 from reticent.objectives._mixing import Mixing
-from reticent.objectives.base import Context, Examples, Objective
+from reticent.objectives.base import Context, Examples, Objective, hits
 from reticent.spec import Spec
 
 CHUNK = 1024
@@ -70,7 +70,7 @@ class _MixupMmd(Mixing):
     @torch.no_grad()
     def _accuracy(self, examples: Examples) -> float:
         parts = zip(torch.split(examples.x, CHUNK), torch.split(examples.y, CHUNK), strict=True)
-        right = torch.stack([(self.context.ask(x).argmax(dim=1) == y).sum() for x, y in parts]).sum()
+        right = torch.stack([hits(self.context.ask(x), y).sum() for x, y in parts]).sum()
         return float(right) / len(examples)
 
     def _draw_together(self, members: Examples) -> None:

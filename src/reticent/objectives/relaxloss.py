@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from reticent.errors import SpecError
-from reticent.objectives.base import Batch, Context, Objective
+from reticent.objectives.base import Batch, Context, Objective, hits
 from reticent.spec import Spec
 
 
@@ -96,5 +96,5 @@ class _RelaxLoss(Objective):
         soft = -(share * label + (1 - share) * others)
         if self._spec.variant == "A":
             return soft.mean()
-        wrong = (logits.argmax(dim=1) != targets)[:, None]
+        wrong = ~hits(logits, targets)[:, None]
         return (wrong * soft + label).mean()

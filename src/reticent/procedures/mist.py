@@ -17,6 +17,7 @@ from annotated_types import Ge, Le
 from torch import Tensor, nn
 
 from reticent.errors import ReticentError, SpecError
+from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
 from reticent.procedures._copies import Copy, average, partition
 from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, snapshot
@@ -40,6 +41,23 @@ class Mist(Spec):
     """Epochs that a copy then learns in to agree with the others on its part."""
     weight: Annotated[float, Ge(0)] = 0.1
     """What the disagreement is multiplied by; at zero there is no second phase."""
+
+
+def check(recipe: Recipe) -> None:
+    """Refuse what has no meaning, before anything is trained.
+
+    Args:
+        recipe: with MIST as its procedure.
+
+    Raises:
+        SpecError: the objective adds something between epochs, and a copy trains for one epoch only.
+    """
+    spec, method = _spec(recipe), recipe.objective.method
+    if spec.parts > 1 and spec.local_epochs == 1 and OBJECTIVES[method].between_epochs:
+        raise SpecError(
+            f"mist: local_epochs: expected at least 2 with {method}, got 1: what {method} adds comes between two epochs "
+            "of a copy, so none of it would be trained; give more local_epochs, or use another objective"
+        )
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
@@ -88,7 +106,7 @@ class _Rounds:
         history: of the first phase's epochs.
         disagreement: mean over copies in the last epoch of each round's second phase; None without one.
         validation: loss of each round's average, where early stopping asks for it.
-        notices: of each copy's objective, round by round.
+        notices: of each copy's objective that trained, round by round.
     """
 
     def __init__(self, model: nn.Module, recipe: Recipe, spec: Mist, materials: Materials, streams: Streams) -> None:
@@ -130,7 +148,8 @@ class _Rounds:
                 copy, lost = self._local(number, rows, own)
             copies.append(copy)
             losses.append(lost)
-            self.notices.append(copy.objective.notices())
+            if lost:
+                self.notices.append(copy.objective.notices())
         if not any(losses):
             return
         for epoch in range(max(map(len, losses))):

@@ -1,6 +1,6 @@
 """Which records each model labels correctly: a tie with another class is a mistake, whatever the order of the classes.
 
-This is the one meaning of accuracy; `training.loop.hits` is the same for tensors, while a model trains.
+This is the one meaning of accuracy; `objectives.base.hits` is the same for tensors, while a model trains.
 """
 
 import numpy as np

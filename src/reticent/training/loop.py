@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import InputError
-from reticent.objectives.base import Examples, Objective
+from reticent.objectives.base import Examples, Objective, hits
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
@@ -142,20 +142,6 @@ def accuracy(model: nn.Module, materials: Materials, records: Examples) -> float
     for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
         right += int(hits(forward(model, materials.prepare(x), materials.classes), y).sum())
     return right / len(records)
-
-
-def hits(logits: Tensor, labels: Tensor) -> Tensor:
-    """Tell which records have the strictly largest logit at their label, as `signals.correct` does.
-
-    Args:
-        logits: ``(B, C)``.
-        labels: ``(B,)``.
-
-    Returns:
-        Booleans ``(B,)``; a tie with another class is a mistake.
-    """
-    at = labels[:, None]
-    return logits.gather(1, at)[:, 0] > logits.scatter(1, at, -math.inf).amax(dim=1)
 
 
 @torch.no_grad()

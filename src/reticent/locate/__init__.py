@@ -1,0 +1,1 @@
+"""Where the leak is: in which weights, and at which depth of a network."""

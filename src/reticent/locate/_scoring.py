@@ -1,0 +1,308 @@
+"""The steps of scoring: batches drawn ahead, the initial model's answers to them, and a working copy that moves.
+
+The initial model is asked once about all that will be drawn, and is not held during the steps.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from reticent.errors import InputError, ModelError, TrainingDivergedError
+from reticent.locate.top import BLOCK, Scores
+from reticent.objectives.base import Examples
+from reticent.training.augment import augment
+from reticent.training.fused import Adam, Optimizer, Sgd
+from reticent.training.materials import Materials, forward
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+if TYPE_CHECKING:
+    from reticent.locate.weights import Scoring
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What the initial model says of the reference non-members that will be drawn.
+
+    Attributes:
+        log_probabilities: ``float32 (K, C)`` of the K records that are drawn at least once.
+        places: for each reference record its row there, -1 for those that are not drawn.
+        entropy: mean entropy of the answers, as a share of that of guessing, log C.
+    """
+
+    log_probabilities: Tensor
+    places: Tensor
+    entropy: float
+
+
+def copied(model: nn.Module) -> nn.Module:
+    """Copy a network to work on, at least in float32.
+
+    Args:
+        model: the network.
+
+    Returns:
+        A copy without gradients, that shares no memory with it.
+
+    Raises:
+        ModelError: it cannot be copied.
+    """
+    try:
+        working = copy.deepcopy(model)
+    except (RuntimeError, TypeError) as error:
+        raise ModelError(
+            f"the network cannot be copied, and scoring must not change the one that is given: {error}"
+        ) from None
+    working.zero_grad(set_to_none=True)
+    return wide(working)
+
+
+def wide(model: nn.Module) -> nn.Module:
+    """Bring weights of half precision to float32, since what is added up step by step would be lost in them.
+
+    Args:
+        model: the network, changed in place.
+
+    Returns:
+        The network.
+    """
+    half = any(p.dtype in {torch.float16, torch.bfloat16} for p in model.parameters())
+    return model.float() if half else model
+
+
+def fill(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
+    """Bring a network to a state.
+
+    Args:
+        model: the network.
+        state: parameters and buffers by name.
+        what: what the state is, for the message.
+
+    Raises:
+        ModelError: the state is not one of such a network.
+    """
+    try:
+        model.load_state_dict(dict(state))
+    except RuntimeError as error:
+        raise ModelError(f"{what} does not fit the network: expected the state of the same module, {error}") from None
+
+
+def answers(vanilla: nn.Module, materials: Materials, scoring: "Scoring", streams: Streams, recipe: Recipe) -> Answers:
+    """Ask the initial model, in eval mode, about every reference non-member that the steps will draw.
+
+    Args:
+        vanilla: the network in its initial state.
+        materials: hold the reference non-members.
+        scoring: says how many are drawn.
+        streams: random streams.
+        recipe: says under which precision the network is asked.
+
+    Returns:
+        The answers.
+
+    Raises:
+        InputError: there are no reference non-members.
+        ModelError: the initial model answers NaN or infinity.
+    """
+    reference = materials.reference
+    if not len(reference):
+        raise InputError(
+            "scoring needs reference non-members, which the model never saw: give some (--reference N), or a weight of "
+            "0, which scores learnability"
+        )
+    known = torch.unique(torch.cat(list(_batches(len(reference), scoring, streams, "reference"))))
+    places = torch.full((len(reference),), -1, dtype=torch.int64)
+    places[known] = torch.arange(len(known))
+    vanilla.eval()
+    asked = _asker(vanilla, materials, recipe)
+    with torch.no_grad():
+        parts = [
+            functional.log_softmax(asked(reference.take(part).x), dim=1)
+            for part in torch.split(known, scoring.batch_size)
+        ]
+    told = torch.cat(parts)
+    if not bool(torch.isfinite(told).all()):
+        raise ModelError("the initial model answers NaN or infinity: check the initial state")
+    entropy = float(-(told.exp() * told).sum(dim=1).double().mean()) / math.log(materials.classes)
+    return Answers(told, places.to(told.device), entropy)
+
+
+def run(
+    working: nn.Module,
+    told: Answers | None,
+    materials: Materials,
+    scoring: "Scoring",
+    streams: Streams,
+    recipe: Recipe,
+) -> Scores:
+    """Take the steps and sum what each weight does in them.
+
+    Args:
+        working: the trained network; it is altered.
+        told: the initial model's answers; None where the weight is 0.
+        materials: members and reference non-members.
+        scoring: how.
+        streams: random streams.
+        recipe: precision and augmentation.
+
+    Returns:
+        The scores.
+
+    Raises:
+        InputError: fewer than two members.
+        ModelError: there is nothing to train.
+        TrainingDivergedError: the loss became NaN or infinite.
+    """
+    if len(materials.members) < 2:
+        raise InputError(f"scoring needs at least 2 members, got {len(materials.members)}")
+    named = {name: p for name, p in working.named_parameters() if p.requires_grad}
+    if not named:
+        raise ModelError("the network has no parameter that asks for a gradient: there is nothing to score")
+    steps = _Steps(working, told, materials, scoring, recipe, streams)
+    optimizer = _optimizer(scoring, list(named.values()))
+    sums: dict[str, Tensor] = {}
+    member_loss: list[float] = []
+    divergence: list[float] = []
+    others: Iterator[Tensor | None] = iter([None] * scoring.steps)
+    if told is not None:
+        others = _batches(len(materials.reference), scoring, streams, "reference")
+    with streams.lent("scoring/dropout"):
+        for rows, other in zip(_batches(len(materials.members), scoring, streams, "members"), others, strict=True):
+            optimizer.zero_grad()
+            loss, entropy, distance = steps.loss(rows, other)
+            if not math.isfinite(float(loss.detach())):
+                raise TrainingDivergedError(
+                    f"the loss became {float(loss.detach())} in step {len(member_loss) + 1} of scoring: lower its "
+                    f"learning rate ({scoring.learning_rate:g})"
+                )
+            loss.backward()  # type: ignore[no-untyped-call]
+            member_loss.append(float(entropy))
+            divergence += [] if distance is None else [float(distance)]
+            _add(sums, named, scoring.power)
+            optimizer.step()
+    unused = [name for name in named if name not in sums]
+    optimizer.zero_grad()
+    found = {name: sums.pop(name).float().cpu() if name in sums else _nothing(p) for name, p in named.items()}
+    return Scores(found, unused=unused, member_loss=member_loss, divergence=divergence)
+
+
+def _nothing(parameter: Tensor) -> Tensor:
+    return torch.zeros(parameter.shape, dtype=torch.float32)
+
+
+@torch.no_grad()
+def _add(sums: dict[str, Tensor], named: Mapping[str, nn.Parameter], power: int) -> None:
+    """Add ``|gradient * weight|`` of this step, a block at a time."""
+    for name, parameter in named.items():
+        if parameter.grad is None:
+            continue
+        if name not in sums:
+            sums[name] = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
+        total, gradient, weight = (_rows(t) for t in (sums[name], parameter.grad, parameter))
+        rows = max(1, BLOCK // max(1, weight[0].numel())) if len(weight) else 1
+        for part in range(0, len(weight), rows):
+            product = gradient[part : part + rows] * weight[part : part + rows]
+            total[part : part + rows] += product.square_() if power == 2 else product.abs_()
+
+
+def _rows(tensor: Tensor) -> Tensor:
+    return tensor.detach().reshape(1) if tensor.dim() == 0 else tensor.detach()
+
+
+def _batches(count: int, scoring: "Scoring", streams: Streams, name: str) -> Iterator[Tensor]:
+    """Draw the rows of each step: whole passes in random order, of which a last, smaller batch is left out.
+
+    Yields:
+        Rows on the CPU.
+    """
+    generator = streams.generator(f"scoring/{name}")
+    size = min(scoring.batch_size, count)
+    for step in range(scoring.steps):
+        place = step % (count // size)
+        if place == 0:
+            order = torch.randperm(count, generator=generator)
+        yield order[place * size : (place + 1) * size]
+
+
+def _optimizer(scoring: "Scoring", parameters: list[nn.Parameter]) -> Optimizer:
+    rate, decay = scoring.learning_rate, scoring.weight_decay
+    if scoring.optimizer == "sgd":
+        return Sgd(parameters, rate, decay, scoring.momentum, nesterov=False)
+    return Adam(parameters, rate, decay, decoupled=scoring.optimizer == "adamw")
+
+
+def _asker(model: nn.Module, materials: Materials, recipe: Recipe) -> Callable[[Tensor], Tensor]:
+    """Return a function from stored records to logits, under the recipe's precision."""
+    device = materials.prepare.device.type
+    cast: Callable[[], AbstractContextManager[object]] = (
+        (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
+    )
+
+    def ask(x: Tensor) -> Tensor:
+        with cast():
+            logits = forward(model, materials.prepare(x), materials.classes)
+        return logits if logits.dtype == torch.float64 else logits.float()
+
+    return ask
+
+
+class _Steps:
+    """The loss of one step, of members and non-members apart."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        told: Answers | None,
+        materials: Materials,
+        scoring: "Scoring",
+        recipe: Recipe,
+        streams: Streams,
+    ) -> None:
+        self.model, self.told, self.materials, self.scoring, self.recipe = model, told, materials, scoring, recipe
+        self.ask = _asker(model, materials, recipe)
+        self.noise = streams.generator("scoring/augmentation")
+
+    def loss(self, rows: Tensor, other: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Compute the loss, and its two parts detached.
+
+        Non-members are asked first, so that at the first step the statistics are still those that the model came with:
+        an untrained network then has no divergence at all.
+        """
+        members = self._members(rows)
+        if self.told is None or other is None:
+            self.model.train()
+            entropy = functional.cross_entropy(self.ask(members.x), members.y)
+            return entropy, entropy.detach(), None
+        reference = self.materials.reference.take(other)
+        if self.scoring.statistics == "joint":
+            self.model.train()
+            both = self.ask(torch.cat([members.x, reference.x]))
+            logits, away = both[: len(rows)], both[len(rows) :]
+        else:
+            self.model.train(self.scoring.statistics == "own")
+            away = self.ask(reference.x)
+            self.model.train()
+            logits = self.ask(members.x)
+        entropy = functional.cross_entropy(logits, members.y)
+        initial = self.told.log_probabilities[self.told.places[other.to(self.told.places.device)]]
+        distance = self._divergence(initial, functional.log_softmax(away, dim=1))
+        weight = self.scoring.weight
+        return (1 - weight) * entropy + weight * distance, entropy.detach(), distance.detach()
+
+    def _members(self, rows: Tensor) -> Examples:
+        found = self.materials.members.take(rows)
+        if self.scoring.augmentation == "none" or self.recipe.augmentation == "none":
+            return found
+        return Examples(augment(found.x, self.recipe.augmentation, self.recipe.padding, self.noise), found.y)
+
+    def _divergence(self, initial: Tensor, updated: Tensor) -> Tensor:
+        """Compute the mean divergence of a batch, of log-probabilities."""
+        first, second = (initial, updated) if self.scoring.divergence == "vanilla-first" else (updated, initial)
+        return functional.kl_div(second, first, reduction="batchmean", log_target=True)

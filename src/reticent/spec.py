@@ -59,6 +59,14 @@ class Spec(BaseModel):
         """
         return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | changes)
 
+    def implied(self) -> dict[str, Any]:
+        """Return what options mean that are left out, where the default only says that they are (None).
+
+        Returns:
+            Option to value; a value that is given and is this one is left out of the canonical form.
+        """
+        return {}
+
 
 def _to_tuple(value: Any) -> Any:
     return tuple(_to_tuple(item) for item in value) if isinstance(value, list) else value
@@ -89,12 +97,11 @@ def canonical(value: Any) -> Any:
         Dictionaries, lists, strings, numbers, booleans and None.
     """
     if isinstance(value, Spec):
-        fields = type(value).model_fields
-        chosen = {
-            n: getattr(value, n)
-            for n in fields
-            if getattr(value, n) != fields[n].get_default(call_default_factory=True)
-        }
+        implied, chosen = value.implied(), {}
+        for name, field in type(value).model_fields.items():
+            default = field.get_default(call_default_factory=True)
+            if getattr(value, name) not in (default, implied.get(name, default)):
+                chosen[name] = getattr(value, name)
         body = {name: canonical(item) for name, item in chosen.items()}
         return {"method": value.method, **body} if value.method else body
     if isinstance(value, Mapping):

@@ -45,6 +45,7 @@ from reticent.signals.queries import Queries
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
+from reticent.spec import identity
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
 from reticent.training.streams import Streams
@@ -603,6 +604,13 @@ def test_clipping_of_the_batch_is_refused():
 def test_epsilon_and_noise_are_not_both_taken():
     with pytest.raises(SpecError, match=r"epsilon \(the noise follows\) or noise \(epsilon follows\), not both"):
         DPSGD(epsilon=8.0, noise=1.0)
+
+
+def test_the_epsilon_that_is_aimed_for_anyway_makes_no_other_identity():
+    assert DPSGD().implied() == {"epsilon": 8.0}
+    assert identity(Recipe(procedure=DPSGD(epsilon=8.0))) == identity(Recipe(procedure=DPSGD()))
+    others = [DPSGD(), DPSGD(epsilon=2.0), DPSGD(noise=1.0), DPSGD(noise=8.0)]
+    assert len({identity(other) for other in others}) == 4
 
 
 def test_without_opacus_the_install_line_is_shown(monkeypatch):

@@ -55,8 +55,8 @@ def check(recipe: Recipe) -> None:
     spec, method = _spec(recipe), recipe.objective.method
     if spec.parts > 1 and spec.local_epochs == 1 and OBJECTIVES[method].between_epochs:
         raise SpecError(
-            f"mist: local_epochs: expected at least 2 with {method}, got 1: what {method} adds comes between two epochs "
-            "of a copy, so none of it would be trained; give more local_epochs, or use another objective"
+            f"mist: local_epochs: expected at least 2 with {method}, got 1: what {method} adds comes between two "
+            "epochs of a copy, so none of it would be trained; give more local_epochs, or use another objective"
         )
 
 

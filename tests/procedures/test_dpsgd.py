@@ -42,10 +42,10 @@ from reticent.procedures.base import fresh, objective
 from reticent.procedures.check import check
 from reticent.procedures.dpsgd import DPSGD, network, train
 from reticent.signals.queries import Queries
+from reticent.spec import identity
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
-from reticent.spec import identity
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
 from reticent.training.streams import Streams

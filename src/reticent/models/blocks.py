@@ -6,6 +6,8 @@ Paper: He et al. (2016), "Deep residual learning for image recognition", section
 from torch import Tensor, nn
 from torch.nn import functional
 
+from reticent.models.stages import HEAD, Stage, Staged
+
 
 class BasicBlock(nn.Module):
     """Two 3x3 convolutions with BatchNorm, and a shortcut that is a 1x1 convolution where the shape changes."""
@@ -53,7 +55,7 @@ def stages(widths: tuple[int, ...], blocks: tuple[int, ...]) -> list[nn.Module]:
     return made
 
 
-class ResNet(nn.Module):
+class ResNet(Staged):
     """Stem, residual stages, global average pooling and one linear layer, for small images."""
 
     def __init__(self, channels: int, widths: tuple[int, ...], blocks: tuple[int, ...], classes: int) -> None:
@@ -66,6 +68,16 @@ class ResNet(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+
+    def outline(self) -> list[Stage]:
+        """Say the stages: the stem, "stage 1" (conv2_x) to the last, the head.
+
+        Returns:
+            The stages in forward order.
+        """
+        names = [f"stages.{index}" for index in range(len(self.stages))]
+        middle = [Stage(f"stage {index}", (name,), name) for index, name in enumerate(names, start=1)]
+        return [Stage("stem", ("stem",), "stem"), *middle, Stage(HEAD, ("head",), "head")]
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.

@@ -33,6 +33,11 @@ app.command("reticent.cli.selftest:selftest", name="selftest", help="Check that 
 app.command(
     "reticent.cli.gate:gate", name="gate", help="Hold an audit against limits: exit 0 pass, 1 fail, 2 cannot judge."
 )
+app.command(
+    "reticent.cli.locate:app",
+    name="locate",
+    help="Find where a leak is: in which weights, at which depth, in which records.",
+)
 app.command("reticent.cli.runs:app", name="runs", help="List, show, check and remove what is in the store.")
 
 

@@ -1,0 +1,10 @@
+"""``reticent locate``: where the leak is; one file a command, loaded when it is called."""
+
+import cyclopts
+
+app = cyclopts.App(name="locate", help="Find where a leak is: in which weights, at which depth, in which records.")
+app.command(
+    "reticent.cli.locate.weights:weights",
+    name="weights",
+    help="Score every weight: how much it gives members away, and how much the network learns by it.",
+)

@@ -1,0 +1,1 @@
+"""Where the leak is, as jobs: in which weights, at which depth, in which records."""

@@ -28,6 +28,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES
+from reticent.procedures.basic import BASIC
 from reticent.procedures.check import check, needs
 from reticent.procedures.user import Function
 from reticent.signals.queries import Queries
@@ -344,6 +345,8 @@ def _table(value: Any) -> Options:
 def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> Spec:
     rest = dict(options)
     name = rest.pop("name", None)
+    if "inner" in rest and part == "procedure":
+        rest["inner"] = _method("procedure.inner", BASIC, _table(rest["inner"]))
     if not isinstance(name, str):
         raise SpecError(f"{part}: expected a name, or a table with a name, got {options!r}")
     if usercode.is_import_string(name):

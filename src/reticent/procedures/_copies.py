@@ -103,6 +103,8 @@ class Copy(Run):
     def agree(self, others: Sequence[nn.Module], weight: float) -> float:
         """Learn to agree with the other copies for one epoch, at the rate that training ended with.
 
+        The objective has no part in it: its `stepped` isn't called, as its loss isn't.
+
         Args:
             others: in eval mode; they are asked about the same views, and do not move.
             weight: what the disagreement is multiplied by.
@@ -115,7 +117,7 @@ class Copy(Run):
         """
         recipe, members = self.recipe, self.materials.members
         self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, max(0, self.step - 1), self.steps)
-        self.model.train()
+        self.training_mode()
         drawn, sizes = self.sample()
         total = torch.zeros((), dtype=torch.float64, device=members.y.device)
         for ids in torch.split(drawn.to(members.y.device), sizes):
@@ -126,7 +128,7 @@ class Copy(Run):
             with torch.no_grad():
                 answers = [self._probabilities(other, given) for other in others]
             distance = disagreement(self._probabilities(self.model, given), answers)
-            self.update(weight * distance)
+            self._step(weight * distance)
             total += distance.detach().double() * len(ids)
         mean = float(total) / len(members)
         if not math.isfinite(mean):
@@ -135,6 +137,13 @@ class Copy(Run):
                 "mist's weight, or clip the gradient (clip_norm)"
             )
         return mean
+
+    def _step(self, loss: Tensor) -> None:
+        own, self.objective = self.objective, Objective()
+        try:
+            self.update(loss)
+        finally:
+            self.objective = own
 
     def _probabilities(self, model: nn.Module, given: Tensor) -> Tensor:
         with self.cast():

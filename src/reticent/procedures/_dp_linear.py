@@ -26,6 +26,13 @@ class Part(Protocol):
     def weighted(self, factors: Tensor) -> Tensor:
         """Return the sum of the records' gradients, each times its factor ``(B,)``."""
 
+    def masked(self, trains: Tensor) -> "Part":
+        """Return the gradients with zeros where the parameter is not trained; booleans of its shape."""
+
+
+AT_ONCE = 2**27
+"""How many numbers may be written down at once to take norms: 512 MiB."""
+
 
 @dataclass(frozen=True, eq=False)
 class Written:
@@ -61,6 +68,17 @@ class Written:
         total: Tensor = torch.tensordot(factors, self.each, dims=1)
         return total
 
+    def masked(self, trains: Tensor) -> "Written":
+        """Return the gradients with zeros where the parameter is not trained.
+
+        Args:
+            trains: booleans of the parameter's shape.
+
+        Returns:
+            The gradients, written down.
+        """
+        return Written(self.each.masked_fill(~trains, 0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Outer:
@@ -69,10 +87,12 @@ class Outer:
     Attributes:
         back: ``float32 (B, out)``, the loss' gradient with respect to the layer's output.
         given: ``float32 (B, in)``, the layer's input.
+        trains: where the weight is trained, ``bool (out, in)``; None for all of it.
     """
 
     back: Tensor
     given: Tensor
+    trains: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.back)
@@ -83,7 +103,9 @@ class Outer:
         Returns:
             ``(B,)``.
         """
-        return self.back.square().sum(dim=1) * self.given.square().sum(dim=1)
+        if self.trains is None:
+            return self.back.square().sum(dim=1) * self.given.square().sum(dim=1)
+        return ((self.back.square() @ self.trains.float()) * self.given.square()).sum(dim=1)
 
     def weighted(self, factors: Tensor) -> Tensor:
         """Return the sum of the records' gradients, each times its factor.
@@ -94,7 +116,80 @@ class Outer:
         Returns:
             ``(out, in)``.
         """
-        return (factors[:, None] * self.back).T @ self.given
+        return _only(self.trains, (factors[:, None] * self.back).T @ self.given)
+
+    def masked(self, trains: Tensor) -> "Outer":
+        """Return the gradients with zeros where the weight is not trained.
+
+        Args:
+            trains: ``bool (out, in)``.
+
+        Returns:
+            The same factors.
+        """
+        return Outer(self.back, self.given, trains)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Gradients that are sums of outer products over the positions of a record, such as the tokens of a text.
+
+    Norms come from the inner products of positions where these are fewer than the weight's entries, and else from
+    gradients that are written down for a few records at a time.
+
+    Attributes:
+        back: ``float32 (B, T, out)``, the loss' gradient with respect to the layer's output.
+        given: ``float32 (B, T, in)``, the layer's input.
+        trains: where the weight is trained, ``bool (out, in)``; None for all of it.
+    """
+
+    back: Tensor
+    given: Tensor
+    trains: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.back)
+
+    def squares(self) -> Tensor:
+        """Return the squared norms of the records' gradients.
+
+        Returns:
+            ``(B,)``.
+        """
+        positions, entries = self.back.shape[1], self.back.shape[2] * self.given.shape[2]
+        few = max(1, AT_ONCE // min(entries, 2 * positions**2 if self.trains is None else entries))
+        parts = zip(self.back.split(few), self.given.split(few), strict=True)
+        if self.trains is None and 2 * positions**2 <= entries:
+            inner = [((b @ b.mT) * (x @ x.mT)).sum(dim=(1, 2)).clamp(min=0) for b, x in parts]
+            return torch.cat(inner)
+        return torch.cat([_only(self.trains, b.mT @ x).square().sum(dim=(1, 2)) for b, x in parts])
+
+    def weighted(self, factors: Tensor) -> Tensor:
+        """Return the sum of the records' gradients, each times its factor.
+
+        Args:
+            factors: ``(B,)``.
+
+        Returns:
+            ``(out, in)``.
+        """
+        back = (factors[:, None, None] * self.back).flatten(0, 1)
+        return _only(self.trains, back.T @ self.given.flatten(0, 1))
+
+    def masked(self, trains: Tensor) -> "Positions":
+        """Return the gradients with zeros where the weight is not trained.
+
+        Args:
+            trains: ``bool (out, in)``.
+
+        Returns:
+            The same factors.
+        """
+        return Positions(self.back, self.given, trains)
+
+
+def _only(trains: Tensor | None, values: Tensor) -> Tensor:
+    return values if trains is None else values.masked_fill(~trains, 0.0)
 
 
 class Linears:
@@ -148,8 +243,13 @@ def _of_weight(calls: list[tuple[Tensor, Tensor]]) -> Part:
     """Leave the two factors as they are where the layer was asked once, about one vector a record."""
     if len(calls) == 1 and calls[0][0].dim() == 2:
         return Outer(*calls[0])
-    written = [torch.einsum("n...i,n...j->nij", back, given) for back, given in calls]
-    return Written(torch.stack(written).sum(dim=0))
+    backs, givens = ([_flat(t) for t in tensors] for tensors in zip(*calls, strict=True))
+    return Positions(torch.cat(backs, dim=1), torch.cat(givens, dim=1))
+
+
+def _flat(values: Tensor) -> Tensor:
+    """Bring ``(B, ..., width)`` to ``(B, T, width)``, one position where there is no axis of them."""
+    return values[:, None] if values.dim() == 2 else values.flatten(1, -2)
 
 
 def _summed(back: Tensor) -> Tensor:

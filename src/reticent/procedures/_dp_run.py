@@ -154,9 +154,11 @@ class PrivateRun(Run):
                 drawn = torch.randn(value.shape, generator=self.gaussian, device=value.device)
                 value.add_(drawn, alpha=mechanism.noise * mechanism.max_norm)
             parameter.grad = (value / expected).to(parameter.dtype)
+        self.frozen.mask()
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.objective.stepped()
+        self.frozen.restore()
         self.step += 1
         return total / max(1, len(y))
 
@@ -185,6 +187,8 @@ class PrivateRun(Run):
         parts = self.hooks.parts(self.parameters, len(y))
         if first:
             self._check(parts, before)
+        masks = [self.frozen.trains(parameter) for parameter in self.parameters]
+        parts = [p if mask is None else p.masked(mask) for p, mask in zip(parts, masks, strict=True)]
         for value, part in zip(sums, clipped_sum(parts, self.mechanism.max_norm), strict=True):
             value.add_(part)
         self.optimizer.zero_grad()

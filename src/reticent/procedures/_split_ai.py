@@ -117,6 +117,7 @@ def sub_models(
             materials.reference,
             materials.prepare,
             materials.classes,
+            start=materials.start,
         )
         network, loss = fresh(recipe, share, own), objective(recipe)
         try:

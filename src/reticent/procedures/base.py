@@ -37,7 +37,7 @@ class Trained:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+def untrained(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     """Build a recipe's network with the model's own initialisation stream, on the device.
 
     Args:
@@ -52,6 +52,39 @@ def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     with streams.lent("init"):
         model = build(entry, recipe.architecture, materials.prepare.input, materials.classes)
     return model.to(materials.prepare.device)
+
+
+def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    """Build a recipe's network, and bring it to the state that training begins from.
+
+    Args:
+        recipe: names the architecture.
+        materials: say what a record looks like, where it lies, and where training begins.
+        streams: the model's random streams.
+
+    Returns:
+        The network; freshly initialised where the materials name no start.
+
+    Raises:
+        ModelError: the start does not belong to such a network.
+    """
+    return begun(untrained(recipe, materials, streams), materials)
+
+
+def begun(model: nn.Module, materials: Materials) -> nn.Module:
+    """Bring an untrained network to the state that training begins from.
+
+    Args:
+        model: the network, freshly initialised.
+        materials: name the start, or none.
+
+    Returns:
+        The same network.
+
+    Raises:
+        ModelError: the start does not belong to such a network.
+    """
+    return model if materials.start is None else materials.start.begin(model)
 
 
 def _nothing(recipe: Recipe) -> None:
@@ -72,6 +105,7 @@ class ProcedureEntry:
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         network: builds the untrained network, so that stored weights can be put into it.
+        inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
     """
 
     spec: type[Spec]
@@ -82,7 +116,8 @@ class ProcedureEntry:
     needs: tuple[Need, ...] = ()
     proves: bool = False
     check: Callable[[Recipe], None] = _nothing
-    network: Callable[[Recipe, Materials, Streams], nn.Module] = fresh
+    network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
+    inner: tuple[str, ...] = ()
 
 
 def objective(recipe: Recipe) -> Objective:

@@ -25,6 +25,9 @@ def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
 def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
     yield recipe.objective.method, OBJECTIVES[recipe.objective.method].needs
     yield recipe.procedure.method, PROCEDURES[recipe.procedure.method].needs
+    inner = getattr(recipe.procedure, "inner", None)
+    if inner is not None:
+        yield inner.method, PROCEDURES[inner.method].needs
     yield recipe.output.method, OUTPUTS[recipe.output.method].needed(recipe.output)
 
 

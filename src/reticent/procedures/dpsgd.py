@@ -18,7 +18,7 @@ from reticent.errors import ModelError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import _dp_accounting, _dp_extra, _dp_layers
 from reticent.procedures._dp_run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
-from reticent.procedures.base import Trained, fresh, objective, snapshot
+from reticent.procedures.base import Trained, begun, objective, snapshot, untrained
 from reticent.spec import Spec
 from reticent.training.loop import fit, planned
 from reticent.training.materials import Materials
@@ -60,6 +60,14 @@ class DPSGD(Spec):
             raise ValueError("epsilon (the noise follows) or noise (epsilon follows), not both")
         return self
 
+    def implied(self) -> dict[str, Any]:
+        """Return the epsilon that is aimed for where neither it nor the noise is given.
+
+        Returns:
+            It, by its name.
+        """
+        return {} if self.noise is not None else {"epsilon": TARGET}
+
 
 def check(recipe: Recipe) -> None:
     """Refuse what would void the accounting, and a missing Opacus.
@@ -100,7 +108,7 @@ def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module
 
 
 def _built(recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, list[str]]:
-    model, replaced = _dp_layers.without_batchnorm(fresh(recipe, materials, streams))
+    model, replaced = _dp_layers.without_batchnorm(untrained(recipe, materials, streams))
     _dp_layers.out_of_place(model)
     return model, replaced
 
@@ -126,6 +134,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     if not isinstance(spec, DPSGD):
         raise ModelError(f"expected the procedure dpsgd, got {spec.method!r}")
     model, replaced = _built(recipe, materials, streams)
+    begun(model, materials)
     _dp_layers.check(model)
     members = len(materials.members)
     rate = sample_rate(members, recipe.batch_size)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from reticent.errors import ModelError
 from reticent.objectives.base import Examples
 from reticent.training.data import Preparation
+from reticent.training.start import Start
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Materials:
         prepare: from stored records to model input.
         classes: number of classes C.
         watched: records whose accuracy is noted after every epoch; they have no part in the training.
+        start: where training begins, and what it must not move; by default a fresh initialisation, all of it trained.
     """
 
     members: Examples
@@ -29,6 +31,7 @@ class Materials:
     prepare: Preparation
     classes: int
     watched: Examples | None = None
+    start: Start | None = None
 
 
 def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:

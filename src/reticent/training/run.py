@@ -13,6 +13,7 @@ from reticent.training import augment, optim
 from reticent.training.fused import Adam
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
+from reticent.training.start import Frozen
 from reticent.training.streams import Streams
 
 
@@ -28,6 +29,7 @@ class Run:
     ) -> None:
         self.model, self.recipe, self.materials, self.objective = model, recipe, materials, objective
         self.streams = streams
+        self.frozen = Frozen(model, materials.start)
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.optimizer = optim.optimizer(recipe, self.parameters)
         self.order, self.noise = streams.generator("order"), streams.generator("augmentation")
@@ -72,6 +74,11 @@ class Run:
         with self.cast():
             return forward(self.model, x, self.materials.classes).float()
 
+    def training_mode(self) -> None:
+        """Put the network into training mode, but for modules that stay as they are."""
+        self.model.train()
+        self.frozen.quiet()
+
     def steps_an_epoch(self) -> int:
         """Return how many steps a whole epoch has."""
         return len(batch_sizes(len(self.materials.members), self.recipe.batch_size))
@@ -99,7 +106,7 @@ class Run:
             TrainingDivergedError: the loss is NaN or infinite.
         """
         self.objective.start_epoch(epoch)
-        self.model.train()
+        self.training_mode()
         members = self.materials.members
         drawn, sizes = self.sample()
         order = drawn.to(members.y.device)
@@ -146,10 +153,12 @@ class Run:
         """
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
+        self.frozen.mask()
         if self.recipe.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.parameters, self.recipe.clip_norm)
         self.optimizer.step()
         self.objective.stepped()
+        self.frozen.restore()
 
 
 def batch_sizes(records: int, size: int) -> list[int]:

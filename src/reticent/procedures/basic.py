@@ -1,0 +1,64 @@
+"""Procedures that make a model in one go; each begins where it is told to, so that it can be the second stage of others.
+
+A procedure with a second stage names those that it takes (`ProcedureEntry.inner`) and looks them up here.
+"""
+
+from reticent.errors import SpecError
+from reticent.procedures import dpsgd, mist, plain, selena
+from reticent.procedures.base import ProcedureEntry
+from reticent.spec import Spec
+from reticent.training.recipe import Plain, Recipe
+
+BASIC: dict[str, ProcedureEntry] = {
+    "dpsgd": ProcedureEntry(
+        dpsgd.DPSGD,
+        dpsgd.train,
+        "Each record's gradient is clipped and noise is added, so that an epsilon is proved.",
+        paper="Abadi et al. (2016), CCS",
+        cost="1.5 to 4 times plain training, and the memory of one gradient a record",
+        proves=True,
+        check=dpsgd.check,
+        network=dpsgd.network,
+    ),
+    "mist": ProcedureEntry(
+        mist.Mist,
+        mist.train,
+        "Copies train apart on parts of the members, learn to agree, and are averaged, round after round.",
+        paper="Li et al. (2024), USENIX Security",
+        cost="about 1.7 times plain training, and 6 networks in memory",
+    ),
+    "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation."),
+    "selena": ProcedureEntry(
+        selena.Selena,
+        selena.train,
+        "A network learns what sub-models that never saw a member say of it.",
+        paper="Tang et al. (2022), USENIX Security",
+        cost="about 16 times plain training, K - L + 1 in general; more with augmentation",
+        check=selena.check,
+    ),
+}
+
+
+def second(recipe: Recipe, inner: Spec, taken: tuple[str, ...]) -> tuple[ProcedureEntry, Recipe]:
+    """Find the procedure of a second stage, and the recipe that it follows.
+
+    Args:
+        recipe: of the whole.
+        inner: options of the second stage's procedure.
+        taken: names of procedures that have a meaning there.
+
+    Returns:
+        The procedure's entry, and the recipe with it in the place of the outer procedure; checked.
+
+    Raises:
+        SpecError: it has no meaning there, or it refuses the recipe.
+    """
+    outer = recipe.procedure.method
+    if inner.method not in taken:
+        raise SpecError(
+            f"{inner.method} cannot be the second stage of {outer}, which takes {', '.join(taken)}: use one of them, or "
+            f"{inner.method} alone"
+        )
+    entry, its = BASIC[inner.method], recipe.replace(procedure=inner)
+    entry.check(its)
+    return entry, its

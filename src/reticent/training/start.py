@@ -1,0 +1,108 @@
+"""Where a training begins other than at a fresh initialisation, and what of the network it must not move."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A state to begin from, and what of it stays.
+
+    Attributes:
+        state: the whole state, parameters and buffers by name.
+        trainable: for parameters of which some or all entries stay as they are, ``bool`` of the parameter's shape: True
+            where an entry is trained. A parameter that is not named is trained.
+        still: names of modules that stay in eval mode, so that their statistics do not move and they drop nothing.
+    """
+
+    state: Mapping[str, Tensor]
+    trainable: Mapping[str, Tensor] = field(default_factory=dict)
+    still: Sequence[str] = ()
+
+    def begin(self, model: nn.Module) -> nn.Module:
+        """Bring a network to this state; parameters that stay as a whole ask for no gradient.
+
+        Args:
+            model: the untrained network, on its device.
+
+        Returns:
+            The same network.
+
+        Raises:
+            ModelError: the state, a mask or a module's name does not belong to such a network.
+        """
+        try:
+            model.load_state_dict(dict(self.state))
+        except RuntimeError as error:
+            raise ModelError(f"the state to begin from does not fit the network: {error}") from None
+        parameters, modules = dict(model.named_parameters()), dict(model.named_modules())
+        for name, mask in self.trainable.items():
+            if name not in parameters or mask.shape != parameters[name].shape or mask.dtype != torch.bool:
+                got = f"{mask.dtype} {tuple(mask.shape)}"
+                wanted = tuple(parameters[name].shape) if name in parameters else "no such parameter"
+                raise ModelError(f"what is trained of {name!r}: expected bool {wanted}, got {got}")
+            if not mask.any():
+                parameters[name].requires_grad_(False)
+        unknown = [name for name in self.still if name not in modules]
+        if unknown:
+            raise ModelError(f"modules that stay in eval mode: there is none named {unknown[0]!r}")
+        return model
+
+
+class Frozen:
+    """Holds the entries of a network that a run must not move, whatever its optimizer does.
+
+    A masked gradient alone does not hold them: momentum of earlier steps, weight decay, noise and proximal steps move
+    what has no gradient. So gradients are masked, for clipping and the norms of a step to leave the entries out, and
+    after each step the entries are put back, bit for bit.
+    """
+
+    def __init__(self, model: nn.Module, start: Start | None) -> None:
+        masks = start.trainable if start is not None else {}
+        parameters = dict(model.named_parameters())
+        self._held: dict[Tensor, tuple[Tensor, Tensor]] = {}
+        self._whole: list[tuple[Tensor, Tensor]] = []
+        for name, mask in masks.items():
+            parameter = parameters[name]
+            stays = ~mask.to(parameter.device)
+            if stays.all():
+                self._whole.append((parameter, parameter.detach().clone()))
+            elif stays.any():
+                self._held[parameter] = (stays, parameter.detach().clone())
+        self._still = [model.get_submodule(name) for name in start.still] if start is not None else []
+
+    def trains(self, parameter: Tensor) -> Tensor | None:
+        """Tell which entries of a parameter are trained.
+
+        Args:
+            parameter: of the network.
+
+        Returns:
+            Booleans of its shape, or None where all are.
+        """
+        found = self._held.get(parameter)
+        return None if found is None else ~found[0]
+
+    def quiet(self) -> None:
+        """Put what stays in eval mode back into it, after the network was put into training mode."""
+        for module in self._still:
+            module.eval()
+
+    def mask(self) -> None:
+        """Set the gradients of entries that stay to zero, NaN too."""
+        for parameter, (stays, _) in self._held.items():
+            if parameter.grad is not None:
+                parameter.grad.masked_fill_(stays, 0.0)
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        """Put the entries that stay back to the bits that they had."""
+        for parameter, (stays, values) in self._held.items():
+            torch.where(stays, values, parameter, out=parameter)
+        for parameter, values in self._whole:
+            parameter.copy_(values)

@@ -1,0 +1,126 @@
+"""Frozen means frozen: bit-identical after steps of every optimizer, with momentum, weight decay, noise and proximal steps."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from tiny_records import SMALL, blobs, images, materials
+
+from reticent.errors import ModelError
+from reticent.models.cnn import CNN
+from reticent.objectives import OBJECTIVES
+from reticent.procedures import PROCEDURES
+from reticent.procedures.base import snapshot, untrained
+from reticent.training.run import Run
+from reticent.training.start import Frozen, Start
+from reticent.training.streams import Streams
+
+STREAMS = Streams(0, 0)
+RECIPE = SMALL.replace(epochs=12, weight_decay=0.05, learning_rate=0.01)
+CASES = {
+    "sgd": (RECIPE.replace(optimizer="sgd", learning_rate=0.1), "plain", {}),
+    "adam": (RECIPE, "plain", {}),
+    "adamw": (RECIPE.replace(optimizer="adamw"), "plain", {}),
+    "clipped": (RECIPE.replace(clip_norm=0.1), "plain", {}),
+    "dpsgd": (RECIPE, "dpsgd", {"noise": 1.0}),
+    "mist": (RECIPE, "mist", {"parts": 2, "local_epochs": 3}),
+    "selena": (RECIPE, "selena", {"models": 3, "outside": 1}),
+    "past": (RECIPE.replace(objective=OBJECTIVES["past"].spec()), "plain", {}),
+    "adv-reg": (RECIPE.replace(objective=OBJECTIVES["adv-reg"].spec(attacker_steps=1)), "plain", {}),
+}
+
+
+def started(recipe, given, share=0.3):
+    state = snapshot(untrained(recipe, given, Streams(7, 0)))
+    network = untrained(recipe, given, STREAMS)
+    drawn = torch.Generator().manual_seed(1)
+    masks = {name: torch.rand(p.shape, generator=drawn) > share for name, p in network.named_parameters()}
+    first = next(iter(masks))
+    masks[first] = torch.zeros_like(masks[first])
+    return replace(given, start=Start(state, masks)), state, masks
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_entries_that_stay_keep_their_bits_and_all_others_move(case):
+    recipe, name, options = CASES[case]
+    recipe = recipe.replace(procedure=PROCEDURES[name].spec(**options))
+    given, state, masks = started(recipe, materials(blobs()))
+    made = PROCEDURES[name].train(recipe, given, STREAMS)
+    for key, value in made.model.state_dict().items():
+        assert torch.equal(value[~masks[key]], state[key][~masks[key]]), key
+        if masks[key].any():
+            assert (value[masks[key]] != state[key][masks[key]]).float().mean() > 0.9, key
+
+
+def test_a_masked_gradient_alone_does_not_hold_them(monkeypatch):
+    monkeypatch.setattr(Frozen, "restore", lambda self: None)
+    given, state, masks = started(RECIPE, materials(blobs()))
+    made = PROCEDURES["plain"].train(RECIPE, given, STREAMS)
+    name = next(key for key, mask in masks.items() if mask.any())
+    assert not torch.equal(made.model.state_dict()[name][~masks[name]], state[name][~masks[name]])
+
+
+def test_a_start_that_holds_nothing_goes_on_from_the_state_bit_for_bit():
+    given = materials(blobs())
+    state = snapshot(untrained(RECIPE, given, STREAMS))
+    plain = PROCEDURES["plain"].train(RECIPE, given, STREAMS)
+    same = PROCEDURES["plain"].train(RECIPE, replace(given, start=Start(state)), STREAMS)
+    assert all(torch.equal(a, b) for a, b in zip(plain.model.state_dict().values(), same.model.state_dict().values()))
+
+
+def test_a_start_that_holds_all_keeps_every_parameter():
+    given = materials(blobs())
+    state = snapshot(untrained(RECIPE, given, STREAMS))
+    masks = {key: torch.zeros(value.shape, dtype=torch.bool) for key, value in state.items()}
+    network = Start(state, masks).begin(untrained(RECIPE, given, Streams(3, 0)))
+    assert not any(p.requires_grad for p in network.parameters())
+    assert all(torch.equal(value, state[key]) for key, value in network.state_dict().items())
+
+
+def test_modules_that_stay_still_keep_their_statistics():
+    recipe = RECIPE.replace(architecture=CNN(widths=(4, 8)), epochs=2)
+    given = materials(images())
+    network = untrained(recipe, given, STREAMS)
+    state = snapshot(network)
+    held = {key: torch.zeros(p.shape, dtype=torch.bool) for key, p in network.named_parameters() if key[0] in "01"}
+    given = replace(given, start=Start(state, held, ("0", "1")))
+    made = PROCEDURES["plain"].train(recipe, given, STREAMS).model.state_dict()
+    assert all(torch.equal(made[key], state[key]) for key in made if key.split(".")[0] in {"0", "1"})
+    assert made["5.num_batches_tracked"] > 0
+
+
+def test_norms_for_clipping_leave_out_what_stays():
+    given = materials(blobs())
+    given, _, masks = started(RECIPE, given)
+    run = None
+
+    class Noted(Run):
+        def update(self, loss):
+            nonlocal run
+            run = self
+            super().update(loss)
+            for name, parameter in self.model.named_parameters():
+                if parameter.grad is not None:
+                    assert not parameter.grad[~masks[name]].any()
+
+    from reticent.procedures.base import fresh, objective
+    from reticent.training.loop import fit
+
+    fit(fresh(RECIPE, given, STREAMS), RECIPE, given, objective(RECIPE), STREAMS, make=Noted)
+    assert run is not None
+    assert run.step > 10
+
+
+def test_what_does_not_fit_is_named():
+    given = materials(blobs())
+    network = untrained(RECIPE, given, STREAMS)
+    state = snapshot(network)
+    name = next(iter(state))
+    with pytest.raises(ModelError, match="does not fit the network"):
+        Start({name: state[name]}).begin(network)
+    with pytest.raises(ModelError, match="expected bool .*, got torch.bool \\(3,\\)"):
+        Start(state, {name: torch.ones(3, dtype=torch.bool)}).begin(network)
+    with pytest.raises(ModelError, match="no such parameter"):
+        Start(state, {"nothing": torch.ones(3, dtype=torch.bool)}).begin(network)
+    with pytest.raises(ModelError, match="there is none named 'layer9'"):
+        Start(state, {}, ("layer9",)).begin(network)

@@ -15,6 +15,7 @@ from reticent.errors import RolesError, ShapeError
 from reticent.signals.queries import Queries
 from reticent.spec import identity
 from reticent.training.recipe import Recipe, Untouched
+from reticent.training.streams import Streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,8 @@ class Population:
         seed: the master seed; model m draws from the streams named ``("model", m, ...)``.
         queries: the views of each record that the signals hold.
         watch: note each model's accuracy on its own non-members after every epoch, in the training run's log.
+        drawing: the number m of the streams ``("model", m, ...)`` that each model draws from, by default its row.
+            Models of one number begin with the same weights, and draw the same order of as many records.
     """
 
     recipe: Recipe
@@ -38,6 +41,7 @@ class Population:
     seed: int
     queries: Queries = field(default_factory=Queries)
     watch: bool = False
+    drawing: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         self.roles.check(self.records)
@@ -45,6 +49,10 @@ class Population:
             raise ShapeError(
                 f"membership has {self.membership.records} records, the audited role {len(self.roles.audited)}: "
                 "expected the same"
+            )
+        if self.drawing and len(self.drawing) != self.membership.models:
+            raise ShapeError(
+                f"drawing: expected a number for each of {self.membership.models} models, got {len(self.drawing)}"
             )
         self.queries.check(self.records.kind, self.records.x.shape[1:])
         rarest = int(np.bincount(self.records.y[self.roles.audited], minlength=self.records.classes).min())
@@ -72,6 +80,17 @@ class Population:
         ids: NDArray[np.int64] = self.roles.audited[self.membership.members(model)]
         return ids
 
+    def streams(self, model: int) -> Streams:
+        """Return the random streams of one model.
+
+        Args:
+            model: its row.
+
+        Returns:
+            The streams.
+        """
+        return Streams(self.seed, self.drawing[model] if self.drawing else model)
+
     @cached_property
     def _shared(self) -> dict[str, Any]:
         handed = {"validation": self.roles.validation, "reference": self.roles.reference}
@@ -94,7 +113,8 @@ class Population:
         Returns:
             What its name is the hash of; ids and contents as hashes.
         """
-        return {"kind": "training", "model": model, "members": _digest(self.members(model)), **self._shared}
+        number = self.streams(model).model
+        return {"kind": "training", "model": number, "members": _digest(self.members(model)), **self._shared}
 
     def signals_spec(self, model: int) -> dict[str, Any]:
         """State what a signals run is made from: the training run, the records, the queries, the output defense.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import reticent
-from reticent.errors import ModelError, ReticentError
+from reticent.errors import CorruptRunError, ModelError, ReticentError
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.memory import peak
@@ -26,7 +26,6 @@ from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Untouched
-from reticent.training.streams import Streams
 from reticent.usercode import told
 
 
@@ -135,7 +134,7 @@ class Maker:
     def _trained(self, model: int) -> Trained:
         recipe = self.population.recipe
         procedure = PROCEDURES[recipe.procedure.method]
-        return procedure.train(recipe, self.materials(model), Streams(self.population.seed, model))
+        return procedure.train(recipe, self.materials(model), self.population.streams(model))
 
     def _train(self, model: int, draft: Draft) -> nn.Module:
         population, roles = self.population, self.population.roles
@@ -157,13 +156,30 @@ class Maker:
         draft.facts = trained.facts | made | _environment(self.device)
         return trained.model
 
+    def network(self, made: Made) -> nn.Module:
+        """Bring a finished model back.
+
+        Args:
+            made: where its runs are.
+
+        Returns:
+            The network, in eval mode, on the device.
+
+        Raises:
+            CorruptRunError: its run is gone, or its bytes changed.
+        """
+        run = self.store.find(made.training)
+        if run is None:
+            raise CorruptRunError(f"run {made.training} is gone: run the same command again")
+        return self._load(made.model, run)
+
     def _load(self, model: int, run: Run) -> nn.Module:
         """Build a network from its weights; one that a function of the user's made is made again."""
         recipe = self.population.recipe
         if recipe.procedure.method == "function":
             return self._trained(model).model
         build = PROCEDURES[recipe.procedure.method].network
-        network = build(recipe, self.materials(model), Streams(self.population.seed, model))
+        network = build(recipe, self.materials(model), self.population.streams(model))
         arrays = run.arrays("weights.safetensors")
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
         return network.eval()
@@ -189,7 +205,7 @@ class Maker:
         spec, classes = self.population.recipe.output, self.population.records.classes
         if isinstance(spec, Untouched):
             return None
-        materials, streams = self.materials(model), Streams(self.population.seed, model)
+        materials, streams = self.materials(model), self.population.streams(model)
 
         @torch.no_grad()
         def own(x: Tensor) -> Tensor:

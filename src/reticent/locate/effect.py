@@ -1,0 +1,136 @@
+"""How often one group's values are larger than another's: the Mann-Whitney effect, and the distance of Kolmogorov."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+BLOCK = 2**22
+"""Numbers of a block of replicates."""
+
+
+class Ordered:
+    """Values of two groups, sorted once, so that they can be weighed many times."""
+
+    def __init__(self, values: Floats, larger: NDArray[np.bool_]) -> None:
+        """Sort.
+
+        Args:
+            values: ``(N,)``, finite.
+            larger: ``(N,)``: the group that is asked whether it has the larger values.
+        """
+        self._order = np.argsort(values, kind="stable")
+        placed = values[self._order]
+        # Where a run of equal values begins.
+        self._starts = np.flatnonzero(np.r_[True, placed[1:] != placed[:-1]])
+        self._larger = larger[self._order]
+
+    def effect(self, weights: Floats) -> Floats:
+        """Compute P(a value of the group > one of the others), ties half, under weights of the records.
+
+        Args:
+            weights: ``(R, N)``, zero or more.
+
+        Returns:
+            ``(R,)`` in [0, 1]; 0.5 where a group has no weight.
+        """
+        others, group = self._sums(weights)
+        below = np.cumsum(others, axis=1) - others / 2
+        pairs = others.sum(axis=1) * group.sum(axis=1)
+        found: Floats = np.divide((group * below).sum(axis=1), pairs, out=np.full(len(pairs), 0.5), where=pairs > 0)
+        return found
+
+    def ks(self) -> float:
+        """Compute the largest distance of the two groups' distribution functions.
+
+        Returns:
+            From 0 to 1.
+        """
+        others, group = (np.cumsum(side[0]) for side in self._sums(np.ones((1, len(self._order)))))
+        return float(np.max(np.abs(others / max(others[-1], 1) - group / max(group[-1], 1))))
+
+    def _sums(self, weights: Floats) -> tuple[Floats, Floats]:
+        placed = weights[:, self._order]
+        sides = (np.where(self._larger, 0.0, placed), np.where(self._larger, placed, 0.0))
+        others, group = (np.add.reduceat(side, self._starts, axis=1) for side in sides)
+        return others, group
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect at one stage, averaged over runs.
+
+    Attributes:
+        mean: over the runs.
+        low: lower confidence limit over records.
+        high: upper confidence limit.
+        ks: Kolmogorov's distance, the mean over the runs.
+        runs: the effect in each run.
+    """
+
+    mean: float
+    low: float
+    high: float
+    ks: float
+    runs: tuple[float, ...]
+
+
+def effects(
+    runs: Sequence[tuple[Floats, NDArray[np.bool_]]],
+    *,
+    replicates: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> list[Effect]:
+    """Compute the effect of each stage, with an interval from redrawing the records.
+
+    A replicate draws records with replacement, the same draw in every run, so that a record's part in several runs is
+    not taken for several records. The runs themselves, that is seeds and halves, are taken as they are.
+
+    Args:
+        runs: of each, values ``(S, N)`` and the group ``(N,)`` that is asked whether it has the larger ones; the same
+            N records in all.
+        replicates: of the bootstrap.
+        confidence: of the interval, from its percentiles.
+        rng: draws the replicates.
+
+    Returns:
+        One entry a stage. Cost: ``S`` sorts a run, and ``replicates`` passes over ``S N`` numbers a run.
+    """
+    ordered = [[Ordered(row, larger) for row in values] for values, larger in runs]
+    stages, records = runs[0][0].shape
+    single = np.ones((1, records))
+    found = np.array([[one.effect(single)[0] for one in run] for run in ordered])
+    drawn = np.empty((replicates, stages))
+    for rows, weights in _weights(replicates, records, rng):
+        for stage in range(stages):
+            drawn[rows, stage] = np.mean([run[stage].effect(weights) for run in ordered], axis=0)
+    low, high = np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
+    return [
+        Effect(
+            mean=float(found[:, stage].mean()),
+            low=float(low[stage]),
+            high=float(high[stage]),
+            ks=float(np.mean([run[stage].ks() for run in ordered])),
+            runs=tuple(float(value) for value in found[:, stage]),
+        )
+        for stage in range(stages)
+    ]
+
+
+def _weights(replicates: int, records: int, rng: np.random.Generator) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Draw how often each record is in each replicate.
+
+    Yields:
+        By blocks, which replicates, and their weights ``(R, N)``.
+    """
+    size = max(1, BLOCK // records)
+    for start in range(0, replicates, size):
+        rows = slice(start, min(start + size, replicates))
+        draws = [
+            np.bincount(rng.integers(0, records, records), minlength=records) for _ in range(rows.stop - rows.start)
+        ]
+        yield rows, np.array(draws, dtype=np.float64)

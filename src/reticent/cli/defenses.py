@@ -50,6 +50,8 @@ def _one(one: "Defense") -> object:
     facts.add_row("cost", one.cost)
     facts.add_row("paper", one.paper or "none")
     facts.add_row("not with", ", ".join(one.refused) or "goes with all of other kinds")
+    if one.inner:
+        facts.add_row("second stage", f"may be {', '.join(one.inner)}, as in {one.name}+{one.inner[0]}")
     facts.add_row("card", f"docs/methods/{one.name}.md")
     options = Table(box=None, pad_edge=False)
     for heading in ("option", "default", "meaning"):

@@ -2,6 +2,7 @@
 
 A defense is an objective, a procedure, an output defense, or several of them joined by ``+``, each with its options:
 ``relaxloss``, ``dpsgd:epsilon=8``, ``selena:models=10,outside=4+relaxloss``. The three tables are all there is to know.
+Two procedures go together where one of them has a second stage that the other can be: ``cwrf+dpsgd:epsilon=8``.
 """
 
 import re
@@ -18,7 +19,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.procedures.check import check
-from reticent.spec import toml_or_text
+from reticent.spec import full, toml_or_text
 from reticent.training.recipe import Recipe
 
 Options = dict[str, Any]
@@ -33,6 +34,8 @@ JOIN = re.compile(r"\+(?=\s*[a-z])")
 """Between two defenses; a plus sign inside a number is none."""
 COMMA = re.compile(r",(?![^\[]*\])")
 """Between two options; a comma inside a list is none."""
+INNER = "inner"
+"""The option of a procedure that says what its second stage is."""
 KINDS = {"objective": "a loss", "procedure": "a way of training", "output": "a change of the answers"}
 
 
@@ -49,6 +52,7 @@ class Defense:
         paper: what to cite.
         refused: defenses that it cannot be combined with, since there is no meaning in it.
         options: by name, a sentence and the default.
+        inner: procedures that may be its second stage.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Defense:
     paper: str
     refused: tuple[str, ...]
     options: Mapping[str, tuple[str, Any]]
+    inner: tuple[str, ...] = ()
 
 
 def catalogue() -> list[Defense]:
@@ -81,8 +86,9 @@ def _told(name: str, part: str, refused: tuple[str, ...]) -> Defense:
     entry = PARTS[part][name]
     fields: Mapping[str, FieldInfo] = entry.spec.model_fields
     usual = {key: field.get_default(call_default_factory=True) for key, field in fields.items()}
-    options = {key: (str(field.description), usual[key]) for key, field in fields.items()}
-    return Defense(name, part, entry.summary, entry.needs, entry.cost, entry.paper, refused, options)
+    options = {key: (str(field.description), full(usual[key])) for key, field in fields.items() if key != INNER}
+    inner = tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"])
+    return Defense(name, part, entry.summary, entry.needs, entry.cost, entry.paper, refused, options, inner)
 
 
 def _clashes(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -111,7 +117,7 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
 
     Returns:
         By field of the recipe (objective, procedure, output) that the defense fills, ``name`` and options; empty for
-        "none".
+        "none". A procedure in the second stage of another stands in its options, as ``inner``.
 
     Raises:
         UnknownNameError: no such defense or option; the message gives the nearest.
@@ -126,17 +132,35 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
         name, options = _piece(piece.strip())
         if name == NONE and not options:
             continue
-        part = _part(name)
-        if part in chosen:
-            other = chosen[part]["name"]
-            raise SpecError(
-                f"defense {text!r}: {other} and {name} are both {KINDS[part]}, and a model is made by one of them: "
-                "compare them as two defenses, or join one with a defense of another kind (see reticent defenses)"
-            )
-        chosen[part] = {"name": name, **options}
+        _put(chosen, text, {"name": name, **options})
     for key, value in given.items():
         _give(chosen, text, key, value)
+    if INNER in chosen:
+        chosen["procedure"][INNER] = chosen.pop(INNER)
     return chosen
+
+
+def _put(chosen: dict[str, Options], text: str, method: Options) -> None:
+    """Put a method in its field, or in the second stage of a procedure that takes it.
+
+    Raises:
+        SpecError: the field is filled.
+    """
+    name = method["name"]
+    part = _part(name)
+    if part not in chosen:
+        chosen[part] = method
+        return
+    other = chosen[part]
+    if part == "procedure" and INNER not in chosen:
+        for outer, inner in ((other, method), (method, other)):
+            if inner["name"] in PROCEDURES[outer["name"]].inner and INNER not in outer:
+                chosen[part], chosen[INNER] = outer, inner
+                return
+    raise SpecError(
+        f"defense {text!r}: {other['name']} and {name} are both {KINDS[part]}, and a model is made by one of them: "
+        "compare them as two defenses, or join one with a defense of another kind (see reticent defenses)"
+    )
 
 
 def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Options:
@@ -257,13 +281,18 @@ def _part(name: str) -> str:
     return known[name]
 
 
+def _table(part: str) -> Mapping[str, Any]:
+    return PARTS["procedure" if part == INNER else part]
+
+
 def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
     """Hand an option to the one part that has it.
 
     Raises:
         SpecError: none has it, several have it, or it is given twice.
     """
-    takers = [part for part, options in chosen.items() if key in PARTS[part][options["name"]].spec.model_fields]
+    fields_of = {part: _table(part)[options["name"]].spec.model_fields for part, options in chosen.items()}
+    takers = [part for part, fields in fields_of.items() if key in fields]
     if len(takers) > 1:
         names = [chosen[part]["name"] for part in takers]
         raise SpecError(
@@ -271,7 +300,7 @@ def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
             f"as in {names[0]}:{key}={value}"
         )
     if not takers:
-        fields = [name for part, options in chosen.items() for name in PARTS[part][options["name"]].spec.model_fields]
+        fields = [name for found in fields_of.values() for name in found]
         raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, fields)}")
     if key in chosen[takers[0]]:
         raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")

@@ -25,9 +25,9 @@ def measure(defense, dataset, data_dir, epochs):
     import torch
 
     from reticent.jobs.config import AuditConfig, prepare
-    from reticent.population.memory import peak
     from reticent.population.worker import Maker
     from reticent.store import Store
+    from reticent.training.memory import peak
 
     torch.set_num_threads(1)
     usual = {"dataset": dataset, "data_dir": data_dir, "models": 4, "recipe": {"epochs": epochs}}

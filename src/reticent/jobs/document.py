@@ -260,7 +260,7 @@ def versions() -> dict[str, Any]:
 def peak_memory() -> int:
     """Return the largest memory that this process and its ended children held, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
-    own = sys.modules.get("reticent.population.memory")
+    own = sys.modules.get("reticent.training.memory")
     largest = own.peak_of_process() if own else unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(largest) + unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 

@@ -16,7 +16,6 @@ import reticent
 from reticent.errors import CorruptRunError, ModelError, ReticentError
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
-from reticent.population.memory import peak
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
@@ -25,6 +24,7 @@ from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
+from reticent.training.memory import peak
 from reticent.training.recipe import Untouched
 from reticent.usercode import told
 

@@ -207,4 +207,10 @@ def _warnings(evidence: Sequence[Evidence], index: int | None, options: Layers) 
 
 
 def _called(name: str) -> str:
-    return f"the {name}" if name in {"head", "stem"} else name if name.startswith(("stage", "block")) else f"stage {name!r}"
+    return (
+        f"the {name}"
+        if name in {"head", "stem"}
+        else name
+        if name.startswith(("stage", "block"))
+        else f"stage {name!r}"
+    )

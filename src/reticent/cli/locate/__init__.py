@@ -8,3 +8,8 @@ app.command(
     name="weights",
     help="Score every weight: how much it gives members away, and how much the network learns by it.",
 )
+app.command(
+    "reticent.cli.locate.layers:layers",
+    name="layers",
+    help="Compare networks on all and on half of the records, stage by stage: where membership begins to show.",
+)

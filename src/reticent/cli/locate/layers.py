@@ -1,0 +1,59 @@
+"""``reticent locate layers``: at which depth of a network membership begins to show."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from reticent.cli.flags import Flags, with_options
+
+
+def layers(
+    flags: Flags = Flags(),  # noqa: B008
+    *,
+    stage: Annotated[list[str] | None, Parameter(negative="")] = None,
+    seeds: int | None = None,
+    swap: bool | None = None,
+    equalise: str | None = None,
+    margin: float | None = None,
+    probe: str | None = None,
+    test: float | None = None,
+    **options: str,
+) -> None:
+    """Find at which depth of a network membership begins to show: networks on all and on half of the records compared.
+
+    Networks are kept in the store: the same command after an interruption goes on where it was.
+
+    Args:
+        flags: what to train, and how.
+        stage: Modules of one stage, by name or pattern, several separated by commas; repeat it for each stage, in
+            forward order. [the network's own stages]
+        seeds: Repetitions, with other initial weights and other halves. [2]
+        swap: Also train on the other half. [yes]
+        equalise: epochs or steps: what the networks on half of the records have as many of as those on all. [epochs]
+        margin: By so much the effect must exceed one half. [0.05]
+        probe: svm or none: the linear probe; its options are --set probe.NAME=value. [svm]
+        test: Share of the records for measuring accuracy. [0.2]
+        options: An option of the defense.
+    """
+    from reticent.cli.progress import screen
+    from reticent.cli.screen import stdout
+    from reticent.jobs.locate.layers import prepare, run
+    from reticent.report.locate.layers import terminal
+
+    own: dict[str, Any] = {
+        "stages": tuple(stage) if stage else None,
+        "seeds": seeds,
+        "swap": swap,
+        "equalise": equalise,
+        "margin": margin,
+        "probe": probe,
+        "test": test,
+    }
+    given = {key: value for key, value in own.items() if value is not None}
+    job, chosen = prepare(flags.config, with_options(flags.values(), options) | given)
+    with screen() as shown:
+        found = run(job, chosen, progress=shown.model, stage=shown.stage)
+    console = stdout()
+    console.print(terminal(found.document))
+    for file in found.files:
+        console.print(str(file), soft_wrap=True)

@@ -1,0 +1,65 @@
+"""What the commands of ``locate`` that train models take of a configuration, and what means nothing to them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reticent.errors import SpecError
+
+ATTACKING = (
+    "attacks",
+    "attack",
+    "control",
+    "also_non_adaptive",
+    "delta",
+    "promised_epsilon",
+    "group_by",
+    "population",
+    "format",
+)
+"""Keys of an audit's attacks and of its report."""
+
+
+def divided(values: Mapping[str, Any], own: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tell a command's own options from the keys of a configuration.
+
+    Args:
+        values: by key; dots may be written as double underscores; None is not given.
+        own: the command's own options, which may be tables.
+
+    Returns:
+        The own ones, as a tree, and the others as they are.
+
+    Raises:
+        SpecError: an own option that is a value is given as a table too.
+    """
+    heads, tree = set(own), dict[str, Any]()
+    rest: dict[str, Any] = {}
+    for key, value in values.items():
+        first, *inner = key.replace("__", ".").split(".")
+        if first not in heads:
+            rest[key] = value
+        elif value is not None:
+            table = tree
+            for name in [first, *inner][:-1]:
+                table = table.setdefault(name, {})
+                if not isinstance(table, dict):
+                    raise SpecError(f"{key}: {name} is a value, not a table")
+            table[[first, *inner][-1]] = value
+    return tree, rest
+
+
+def refuse(values: Mapping[str, Any], command: str, keys: Iterable[str]) -> None:
+    """Refuse what a command would not heed; a file may hold it, since it may be that of an audit.
+
+    Args:
+        values: what the call was given, by key.
+        command: the command's name.
+        keys: which mean nothing to it.
+
+    Raises:
+        SpecError: one of them is given.
+    """
+    meaningless = set(keys)
+    for key, value in values.items():
+        if value is not None and key.replace("__", ".").split(".")[0] in meaningless:
+            raise SpecError(f"{key}: means nothing to reticent {command}: leave it out")

@@ -1,0 +1,148 @@
+"""The figures of ``layers.html``: distances of both groups at each stage, the effect and the probe by stage."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from reticent.report.svg import DASHES, INK, MUTED, SERIES, canvas, drawing, render
+from reticent.report.view import short
+from reticent.report.wording import Plain, level, limits, middle, number, percent, span
+
+SEVERAL = 5
+"""With more stages than this, their names stand slanted."""
+
+
+def effects(stages: Sequence[Plain], margin: float, name: str = "effects") -> str:
+    """Draw the effect of each stage with its interval, a small mark for each contrast, and the risky stages shaded.
+
+    Args:
+        stages: of the document.
+        margin: the rule's.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    with drawing():
+        figure, axes = canvas(300)
+        axes.axhline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
+        axes.axhline(0.5 + margin, color=MUTED, linewidth=1, dashes=(1, 2))
+        _shade(axes, stages)
+        for place, stage in enumerate(stages):
+            runs = list(stage["effects"])
+            axes.plot([place + 0.16] * len(runs), runs, "_", color=SERIES[0], markersize=7, alpha=0.7)
+        _points(axes, [stage["effect"] for stage in stages], SERIES[0])
+        axes.set_ylabel("effect (dashed: no trace)")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: number(y, 2)))
+        _stages(axes, stages)
+        heading = "How often a record seen by one network lies farther apart than one seen by both, by stage"
+        said = [f"{short(one['name'], 40)}: {_said(one['effect'])}" for one in stages]
+        risky = [short(one["name"], 40) for one in stages if one["risky"]]
+        end = f"Risky: {', '.join(risky)}." if risky else "No stage is risky."
+        return render(figure, name, heading, f"{heading}. {'; '.join(said)}. 0.5 is no trace. {end}")
+
+
+def probe(stages: Sequence[Plain], accuracy: float | None, name: str = "probe") -> str:
+    """Draw the probe's accuracy by stage, with the networks' own accuracy as a line.
+
+    Args:
+        stages: of the document, each with a probe.
+        accuracy: of the networks on all records, on test records.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    with drawing():
+        figure, axes = canvas(300)
+        if accuracy is not None:
+            axes.axhline(accuracy, color=MUTED, linewidth=1, dashes=(4, 3))
+        _shade(axes, stages)
+        shown = [stage["probe"] for stage in stages]
+        axes.plot(range(len(shown)), _middles(shown), color=SERIES[2], linewidth=1.2, alpha=0.6)
+        _points(axes, shown, SERIES[2])
+        axes.set_ylabel("test accuracy (dashed: network)")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9))))
+        _stages(axes, stages)
+        heading = "Accuracy of a linear machine on the features of each stage, on records that no network has seen"
+        said = [f"{short(one['name'], 40)}: {percent(middle(one['probe']))}" for one in stages]
+        own = "" if accuracy is None else f" The networks themselves: {percent(accuracy)}."
+        return render(figure, name, heading, f"{heading}. {'; '.join(said)}.{own}")
+
+
+def distances(stage: Plain, name: str) -> str:
+    """Draw the distances of records seen by both networks, and of those seen by one.
+
+    Args:
+        stage: of the document.
+        name: the figure's name on the page.
+
+    Returns:
+        An SVG element.
+    """
+    drawn = stage["distances"]
+    edges = np.asarray(drawn["edges"], np.float64)
+    both, one = (_shares(drawn[key]) for key in ("both", "one"))
+    with drawing():
+        figure, axes = canvas(206, 304)
+        axes.stairs(both, edges, fill=True, color=SERIES[1], alpha=0.16, linewidth=0)
+        axes.stairs(one, edges, fill=True, color=SERIES[0], alpha=0.22, linewidth=0)
+        axes.stairs(both, edges, color=SERIES[1], linewidth=1.5, linestyle=DASHES[1], label="seen by both")
+        axes.stairs(one, edges, color=SERIES[0], linewidth=1.5, label="seen by one")
+        axes.set(xlabel="distance of the feature maps", ylabel="share of records")
+        axes.set_xlim(edges[0], edges[-1])
+        top = float(max(both.max(initial=0), one.max(initial=0)))
+        axes.set_ylim(0, max(1e-9, top) * 1.28)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9)) if y <= 1 else ""))
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
+        heading = f"Distances of feature maps at {short(stage['name'], 40)}"
+        means = [number(drawn["means"][key], 3) for key in ("one", "both")]
+        text = f"Mean distance of records seen by one network {means[0]}, of those seen by both {means[1]}"
+        return render(figure, name, heading, f"{heading}. {text}.")
+
+
+def _shade(axes: Axes, stages: Sequence[Plain]) -> None:
+    """Shade the stages from the onset on."""
+    risky = [place for place, stage in enumerate(stages) if stage["risky"]]
+    if risky:
+        axes.axvspan(risky[0] - 0.5, len(stages) - 0.5, color=SERIES[1], alpha=0.1, linewidth=0)
+
+
+def _points(axes: Axes, estimates: Sequence[Plain], colour: str) -> None:
+    for place, estimate in enumerate(estimates):
+        ends = limits(estimate)
+        if ends is not None:
+            axes.plot([place, place], ends, color=INK, linewidth=2, solid_capstyle="butt")
+    places = range(len(estimates))
+    style: dict[str, Any] = {"markersize": 7, "markeredgecolor": INK, "markeredgewidth": 0.8, "linestyle": "none"}
+    axes.plot(places, _middles(estimates), "o", color=colour, zorder=3, **style)
+
+
+def _stages(axes: Axes, stages: Sequence[Plain]) -> None:
+    names = [short(stage["name"], 14) for stage in stages]
+    slanted = len(names) > SEVERAL or sum(map(len, names)) > 40
+    style: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    axes.set_xticks(range(len(names)), names, color=INK, **style)
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.tick_params(axis="x", length=0)
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.grid(axis="y")
+
+
+def _middles(estimates: Sequence[Plain]) -> Any:
+    return np.array([middle(one) for one in estimates], np.float64)
+
+
+def _shares(counts: Sequence[float]) -> Any:
+    array = np.asarray(counts, np.float64)
+    return array / max(array.sum(), 1e-12)
+
+
+def _said(estimate: Plain) -> str:
+    ends = limits(estimate)
+    return number(middle(estimate)) + (f" ({span(ends)})" if ends is not None else "")

@@ -13,6 +13,7 @@ _HOME = {
     "Audited": "reticent.jobs.audit",
     "AuditConfig": "reticent.jobs.config",
     "Compared": "reticent.jobs.compare",
+    "LocatedWeights": "reticent.jobs.locate.weights",
     "Membership": "reticent.data.membership",
     "Recipe": "reticent.training.recipe",
     "Records": "reticent.data.records",
@@ -23,7 +24,9 @@ _HOME = {
     "compare": "reticent.jobs.compare",
     "gate": "reticent.jobs.gate",
     "load": "reticent.data.load",
+    "locate_weights": "reticent.jobs.locate.weights",
     "plan": "reticent.jobs.plan",
+    "search": "reticent.jobs.search",
     "selftest": "reticent.jobs.selftest",
 }
 
@@ -33,6 +36,7 @@ __all__ = [
     "AuditConfig",
     "Audited",
     "Compared",
+    "LocatedWeights",
     "Membership",
     "Recipe",
     "Records",
@@ -43,7 +47,9 @@ __all__ = [
     "compare",
     "gate",
     "load",
+    "locate_weights",
     "plan",
+    "search",
     "selftest",
 ]
 
@@ -58,7 +64,9 @@ if TYPE_CHECKING:
     from reticent.jobs.compare import Compared, compare
     from reticent.jobs.config import AuditConfig
     from reticent.jobs.gate import gate
+    from reticent.jobs.locate.weights import LocatedWeights, locate_weights
     from reticent.jobs.plan import plan
+    from reticent.jobs.search import search
     from reticent.jobs.selftest import selftest
     from reticent.signals.matrix import Signals
     from reticent.training.recipe import Recipe

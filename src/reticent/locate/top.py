@@ -112,7 +112,7 @@ def _mark(scores: Mapping[str, Tensor], masks: Mapping[str, Tensor], wanted: int
     for name, value in scores.items():
         marks = masks[name].view(-1)
         start = 0
-        for key in _keys(name, value, wide):
+        for key in keys(name, value, wide):
             taken = key > least
             equal = key == least
             many = int(torch.count_nonzero(equal))
@@ -131,7 +131,7 @@ def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, 
         first = shift == bits - DIGIT
         counts = torch.zeros(2**DIGIT, dtype=torch.int64)
         for name, value in scores.items():
-            for key in _keys(name, value, wide):
+            for key in keys(name, value, wide):
                 inside = key if first else key[key >> (shift + DIGIT) == prefix]
                 digit = (inside >> shift) + 2 ** (DIGIT - 1) if first else (inside >> shift) & (2**DIGIT - 1)
                 counts += torch.bincount(digit, minlength=2**DIGIT)
@@ -143,11 +143,16 @@ def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, 
     return prefix, left
 
 
-def _keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
+def keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
     """Turn scores into whole numbers of the same order, a block at a time; both zeros are one number.
 
+    Args:
+        name: of the parameter, for the message.
+        value: its scores.
+        wide: read them as float64, not as float32.
+
     Yields:
-        ``int64`` keys of a block.
+        ``int64`` keys of a block, from ``-2**31`` to ``2**31 - 1``, or over all of int64 if wide.
 
     Raises:
         NonFiniteError: a score is NaN or infinite.

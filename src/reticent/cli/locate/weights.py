@@ -1,0 +1,127 @@
+"""``reticent locate weights``: score every weight of a network."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from reticent.cli.flags import Flags, with_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from rich.console import RenderableType
+
+
+def weights(
+    *,
+    weights: Path | None = None,
+    initial: Path | None = None,
+    initial_seed: int | None = None,
+    members: Path | None = None,
+    model: int = 0,
+    seeds: int = 1,
+    steps: int | None = None,
+    weight: Annotated[float | None, Parameter(name="--lambda")] = None,
+    flags: Flags = Flags(),  # noqa: B008
+    **options: str,
+) -> None:
+    """Score every weight: how much it gives members away, and how much the network learns by it.
+
+    Without --weights, the model is one of those that `reticent audit` with the same flags would train: it is found in
+    the store, or trained and kept there. Other options of the scoring: --set scoring.NAME=VALUE.
+
+    Args:
+        weights: Trained weights of your own --architecture: .safetensors, or .pt of a state dictionary.
+        initial: With --weights: the state before training, in such a file.
+        initial_seed: Or the seed of torch.manual_seed right before the architecture was built. [a fresh draw]
+        members: With --weights: file of the data set's rows that the model was trained on, .npy or one number a line.
+        model: Which model of the population. [0]
+        seeds: How often to score, with other batches each time; from 2 on, stability is told.
+        steps: Steps of the scoring. [50]
+        weight: Part of unlearning in the loss, from 0 to 1. [0.5]
+        flags: data set and recipe, as for `reticent audit`.
+        options: An option of the defense.
+
+    Raises:
+        InputError: two initial states are given.
+    """
+    from reticent.cli.screen import stdout
+    from reticent.errors import InputError
+    from reticent.jobs.locate.weights import locate_weights
+
+    if initial is not None and initial_seed is not None:
+        raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
+    values = with_options(flags.values(), options)
+    scoring = {"scoring.steps": steps, "scoring.weight": weight}
+    found = locate_weights(
+        flags.config,
+        weights=weights,
+        initial=initial if initial is not None else initial_seed,
+        members=members,
+        model=model,
+        seeds=seeds,
+        stage=_tell,
+        **(values | {key: item for key, item in scoring.items() if item is not None}),
+    )
+    console = stdout()
+    console.print(table(found.document))
+    for file in found.files:
+        console.print(str(file), soft_wrap=True)
+
+
+def _tell(stage: str) -> None:
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False).print(stage, style="dim", markup=False)
+
+
+def table(document: "Mapping[str, Any]") -> "RenderableType":
+    """Lay out what was found for the terminal.
+
+    Args:
+        document: what ``weights.json`` holds.
+
+    Returns:
+        The sentence, the table by kind of layer, what the largest hold, and what is not said.
+    """
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from reticent.report.prose import Prose
+    from reticent.report.wording import count, level, number, percent
+
+    kinds = Table(box=None, pad_edge=False, header_style="bold")
+    kinds.add_column("kind of layer")
+    for title in ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman"):
+        kinds.add_column(title, justify="right")
+    for row in document["kinds"]:
+        agreement = [number(row[key]) for key in ("pearson", "log_pearson", "spearman")]
+        kinds.add_row(
+            row["kind"], count(row["entries"]), percent(row["share"]), percent(row["vulnerability"]), *agreement
+        )
+    largest = Table(box=None, pad_edge=False, header_style="bold")
+    largest.add_column("the largest")
+    stability = {row["rate"]: row for row in (document["stability"] or {"rows": ()})["rows"]}
+    for title in (
+        "weights",
+        "vulnerability",
+        "learnability",
+        "in both sets",
+        *(["other batches"] if stability else []),
+    ):
+        largest.add_column(title, justify="right")
+    for row in document["largest"]:
+        shares = [percent(row[key]) for key in ("vulnerability", "learnability", "shared")]
+        again = [f"Jaccard {number(stability[row['rate']]['mean'], 2)}"] if stability else []
+        largest.add_row(level(row["rate"]), count(row["entries"]), *shares, *again)
+    said = Text("\n".join(f"Not said: {line}" for line in document["cannot_say"]), style="dim")
+    return Group(
+        Prose(Text(document["sentence"], style="bold")),
+        Padding(kinds, (1, 0)),
+        Padding(largest, (0, 0, 1, 0)),
+        Prose(said),
+    )

@@ -1,0 +1,179 @@
+"""A trained model of the user's own as what is scored: its architecture, weights, initial state, members."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from reticent import checks, seeds
+from reticent.data.load import load
+from reticent.data.records import Records
+from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
+from reticent.jobs.config import BY_KIND, AuditConfig, build_recipe
+from reticent.jobs.locate.source import FRESH, Source, State, drawn
+from reticent.jobs.locate.states import fitted, read
+from reticent.locate._scoring import copied, wide
+from reticent.models import ARCHITECTURES
+from reticent.models.base import build
+from reticent.training.data import Preparation
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+ALLOWED = {"architecture", "augmentation", "padding", "precision"}
+"""What of a recipe is known of a model that is given."""
+Weights = str | Path | Mapping[str, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """What a user gives of a trained model.
+
+    Attributes:
+        members: ids or booleans of its training records, or a file of them.
+        network: the module with its trained weights; or None, and the configuration names the architecture.
+        weights: the trained state; not beside a network.
+        initial: the state before training; an integer is the seed of ``torch.manual_seed`` right before the factory was
+            called; None is a fresh draw.
+    """
+
+    members: ArrayLike | str | Path
+    network: nn.Module | None = None
+    weights: Weights | None = None
+    initial: Weights | int | None = None
+
+
+def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, needed: bool) -> Source:
+    """Bring a model of the user's own into the form that is scored.
+
+    Args:
+        config: data set, architecture, number of reference records, seed.
+        own: the model.
+        records: the data set, if it is at hand.
+        device: where to work.
+        needed: whether reference non-members and the initial state are needed.
+
+    Returns:
+        The source.
+
+    Raises:
+        SpecError: options of a training that does not take place.
+        InputError: network and weights do not fit together.
+    """
+    stray = sorted(set(config.recipe) - ALLOWED)
+    if stray or config.defense is not None:
+        raise SpecError(
+            f"{stray[0] if stray else 'defense'}: the model is given, and nothing is trained: leave it out, or leave "
+            "the weights out"
+        )
+    if (own.network is None) == (own.weights is None):
+        raise InputError("expected either a network with its weights inside, or weights beside an architecture")
+    if records is None:
+        records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
+    recipe = build_recipe(BY_KIND[records.kind], config.recipe)
+    prepare = Preparation(records, torch.device(device))
+    materials = _materials(records, own, config, prepare, needed)
+    streams = Streams(config.seed, 0)
+    network, initial, trained = _states(own, recipe, materials, streams)
+    origin = {type(None): "fresh draw", int: "seed"}.get(type(own.initial), "file")
+    name = type(network).__name__ if own.network is not None else recipe.architecture.method
+    notices = [FRESH] if origin == "fresh draw" and needed else []
+    return Source(network, initial, trained, materials, recipe, streams, origin, {"name": name}, notices)
+
+
+def _states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, State, State]:
+    device = materials.prepare.device
+    seed = own.initial if isinstance(own.initial, int) else None
+
+    def made() -> nn.Module:
+        entry = ARCHITECTURES[recipe.architecture.method]
+        return build(entry, recipe.architecture, materials.prepare.input, materials.classes)
+
+    trained: State
+    if own.network is not None:
+        network, given = copied(own.network).to(device), own.network
+        trained = given.state_dict
+        if own.initial is None or seed is not None:
+            raise InputError(
+                "a network that is given as a module cannot be built again: expected initial= its state before "
+                "training (a file or a state dictionary)"
+            )
+    else:
+        network = wide(drawn(made, seed, streams)).to(device)
+        trained = _reader(own.weights, network, "the weights")
+    initial = _reader(own.initial, network, "the initial state") if not isinstance(own.initial, int) else _first
+    if own.initial is None:
+        initial = _first
+    trained(), initial()  # What does not fit is found now.
+    return network, initial, trained
+
+
+def _first() -> None:
+    """The network is in its initial state as it was built."""
+
+
+def _reader(state: Any, network: nn.Module, what: str) -> State:
+    if isinstance(state, (str, Path)):
+        return lambda: fitted(read(state), network, f"{what} of {state}")
+    return lambda: fitted(state, network, what)
+
+
+def _materials(records: Records, own: Own, config: AuditConfig, prepare: Preparation, needed: bool) -> Materials:
+    members = member_ids(own.members, len(records))
+    apart = ~np.isin(records.groups, records.groups[members])
+    others = np.flatnonzero(apart)
+    wanted = min(len(others), len(members)) if config.reference is None else config.reference
+    if needed and (wanted < 1 or wanted > len(others)):
+        raise RolesError(
+            f"reference: expected 1 to {len(others)} records, which is how many are neither members nor exact "
+            f"duplicates of one, got {wanted}"
+        )
+    chosen = np.sort(seeds.rng(config.seed, "locate", "reference").permutation(others)[:wanted])
+    take: Callable[[NDArray[np.int64]], Any] = lambda ids: prepare.examples(records, ids)  # noqa: E731
+    return Materials(take(members), take(chosen[:0]), take(chosen), prepare, records.classes)
+
+
+def member_ids(given: ArrayLike | str | Path, records: int) -> NDArray[np.int64]:
+    """Read which records are members.
+
+    Args:
+        given: row numbers, or one truth value a record; as an array, or in a ``.npy`` file or a text file of one number
+            a line.
+        records: how many records the data set has.
+
+    Returns:
+        Sorted row numbers.
+
+    Raises:
+        InputError: a row is out of range or stands there twice, or there are fewer than two.
+    """
+    values = _read(Path(given)) if isinstance(given, (str, Path)) else np.asarray(given)
+    if values.dtype == np.bool_:
+        if values.shape != (records,):
+            raise InputError(f"members: expected {records} truth values, one a record, got shape {values.shape}")
+        values = np.flatnonzero(values)
+    ids = checks.integers(members=values, ndim=1, low=0, high=records)
+    if len(np.unique(ids)) != len(ids):
+        raise InputError("members: a record stands there twice")
+    if len(ids) < 2:
+        raise InputError(f"members: expected at least 2 records, got {len(ids)}")
+    return np.sort(ids)
+
+
+def _read(path: Path) -> NDArray[Any]:
+    if not path.is_file():
+        raise MissingFileError(f"no file {str(path)!r}: expected the members' row numbers")
+    try:
+        if path.suffix == ".npy":
+            found: NDArray[Any] = np.load(path, allow_pickle=False)
+            return found
+        return np.array([int(line) for line in path.read_text(encoding="utf-8").split()], dtype=np.int64)
+    except (ValueError, OSError, EOFError, UnicodeDecodeError) as error:
+        raise CorruptFileError(
+            f"{path}: expected row numbers, as .npy or as text of one number a line, got {error}"
+        ) from None

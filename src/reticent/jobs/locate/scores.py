@@ -1,0 +1,115 @@
+"""The scores of a source: one seed after the other, one state in memory at a time; those of the first go to disk."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from reticent.jobs.locate.source import Source
+from reticent.locate._scoring import Answers, answers, run
+from reticent.locate.top import Scores, top
+from reticent.locate.weights import Scoring
+from reticent.report.files import make_folder
+
+RATES = (0.001, 0.01, 0.05)
+"""Shares of the weights whose part is told."""
+Packed = dict[float, list[NDArray[np.uint8]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What scoring left.
+
+    Attributes:
+        files: vulnerability.safetensors and learnability.safetensors.
+        vulnerability: facts of each seed's steps.
+        learnability: facts of its steps.
+        unused: names of parameters that never had a gradient.
+        entropy: the initial model's mean entropy on non-members, as a share of log C; None if it was not asked.
+        overlap: by rate, of each two seeds the Jaccard index of their top sets.
+    """
+
+    files: tuple[Path, Path]
+    vulnerability: list[dict[str, Any]]
+    learnability: dict[str, Any]
+    unused: tuple[str, ...]
+    entropy: float | None
+    overlap: dict[float, list[float]]
+
+    def read(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Read both scores; from the disk, as they are used."""
+        return load_file(self.files[0]), load_file(self.files[1])
+
+
+def scored(
+    source: Source, scoring: Scoring, repeats: int, folder: Path, stage: Callable[[str], None] = lambda _: None
+) -> Scored:
+    """Score a network, and write the scores.
+
+    Args:
+        source: the network and its states.
+        scoring: how.
+        repeats: how many seeds; from the second on, only their top sets are kept, a bit an entry.
+        folder: where to.
+        stage: called with words before each part.
+
+    Returns:
+        Files and facts.
+    """
+    make_folder(folder)
+    files = folder / "vulnerability.safetensors", folder / "learnability.safetensors"
+    streams = [source.streams.child("locate", k) for k in range(repeats)]
+    told: list[Answers | None] = [None] * repeats
+    network, materials, recipe = source.network, source.materials, source.recipe
+    if scoring.weight:
+        source.begin()
+        told = [answers(network, materials, scoring, one, recipe) for one in streams]
+    facts: list[dict[str, Any]] = []
+    sets: list[Packed] = []
+    unused: tuple[str, ...] = ()
+    for k, one in enumerate(streams):
+        stage("vulnerability" if repeats == 1 else f"vulnerability {k + 1} of {repeats}")
+        source.restore()
+        found = run(network, told[k], materials, scoring, one, recipe)
+        facts.append(_steps(found))
+        sets.append({rate: _packed(top(found, rate)) for rate in RATES} if repeats > 1 else {})
+        if k == 0:
+            unused = tuple(sorted(found.unused))
+            _save(files[0], found, scoring)
+        del found
+    stage("learnability")
+    source.restore()
+    plain = scoring.replace(weight=0.0)
+    learnt = run(network, None, materials, plain, streams[0], recipe)
+    _save(files[1], learnt, plain)
+    overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in combinations(sets, 2)] for rate in RATES}
+    entropy = told[0].entropy if told[0] is not None else None
+    return Scored(files, facts, _steps(learnt), unused, entropy, overlap if repeats > 1 else {})
+
+
+def _steps(found: Scores) -> dict[str, Any]:
+    return {"member_loss": list(found.member_loss), "divergence": list(found.divergence)}
+
+
+def _save(path: Path, scores: Scores, scoring: Scoring) -> None:
+    """Write scores under a temporary name, and rename them."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    about = {"scores": "learnability" if not scoring.weight else "vulnerability", "unused": "\n".join(scores.unused)}
+    save_file(dict(scores), temporary, metadata=about)
+    temporary.replace(path)
+
+
+def _packed(mask: Mapping[str, Tensor]) -> list[NDArray[np.uint8]]:
+    return [np.packbits(value.view(-1).numpy()) for value in mask.values()]
+
+
+def _jaccard(a: list[NDArray[np.uint8]], b: list[NDArray[np.uint8]]) -> float:
+    both = sum(int(np.bitwise_count(x & y).sum()) for x, y in zip(a, b, strict=True))
+    either = sum(int(np.bitwise_count(x | y).sum()) for x, y in zip(a, b, strict=True))
+    return both / either if either else 1.0

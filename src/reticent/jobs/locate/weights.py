@@ -1,0 +1,249 @@
+"""``reticent locate weights``: which weights give members away, and whether the network learns by the same ones."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import ArrayLike
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from reticent.data import imported
+from reticent.data.records import Records
+from reticent.errors import InputError
+from reticent.jobs import document
+from reticent.jobs.config import OWN, AuditConfig, chosen, prepare
+from reticent.jobs.locate import words
+from reticent.jobs.locate._own import ATTACKING, divided, refuse
+from reticent.jobs.locate.given import Own, Weights, of_own
+from reticent.jobs.locate.numbers import by_kind, by_layer, held
+from reticent.jobs.locate.scores import Scored, scored
+from reticent.jobs.locate.source import Source, of_population
+from reticent.jobs.using import using
+from reticent.locate.kinds import kinds
+from reticent.locate.weights import Scoring
+from reticent.population.train import choose_device
+from reticent.report.files import make_folder, replacing
+from reticent.spec import full
+from reticent.training.loop import accuracy
+from reticent.training.memory import peak
+
+SCHEMA = "reticent.locate.weights/1"
+FOLDER = "reticent-locate"
+
+
+@dataclass(frozen=True, eq=False)
+class LocatedWeights:
+    """Scores of a network's weights, and what they say.
+
+    Attributes:
+        document: what ``weights.json`` holds.
+        files: weights.html, vulnerability.safetensors, learnability.safetensors and weights.json.
+    """
+
+    document: dict[str, Any]
+    files: tuple[Path, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one sentence."""
+        return str(self.document["sentence"])
+
+    @cached_property
+    def vulnerability(self) -> dict[str, Tensor]:
+        """Privacy vulnerability, ``float32`` by parameter name; from the disk."""
+        return load_file(self.files[1])
+
+    @cached_property
+    def learnability(self) -> dict[str, Tensor]:
+        """Learnability, ``float32`` by parameter name; from the disk."""
+        return load_file(self.files[2])
+
+
+def locate_weights(
+    config: AuditConfig | str | Path | None = None,
+    *,
+    network: nn.Module | None = None,
+    weights: Weights | None = None,
+    initial: Weights | int | None = None,
+    members: ArrayLike | str | Path | None = None,
+    model: int = 0,
+    seeds: int = 1,
+    stage: Callable[[str], None] | None = None,
+    **values: Any,
+) -> LocatedWeights:
+    """Score every weight of a network: how much it gives members away, and how much the network learns by it.
+
+    Without ``network`` and ``weights``, the model is one of the population that `reticent.audit` would train with the
+    same configuration; it is found in the store, or trained and kept there.
+
+    Args:
+        config: a configuration of an audit, the path of a TOML file, or None.
+        network: a trained module of your own; it is not changed.
+        weights: or the trained state of ``architecture``: a file, or tensors by name.
+        initial: with either, the state before training: a file, tensors by name, or the seed that ``torch.manual_seed``
+            was given right before the architecture was built; None is a fresh draw, which is told as such.
+        members: with either, the data set's rows that the model was trained on: ids, booleans, or a file of them.
+        model: without either, which model of the population.
+        seeds: how often vulnerability is scored, with other batches each time; from 2 on, stability is told.
+        stage: called with words before each part.
+        **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`; and ``scoring__NAME``, options of
+            `reticent.locate.weights.Scoring`. ``reference`` is by default a fifth of the records for a model that is
+            trained here, and as many as there are members for one that is given.
+
+    Returns:
+        The document, and where the files are.
+
+    Raises:
+        InputError: an argument that does not go with the others.
+
+    Example:
+        >>> import reticent
+        >>> found = reticent.locate_weights(dataset="digits", epochs=5, out="/tmp/w")  # doctest: +SKIP
+        >>> print(found.sentence)  # doctest: +SKIP
+    """
+    tell = stage or (lambda _: None)
+    own, rest = divided(values, ["scoring"])
+    scoring = Scoring(**own.get("scoring", {}))
+    refuse(rest, "locate weights", ATTACKING)
+    if seeds < 1:
+        raise InputError(f"seeds: expected 1 or more, got {seeds}")
+    given = network is not None or weights is not None
+    if given != (members is not None) or (initial is not None and not given):
+        raise InputError(
+            "a model of your own is given by network or weights, together with its members and its initial state: "
+            f"got {'no members' if given else 'neither network nor weights'}"
+        )
+    data = rest.get("dataset")
+    records = None if data is None or isinstance(data, (str, Path)) else imported.records("dataset", data)
+    asked = chosen(config, rest if records is None else rest | {"dataset": OWN})
+    out = Path(asked.out if "out" in asked.model_fields_set else FOLDER)
+    make_folder(out)
+    with ExitStack() as held_open:
+        if given:
+            parts = Own(members if members is not None else (), network, weights, initial)
+            source = of_own(asked, parts, records, choose_device(asked.device), bool(scoring.weight))
+        else:
+            source = _trained(asked, records, model, scoring, tell, held_open)
+        return _located(source, asked, scoring, seeds, out, tell)
+
+
+def _trained(
+    config: AuditConfig,
+    records: Records | None,
+    row: int,
+    scoring: Scoring,
+    tell: Callable[[str], None],
+    held: ExitStack,
+) -> Source:
+    """Take a model of the audit's population; where nobody says how many reference records, a fifth.
+
+    Raises:
+        InputError: no reference records are wanted where vulnerability is.
+    """
+    job = prepare(config, records)
+    if scoring.weight and not len(job.population.roles.reference):
+        if config.reference == 0:
+            raise InputError(
+                "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give a weight "
+                "of 0, which scores learnability"
+            )
+        given = {name: getattr(config, name) for name in config.model_fields_set}
+        wanted = max(2, len(job.records) // 5)
+        if config.records:
+            wanted = max(1, min(wanted, len(job.records) - config.records - config.validation))
+        job = prepare(AuditConfig(**given | {"reference": wanted}), job.records)
+    store = held.enter_context(using(job.config.store, job.population))
+    tell("training")
+    return of_population(job, row, store)
+
+
+def _located(
+    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Path, tell: Callable[[str], None]
+) -> LocatedWeights:
+    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    source.restore()
+    device = source.materials.prepare.device
+    data = _data(source, config)
+    with peak(device) as memory:
+        found = scored(source, scoring, repeats, out, tell)
+    seconds = time.perf_counter() - clock
+    parameters = sum(p.numel() for p in source.network.parameters())
+    of = kinds(source.network)
+    source.network.to("meta")
+    tell("numbers")
+    written = _document(source, scoring, found, of, data) | {
+        "environment": document.versions()
+        | {
+            "device": str(device),
+            "started": started,
+            "seconds_scoring": round(seconds, 3),
+            "seconds": round(time.perf_counter() - clock, 3),
+            "parameters": parameters,
+            "peak_memory_bytes": memory.bytes,
+        }
+    }
+    tell("report")
+    return write(written, found, out)
+
+
+def write(written: dict[str, Any], found: Scored, out: Path) -> LocatedWeights:
+    """Write the page and, last, the numbers.
+
+    Args:
+        written: the document.
+        found: where the scores are.
+        out: the folder.
+
+    Returns:
+        What was found.
+    """
+    from reticent.report.locate.weights import page
+
+    paths = out / "weights.html", out / "weights.json"
+    for path, text in zip(paths, (page(written), json.dumps(written, indent=1, allow_nan=False) + "\n"), strict=True):
+        with replacing(path) as stream:
+            stream.write(text)
+    return LocatedWeights(written, (paths[0], *found.files, paths[1]))
+
+
+def _data(source: Source, config: AuditConfig) -> dict[str, Any]:
+    """State whom the model knows and how well."""
+    materials, network = source.materials, source.network
+    sizes = {"members": len(materials.members), "reference": len(materials.reference)}
+    known: dict[str, Any] = {"accuracy_members": accuracy(network, materials, materials.members)}
+    if len(materials.reference):
+        known["accuracy_reference"] = accuracy(network, materials, materials.reference)
+    commonest = float(torch.bincount(materials.members.y).max() / len(materials.members))
+    if known["accuracy_members"] <= commonest:
+        source.notices.append(words.unlearned(known["accuracy_members"], commonest))
+    return {"name": config.dataset, "classes": materials.classes, **sizes, **known}
+
+
+def _document(
+    source: Source, scoring: Scoring, found: Scored, of: Mapping[str, str], data: dict[str, Any]
+) -> dict[str, Any]:
+    vulnerability, learnability = found.read()
+    table = by_kind(vulnerability, learnability, of)
+    largest = held(vulnerability, learnability, found.unused)
+    return {
+        "schema": SCHEMA,
+        "sentence": words.sentence(table, largest),
+        "model": {**source.facts, "entries": table[0]["entries"], "unused": list(found.unused)},
+        "initial": {"origin": source.origin, "entropy": found.entropy},
+        "data": data,
+        "scoring": full(scoring),
+        "kinds": table,
+        "largest": largest,
+        "layers": by_layer(vulnerability, learnability, of, found.unused),
+        "stability": words.stability(found.overlap, len(found.vulnerability)),
+        "steps": {"vulnerability": found.vulnerability, "learnability": found.learnability},
+        "cannot_say": [*words.limits(scoring, found), *source.notices],
+    }

@@ -1,0 +1,95 @@
+"""Sentences of the document of weights, and stability as plain values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.jobs.locate.scores import Scored
+from reticent.locate.weights import Scoring
+from reticent.report.wording import level, number, percent
+
+SURE = 0.5
+"""Below this share of log C, the initial model's answers are far from guesses."""
+
+
+def sentence(table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, Any]]) -> str:
+    """Say what was found.
+
+    Args:
+        table: rows by kind of layer, the first of all weights.
+        largest: rows by share of the weights.
+
+    Returns:
+        One sentence.
+    """
+    middle, whole = largest[1], table[0]
+    if middle["vulnerability"] is None or middle["shared"] is None:
+        return "No weight has any score: the network did not move, or there are too few weights to take a share of."
+    return (
+        f"{level(middle['rate'])} of the weights hold {percent(middle['vulnerability'])} of the privacy vulnerability; "
+        f"{percent(middle['shared'])} of them are also among the {level(middle['rate'])} that the network learns by "
+        f"most (correlation {number(whole['pearson'], 2)}, of ranks {number(whole['spearman'], 2)})."
+    )
+
+
+def stability(overlap: Mapping[float, Sequence[float]], seeds: int) -> dict[str, Any] | None:
+    """Say how much the largest scores depend on the draw of batches.
+
+    Args:
+        overlap: by share, the Jaccard index of each two seeds.
+        seeds: how many.
+
+    Returns:
+        Plain values; None for one seed.
+    """
+    if not overlap:
+        return None
+    rows = [
+        {"rate": rate, "mean": sum(values) / len(values), "least": min(values), "chance": rate / (2 - rate)}
+        for rate, values in overlap.items()
+    ]
+    return {"seeds": seeds, "pairs": len(next(iter(overlap.values()))), "rows": rows}
+
+
+def unlearned(right: float, commonest: float) -> str:
+    """Say that a model does not know its members.
+
+    Args:
+        right: share of members that it labels correctly.
+        commonest: share of members in the largest class.
+
+    Returns:
+        A sentence.
+    """
+    return (
+        f"The model labels {percent(right)} of its members correctly, no more than by naming the largest class "
+        f"({percent(commonest)}): check its weights, the members, and that inputs are normalised as in its training."
+    )
+
+
+def limits(scoring: Scoring, found: Scored) -> list[str]:
+    """Say what scores do not show.
+
+    Args:
+        scoring: how they were made.
+        found: what came out.
+
+    Returns:
+        Sentences.
+    """
+    said = [
+        "How much the model gives away: scores rank weights inside one model. `reticent audit` measures the leak.",
+        "What a weight of zero does: its score is zero, whatever its gradient.",
+        "That changing the largest weights protects members: `reticent compare` shows what a repair is worth.",
+    ]
+    if len(found.vulnerability) < 2:
+        said.append("How much of the ranking is the draw of batches: give --seeds 3.")
+    if found.unused:
+        said.append(f"Anything of {len(found.unused)} parameters without a gradient, such as {found.unused[0]}.")
+    if found.entropy is not None and found.entropy < SURE:
+        said.append(
+            f"What pulling non-members back to guesses would show: the initial model is not guessing (entropy "
+            f"{percent(found.entropy)} of the most), so they are pulled to its particular answers."
+        )
+    if scoring.weight == 0:
+        said.append("Privacy vulnerability: with a weight of 0 both scores are learnability.")
+    return said

@@ -1,4 +1,4 @@
-"""What the stages of a procedure cost: measured, so that they differ from run to run, and lie apart from other facts."""
+"""What the stages of a procedure cost: measured, so that it differs from run to run and lies apart from other facts."""
 
 import time
 from collections.abc import Iterator

@@ -1,0 +1,107 @@
+"""What procedures that train twice share: a shorter recipe, one history, errors that say where they came from."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch import Tensor, nn
+
+from reticent.errors import ReticentError
+from reticent.objectives.base import Objective
+from reticent.procedures.base import snapshot
+from reticent.training.loop import History
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.run import Run
+from reticent.training.streams import Streams
+
+
+def shortened(recipe: Recipe, epochs: int) -> Recipe:
+    """Give a recipe other epochs, and bring its warm-up and its stop into proportion.
+
+    Args:
+        recipe: how a model is made.
+        epochs: at least 1.
+
+    Returns:
+        The recipe.
+    """
+    share, stop = epochs / recipe.epochs, recipe.stop_after
+    return recipe.replace(
+        epochs=epochs,
+        warmup_epochs=min(recipe.warmup_epochs * share, epochs),
+        stop_after=None if stop is None else min(stop * share, epochs),
+    )
+
+
+def joined(first: History, then: History) -> History:
+    """Put the histories of two trainings of one network together.
+
+    Args:
+        first: of the first training.
+        then: of the second, whose epoch was kept.
+
+    Returns:
+        Both, one after the other. What only the first has noted ends with it.
+    """
+    return History(
+        first.loss + then.loss,
+        first.validation_loss + then.validation_loss,
+        first.accuracy + then.accuracy,
+        len(first.loss) + then.kept,
+    )
+
+
+class Noted(Run):
+    """A run that copies the state after some epochs.
+
+    Attributes:
+        kept: where the copy is put.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        recipe: Recipe,
+        materials: Materials,
+        objective: Objective,
+        streams: Streams,
+        *,
+        after: int | None,
+        kept: dict[str, Tensor],
+    ) -> None:
+        super().__init__(model, recipe, materials, objective, streams)
+        self._after, self.kept = after, kept
+
+    def epoch(self, epoch: int, batches: int) -> float:
+        """Visit the batches of one epoch, and copy the state if it was the one to copy.
+
+        Args:
+            epoch: from 0.
+            batches: how many to take.
+
+        Returns:
+            Mean loss over the records visited.
+        """
+        loss = super().epoch(epoch, batches)
+        if epoch + 1 == self._after:
+            self.kept.update(snapshot(self.model))
+        return loss
+
+
+@contextmanager
+def named(part: str) -> Iterator[None]:
+    """Say in an error which part of a procedure it is about.
+
+    Args:
+        part: what to put in front of the message.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        ReticentError: as it came, with the part's name in front.
+    """
+    try:
+        yield
+    except ReticentError as error:
+        raise error.prefixed(f"{part}: ") from error

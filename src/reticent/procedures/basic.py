@@ -1,9 +1,12 @@
-"""Procedures that make a model in one go; each begins where it is told to, so that it can be the second stage of others.
+"""Procedures that make a model in one go; each begins where it is told to, so that it can be a second stage of others.
 
 A procedure with a second stage names those that it takes (`ProcedureEntry.inner`) and looks them up here.
 """
 
-from reticent.errors import SpecError
+from collections.abc import Mapping
+from typing import Any
+
+from reticent.errors import SpecError, UnknownNameError
 from reticent.procedures import dpsgd, mist, plain, selena
 from reticent.procedures.base import ProcedureEntry
 from reticent.spec import Spec
@@ -39,6 +42,27 @@ BASIC: dict[str, ProcedureEntry] = {
 }
 
 
+def read(inner: Any) -> Any:
+    """Read a second stage's procedure as the full form of a spec writes it; for the validators of `inner` fields.
+
+    Args:
+        inner: a spec, or a mapping with ``method`` and options.
+
+    Returns:
+        The spec; whatever is no mapping comes back as it is.
+
+    Raises:
+        UnknownNameError: there is no such procedure.
+    """
+    if not isinstance(inner, Mapping):
+        return inner
+    options = dict(inner)
+    name = options.pop("method", None)
+    if name not in BASIC:
+        raise UnknownNameError("second stage", str(name), BASIC)
+    return BASIC[name].spec(**options)
+
+
 def second(recipe: Recipe, inner: Spec, taken: tuple[str, ...]) -> tuple[ProcedureEntry, Recipe]:
     """Find the procedure of a second stage, and the recipe that it follows.
 
@@ -56,8 +80,8 @@ def second(recipe: Recipe, inner: Spec, taken: tuple[str, ...]) -> tuple[Procedu
     outer = recipe.procedure.method
     if inner.method not in taken:
         raise SpecError(
-            f"{inner.method} cannot be the second stage of {outer}, which takes {', '.join(taken)}: use one of them, or "
-            f"{inner.method} alone"
+            f"{inner.method} cannot be the second stage of {outer}, which takes {', '.join(taken)}: use one of them, "
+            f"or {inner.method} alone"
         )
     entry, its = BASIC[inner.method], recipe.replace(procedure=inner)
     entry.check(its)

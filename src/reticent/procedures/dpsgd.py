@@ -93,6 +93,22 @@ def check(recipe: Recipe) -> None:
     _dp_extra.needed()
 
 
+def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
+    """Refuse what `train` would refuse of a network and its members, for procedures that have work to do before it.
+
+    Args:
+        recipe: with DP-SGD as its procedure.
+        materials: the records.
+        model: what `network` built.
+
+    Raises:
+        ModelError: the recipe names another procedure, or a layer has no per-record gradients.
+        SpecError: delta is not below 1 / members.
+    """
+    _dp_layers.check(model)
+    _delta(_spec(recipe), len(materials.members))
+
+
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     """Build the untrained network, with GroupNorm where the architecture has BatchNorm.
 
@@ -130,9 +146,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     Raises:
         ModelError: the recipe names another procedure.
     """
-    spec = recipe.procedure
-    if not isinstance(spec, DPSGD):
-        raise ModelError(f"expected the procedure dpsgd, got {spec.method!r}")
+    spec = _spec(recipe)
     model, replaced = _built(recipe, materials, streams)
     begun(model, materials)
     _dp_layers.check(model)
@@ -159,6 +173,18 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
             "neighbours": NEIGHBOURS,
         }
     return Trained(model, initial, history, facts=facts)
+
+
+def _spec(recipe: Recipe) -> DPSGD:
+    """Take the options of DP-SGD out of a recipe.
+
+    Raises:
+        ModelError: the recipe names another procedure.
+    """
+    spec = recipe.procedure
+    if not isinstance(spec, DPSGD):
+        raise ModelError(f"expected the procedure dpsgd, got {spec.method!r}")
+    return spec
 
 
 def _delta(spec: DPSGD, members: int) -> float:

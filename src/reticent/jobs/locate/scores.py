@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from reticent.jobs.locate.source import Source
 from reticent.locate._scoring import Answers, answers, run
 from reticent.locate.top import Scores, top
 from reticent.locate.weights import Scoring
-from reticent.report.files import make_folder
+from reticent.report.files import make_folder, replace_bytes
 
 RATES = (0.001, 0.01, 0.05)
 """Shares of the weights whose part is told."""
@@ -98,11 +98,8 @@ def _steps(found: Scores) -> dict[str, Any]:
 
 
 def _save(path: Path, scores: Scores, scoring: Scoring) -> None:
-    """Write scores under a temporary name, and rename them."""
-    temporary = path.with_name(f".{path.name}.tmp")
     about = {"scores": "learnability" if not scoring.weight else "vulnerability", "unused": "\n".join(scores.unused)}
-    save_file(dict(scores), temporary, metadata=about)
-    temporary.replace(path)
+    replace_bytes(path, save(dict(scores), metadata=about))
 
 
 def _packed(mask: Mapping[str, Tensor]) -> list[NDArray[np.uint8]]:

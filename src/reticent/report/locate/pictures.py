@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reticent.report.svg import DASHES, MUTED, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import count, number, percent
+from reticent.report.wording import count, level, number, percent
 
 LEVELS = 6
 """Shades of a density; each holds up to ten times as many weights in a cell as the one before, or less."""
@@ -78,7 +78,7 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layers") -> str:
             axes.set_yticks(place, [short(row["layer"] or "(network)", 34) for row in rows])
             axes.set_ylim(len(rows) - 0.4, -0.6)
             axes.set_xlabel("share held by the layer")
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9))))
             axes.set_xlim(left=0)
             axes.grid(axis="x")
         else:
@@ -87,11 +87,11 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layers") -> str:
             axes.plot(place, entries, color=SERIES[1], linestyle=DASHES[1], label="of the weights")
             axes.plot(place, held, color=SERIES[0], label="of the vulnerability")
             axes.set(xlabel="layer, from the input to the output", ylabel="share held")
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9))))
             axes.set_xlim(1, len(rows))
             axes.set_ylim(bottom=0)
             axes.grid(axis="y")
-        axes.legend(loc="best", ncols=2)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
         most = sorted(rows, key=lambda row: -(row["vulnerability"] or 0))[:3]
         parts = [
             f"{row['layer'] or 'the network itself'} {percent(row['vulnerability'])} with {percent(row['share'])} of "

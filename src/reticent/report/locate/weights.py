@@ -5,7 +5,7 @@ from typing import Any
 
 from reticent.report.locate.pictures import layers, scatter, steps
 from reticent.report.templating import drawn, render
-from reticent.report.wording import duration, level, size
+from reticent.report.wording import duration, size
 
 GLOSSARY = (
     (
@@ -74,7 +74,7 @@ def page(document: Mapping[str, Any]) -> str:
         "entries": model["entries"],
         "fresh": document["initial"]["origin"] == "fresh draw",
         "kinds": document["kinds"],
-        "largest": [row | {"level": level(row["rate"])} for row in document["largest"]],
+        "largest": document["largest"],
         "layer_rows": document["layers"],
         "stability": document["stability"],
         "scatters": [drawn(scatter(row, f"scatter-{i}")) for i, row in enumerate(known)],

@@ -37,7 +37,11 @@ SPECS = {f"{table}/{name}": TABLES[table][name].spec for table, name in NAMED} |
 REQUIRED = {"factory": "mine:net", "function": "mine:train"}
 SOURCE = Path(reticent.__file__).parent
 MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
-CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, None, (0.25,), (8,), "auto", "some text")
+SIZES = ((8,) * 3, (8,) * 4, (16,) * 4, (8,) * 5)
+"""One number for each of so many stages."""
+CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, 16, None, (0.25,), (8,), "auto", "some text", *SIZES)
+RARE = (("some text",), PROCEDURES["mist"].spec())
+"""Names of stages, and a second stage."""
 
 
 def default(kind):
@@ -60,7 +64,7 @@ def changed(kind):
     for name, field in kind.model_fields.items():
         if name in {"architecture", "objective", "procedure", "output"}:
             continue
-        for value in (*literals(field.annotation), *CANDIDATES):
+        for value in (*literals(field.annotation), *CANDIDATES, *RARE):
             try:
                 other = usual.replace(**{name: value})
             except SpecError:

@@ -1,0 +1,168 @@
+"""Which stages of a network PPTP trains again, why, and the state that they begin from."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import InputError, SpecError, nearest
+from reticent.locate.layers import FEWEST, Onset
+from reticent.models.stages import Stage
+from reticent.training.start import Start
+
+if TYPE_CHECKING:
+    from reticent.procedures.pptp import PPTP
+
+AUTO = "auto"
+"""The stage is measured."""
+NUMBERED = re.compile(r"stage \d+")
+"""Names of stages that a network numbers itself."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is trained again.
+
+    Attributes:
+        names: of all stages, in forward order.
+        first: index of the first stage that is trained again; those before it stay.
+        onset: what was measured, where it was.
+        notices: sentences.
+    """
+
+    names: tuple[str, ...]
+    first: int
+    onset: Onset | None
+    notices: tuple[str, ...]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a run says of the choice, as plain JSON values."""
+        return {
+            "stage": self.names[self.first],
+            "chosen": "given" if self.onset is None else "measured",
+            "frozen": list(self.names[: self.first]),
+            "trained_again": list(self.names[self.first :]),
+            "onset": None if self.onset is None else json.loads(json.dumps(self.onset.to_json())),
+        }
+
+
+def possible(shown: Sequence[Stage], spec: "PPTP", members: int) -> None:
+    """Refuse a choice that cannot be made, before anything is trained.
+
+    Args:
+        shown: the network's stages.
+        spec: which one is asked for.
+        members: how many there are to measure it with.
+
+    Raises:
+        SpecError: there is no such stage.
+        InputError: too few members to measure.
+    """
+    names = [one.name for one in shown]
+    if spec.stage != AUTO:
+        place(names, spec.stage)
+    elif members < 2 * FEWEST:
+        raise InputError(
+            f"pptp: stage: to measure the first risky stage takes at least {2 * FEWEST} members, got {members}: give "
+            f"the stage, one of {', '.join(names)}"
+        )
+
+
+def chosen(shown: Sequence[Stage], spec: "PPTP", measure: Callable[[], Onset]) -> Choice:
+    """Choose the first stage that is trained again.
+
+    Args:
+        shown: the network's stages.
+        spec: names it, or says that it is measured.
+        measure: finds the onset.
+
+    Returns:
+        The choice; where no stage is found risky, all are trained again, and a notice says so.
+    """
+    names = tuple(one.name for one in shown)
+    further = spec.boundary == "frozen"
+    if spec.stage != AUTO:
+        given = place(names, spec.stage) + further
+        return Choice(names, min(given, len(names) - 1), None, tuple(_said(names, given)))
+    onset = measure()
+    if onset.index is None:
+        said = f"pptp: {onset.sentence} So nothing was frozen: the whole network was set back and trained again."
+        return Choice(names, 0, onset, (*onset.warnings, said))
+    index = onset.index + further
+    told = _said(names, index) if further else []
+    return Choice(names, min(index, len(names) - 1), onset, (*onset.warnings, *told))
+
+
+def place(names: Sequence[str], stage: int | str) -> int:
+    """Find a stage.
+
+    Args:
+        names: of the stages, in forward order.
+        stage: a name; or a number: k is "stage k" where the network numbers its stages itself (so that conv5_x of a
+            ResNet is 4, as in the paper), else the k-th of all.
+
+    Returns:
+        Its index.
+
+    Raises:
+        SpecError: there is none.
+    """
+    known = list(names)
+    if isinstance(stage, int):
+        numbered = [name for name in known if NUMBERED.fullmatch(name)]
+        wanted = f"stage {stage}" if numbered else known[stage - 1] if stage <= len(known) else None
+        if wanted not in known:
+            highest = len(numbered) or len(known)
+            raise SpecError(
+                f"pptp: stage: expected a number from 1 to {highest}, or a name, got {stage}: {_all(known)}"
+            )
+        return known.index(wanted)
+    if stage not in known:
+        raise SpecError(f"pptp: stage: there is none named {stage!r}: {nearest(stage, known)}; {_all(known)}")
+    return known.index(stage)
+
+
+def _all(known: Sequence[str]) -> str:
+    return f"the network's stages are {', '.join(known)}"
+
+
+def _said(names: Sequence[str], first: int) -> list[str]:
+    """Say what is odd about a choice."""
+    if first >= len(names):
+        return ["pptp: stage: the last stage would stay too, and nothing be trained: the classifier was trained again."]
+    if first == len(names) - 1 and first:
+        return [
+            f"pptp: only {names[first]}, the classifier, was trained again, which Fang and Kim found not to take much "
+            "from what tells members apart."
+        ]
+    return [] if first else ["pptp: the first stage was chosen, so nothing was frozen."]
+
+
+def started(
+    model: nn.Module, frozen: Sequence[Stage], trained: Mapping[str, Tensor], target: Mapping[str, Tensor]
+) -> tuple[Start, int]:
+    """Put together the state that the second stage begins from.
+
+    Args:
+        model: a network of this architecture.
+        frozen: stages that stay.
+        trained: the state that they stay in.
+        target: the state that all else goes back to, buffers too.
+
+    Returns:
+        The start, and how many numbers stay among the parameters.
+    """
+    holds = lambda name: any(stage.holds(name) for stage in frozen)  # noqa: E731
+    tied = {id(value) for name, value in model.named_parameters(remove_duplicate=False) if holds(name)}
+    kept = {name for name, value in model.named_parameters(remove_duplicate=False) if id(value) in tied}
+    kept |= {name for name, _ in model.named_buffers() if holds(name)}
+    state = {name: (trained if name in kept else target)[name] for name in model.state_dict()}
+    parameters = [(name, value) for name, value in model.named_parameters() if name in kept]
+    masks = {name: torch.zeros((), dtype=torch.bool).expand(value.shape) for name, value in parameters}
+    still = tuple(name for stage in frozen for name in stage.modules)
+    return Start(state, masks, still), sum(value.numel() for _, value in parameters)

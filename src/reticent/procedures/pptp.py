@@ -1,0 +1,282 @@
+"""PPTP: the stages of a trained network where membership shows are set back and trained again; the others stay.
+
+Paper: Fang and Kim, "Decoupling generalizability and membership privacy risks in neural networks" (arXiv 2602.02296),
+algorithm 1. No code was found. Judgements: the stage where the paper's freezing stops (table 6) is the first that is
+trained again (`boundary`); the paper chooses it by eye, here a rule does (`locate.layers.judged`); setting back means
+the initial values (`rewind`), of the statistics of BatchNorm too; those of stages that stay are not touched again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Lt
+from pydantic import BeforeValidator
+from torch import Tensor, nn
+
+from reticent.errors import ModelError, SpecError
+from reticent.locate.layers import Layers, Onset, onset
+from reticent.models.stages import stages
+from reticent.objectives import OBJECTIVES
+from reticent.procedures import dpsgd
+from reticent.procedures._costs import Costs
+from reticent.procedures._cwrf_rewind import Tuning, accuracies, given_state
+from reticent.procedures._parts import Noted, joined, named, shortened
+from reticent.procedures._pptp_stages import AUTO, chosen, possible, started
+from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
+from reticent.procedures.basic import read, second
+from reticent.spec import Spec
+from reticent.training.loop import fit
+from reticent.training.materials import Materials
+from reticent.training.recipe import Plain, Recipe
+from reticent.training.streams import Streams
+
+INNER = ("plain", "dpsgd", "mist", "selena")
+"""Procedures that have a meaning in the second stage: each begins from a state, and trains what it is told to."""
+NO_GUARANTEE = (
+    "pptp with dpsgd proves nothing and has no epsilon: the stages that stay, and which they are, depend on the "
+    "members, and no noise hides it."
+)
+
+
+class PPTP(Spec):
+    """Options of PPTP."""
+
+    method: ClassVar[str] = "pptp"
+
+    stage: Annotated[int, Ge(1)] | str = AUTO
+    """First stage that is trained again, by name or number; auto measures where membership begins to show, for each
+    model with its own members alone."""
+    boundary: Literal["trained", "frozen"] = "trained"
+    """What becomes of that stage itself: it is the first that is trained again, or the last that stays."""
+    stages: tuple[str, ...] = ()
+    """Patterns of module names, one a stage in forward order; by default the network's own stages."""
+    pretraining: Literal["cross-entropy", "cs-kd"] = "cross-entropy"
+    """What the first training minimises; the recipe's objective is that of the second."""
+    rewind: Annotated[int, Ge(1)] | Literal["initial", "trained"] = "initial"
+    """Values that the risky stages go back to: the initial ones; those after so many epochs of the first training; or
+    trained, which leaves them and so only tunes."""
+    tuning_epochs: Annotated[int, Ge(1)] | None = None
+    """Epochs of the second training; by default half of the recipe's, rounded down."""
+    inner: Annotated[Spec, BeforeValidator(read)] = Plain()
+    """Procedure of the second training."""
+    seeds: Annotated[int, Ge(1)] = 2
+    """For auto: how often the measurement is repeated, with other initial weights, order and halves."""
+    swap: bool = True
+    """For auto: also train on the other half of the members."""
+    equalise: Literal["epochs", "steps"] = "epochs"
+    """For auto: what a network on half of the members has as many of as the one on all."""
+    margin: Annotated[float, Ge(0), Lt(0.5)] = 0.05
+    """For auto: by so much the effect of a risky stage, and of every later one, must exceed one half."""
+
+
+def check(recipe: Recipe) -> None:
+    """Refuse what has no meaning, before anything is trained.
+
+    Args:
+        recipe: with PPTP as its procedure.
+
+    Raises:
+        SpecError: the second training's procedure has no meaning there or refuses the recipe; what the risky stages go
+            back to lies beyond the first training; or the objective would never come to what it adds.
+    """
+    spec = _spec(recipe)
+    _, its = _second(recipe)
+    if its.epochs == 1 and OBJECTIVES[recipe.objective.method].between_epochs:
+        raise SpecError(
+            f"pptp: tuning_epochs: expected at least 2 with {recipe.objective.method}, which adds something between "
+            "two epochs, got 1: give more tuning_epochs, or twice as many epochs"
+        )
+    whole = int(recipe.stop_after or recipe.epochs)
+    sure = whole if recipe.patience is None else min(whole, recipe.patience + 1)
+    if isinstance(spec.rewind, int) and spec.rewind > sure:
+        early = "" if recipe.patience is None else f" (it may stop early, with patience {recipe.patience})"
+        raise SpecError(
+            f"pptp: rewind: expected at most {sure}, the whole epochs that the first training surely has{early}, got "
+            f"{spec.rewind}"
+        )
+
+
+def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    """Build the untrained network as the second training's procedure needs it.
+
+    Args:
+        recipe: names the architecture.
+        materials: say what a record looks like, and where it lies.
+        streams: the model's random streams.
+
+    Returns:
+        The network.
+    """
+    entry, its = _second(recipe)
+    return entry.network(its, materials, streams)
+
+
+def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
+    """Train plainly, choose the risky stages, and train them again.
+
+    The first training is the plain one of the recipe, bit for bit. The second has a new optimizer and the schedule from
+    its beginning; its warm-up and its stop are shorter as its epochs are, and `patience` holds for both.
+
+    Args:
+        recipe: how, in both trainings; the objective is that of the second.
+        materials: the records.
+        streams: the model's random streams; the second training draws from ``child("tuning")``.
+
+    Returns:
+        The repaired model, the initial state, the history of both trainings one after the other, what the second
+        training's procedure made, and facts ``pptp``, ``stages`` (seconds and peak memory) and ``notices``.
+
+    Raises:
+        SpecError: refused by `check`, or there is no such stage.
+        InputError: too few members to measure the stage.
+        ModelError: the materials say where training begins.
+        TrainingDivergedError: a training diverged.
+
+    Cost: plain training, up to half of it for the second training, and for auto, at the defaults, three times plain
+        training. One network more in memory than plain training needs.
+    """
+    if materials.start is not None:
+        raise ModelError("pptp begins from a fresh initialisation: expected materials without a start")
+    check(recipe)
+    spec, costs = _spec(recipe), Costs(materials.prepare.device)
+    model = network(recipe, materials, streams)
+    _possible(model, recipe, materials)
+    initial, early = snapshot(model), dict[str, Tensor]()
+    first = recipe.replace(procedure=Plain(), objective=OBJECTIVES[spec.pretraining].spec())
+    make = partial(Noted, after=spec.rewind if isinstance(spec.rewind, int) else None, kept=early)
+    loss = objective(first)
+    with costs.stage("training"), named("pptp, the first training"):
+        history = fit(model, first, materials, loss, streams, make=make)
+    told = loss.notices()
+    let_go(loss)
+    target = {"initial": initial, "trained": snapshot(model)}.get(str(spec.rewind), early)
+    made = _repaired(model, initial, target, recipe, materials, streams, costs, usual=_usual(recipe))
+    facts = {**made.facts, "notices": [*told, *made.facts["notices"]]}
+    facts["pptp"] = {"epochs": [len(history.loss), len(made.history.loss)], **facts["pptp"]}
+    return replace(made, history=joined(history, made.history), facts=_without_empty(facts))
+
+
+def repair(
+    model_state: Mapping[str, Tensor],
+    initial_state: Mapping[str, Tensor],
+    recipe: Recipe,
+    materials: Materials,
+    streams: Streams,
+) -> Trained:
+    """Choose the risky stages of a model that is trained already, set them back, and train them again.
+
+    Args:
+        model_state: the trained model's state, parameters and buffers by name.
+        initial_state: its state before training.
+        recipe: how, with PPTP as its procedure; the second training's epochs come from its epochs.
+        materials: the records that it was trained on.
+        streams: random streams; with those of the training, the result is that of `train`, bit for bit.
+
+    Returns:
+        As for `train`; the history is that of the second training.
+
+    Raises:
+        SpecError: refused by `check`, there is no such stage, or the values to go back to are not known.
+        InputError: too few members to measure the stage.
+        ModelError: a state is not one of the recipe's network.
+        TrainingDivergedError: a training diverged.
+
+    Cost: up to half of plain training, and for auto, at the defaults, four times plain training, of networks that are
+        trained anew on the members and halves of them.
+    """
+    check(recipe)
+    spec = _spec(recipe)
+    if isinstance(spec.rewind, int):
+        raise SpecError(
+            f"pptp: rewind: the state after {spec.rewind} epochs is not known of a model that is trained already: use "
+            "initial or trained"
+        )
+    model = network(recipe, materials, streams)
+    _possible(model, recipe, materials)
+    initial = given_state(model, initial_state, "the initial state")
+    trained = given_state(model, model_state, "the trained state")
+    target = initial if spec.rewind == "initial" else trained
+    costs = Costs(materials.prepare.device)
+    made = _repaired(model.eval(), initial, target, recipe, materials, streams, costs, usual=False)
+    return replace(made, facts=_without_empty(made.facts))
+
+
+def _repaired(
+    model: nn.Module,
+    initial: dict[str, Tensor],
+    target: Mapping[str, Tensor],
+    recipe: Recipe,
+    materials: Materials,
+    streams: Streams,
+    costs: Costs,
+    *,
+    usual: bool,
+) -> Trained:
+    """Choose, set back and train again; `usual` says that plain training of the recipe gives the trained model."""
+    spec, (entry, its) = _spec(recipe), _second(recipe)
+    shown, known = stages(model, spec.stages), accuracies(model, materials)
+    with costs.stage("choice"):
+        choice = chosen(shown, spec, lambda: _measured(recipe, materials, streams, model if usual else None))
+    start, count = started(model, shown[: choice.first], snapshot(model), target)
+    total = sum(value.numel() for value in model.parameters())
+    own = Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
+    with costs.stage("tuning"), named("pptp, the second training"):
+        made = entry.train(its, replace(materials, start=start), own)
+    facts = {key: value for key, value in made.facts.items() if key != "accountant"}
+    facts["notices"] = [
+        *choice.notices,
+        *([NO_GUARANTEE] if entry.proves else []),
+        *made.facts.get("notices", []),
+    ]
+    facts["pptp"] = {
+        "accuracy_before": known,
+        **choice.facts,
+        "parameters": total,
+        "parameters_frozen": count,
+        "share_frozen": count / total,
+    }
+    return replace(made, initial=initial, facts=facts | costs.facts)
+
+
+def _possible(model: nn.Module, recipe: Recipe, materials: Materials) -> None:
+    """Refuse before training what the later parts would refuse."""
+    spec = _spec(recipe)
+    possible(stages(model, spec.stages), spec, len(materials.members))
+    if spec.inner.method == "dpsgd":
+        dpsgd.ready(_second(recipe)[1], materials, model)
+
+
+def _usual(recipe: Recipe) -> bool:
+    """Tell whether the first training is what the measurement would train."""
+    return _spec(recipe).pretraining == "cross-entropy" and _second(recipe)[0].network is untrained
+
+
+def _measured(recipe: Recipe, materials: Materials, streams: Streams, whole: nn.Module | None) -> Onset:
+    spec = _spec(recipe)
+    options = Layers(stages=spec.stages, seeds=spec.seeds, swap=spec.swap, equalise=spec.equalise, margin=spec.margin)
+    with named("pptp, measuring the first risky stage"):
+        return onset(recipe, materials, streams, options, whole=whole)
+
+
+def _without_empty(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if key != "notices" or value}
+
+
+def _second(recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
+    """Return the second training's procedure and its recipe: other epochs, warm-up and stop in proportion.
+
+    Raises:
+        SpecError: the procedure has no meaning there, or refuses the recipe.
+    """
+    spec = _spec(recipe)
+    its = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // 2))
+    return second(its, spec.inner, INNER)
+
+
+def _spec(recipe: Recipe) -> PPTP:
+    spec = recipe.procedure
+    if not isinstance(spec, PPTP):
+        raise SpecError(f"expected the procedure pptp, got {spec.method!r}")
+    return spec

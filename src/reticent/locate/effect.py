@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-BLOCK = 2**22
+BLOCK = 2**18
 """Numbers of a block of replicates."""
 
 
@@ -22,11 +22,13 @@ class Ordered:
             values: ``(N,)``, finite.
             larger: ``(N,)``: the group that is asked whether it has the larger values.
         """
-        self._order = np.argsort(values, kind="stable")
-        placed = values[self._order]
-        # Where a run of equal values begins.
-        self._starts = np.flatnonzero(np.r_[True, placed[1:] != placed[:-1]])
-        self._larger = larger[self._order]
+        order = np.argsort(values, kind="stable")
+        self._group, self._others = order[larger[order]], order[~larger[order]]
+        of_group, of_others = values[self._group], values[self._others]
+        # How many of the others lie below each of the group, and how many do not lie above it.
+        self._below = np.searchsorted(of_others, of_group, "left")
+        self._within = np.searchsorted(of_others, of_group, "right")
+        self._tied = bool(np.any(self._below != self._within))
 
     def effect(self, weights: Floats) -> Floats:
         """Compute P(a value of the group > one of the others), ties half, under weights of the records.
@@ -37,10 +39,15 @@ class Ordered:
         Returns:
             ``(R,)`` in [0, 1]; 0.5 where a group has no weight.
         """
-        others, group = self._sums(weights)
-        below = np.cumsum(others, axis=1) - others / 2
-        pairs = others.sum(axis=1) * group.sum(axis=1)
-        found: Floats = np.divide((group * below).sum(axis=1), pairs, out=np.full(len(pairs), 0.5), where=pairs > 0)
+        reached = np.zeros((len(weights), len(self._others) + 1))
+        np.cumsum(weights[:, self._others], axis=1, out=reached[:, 1:])
+        group = weights[:, self._group]
+        below = reached[:, self._below]
+        if self._tied:
+            below = (below + reached[:, self._within]) / 2
+        won = np.einsum("rn,rn->r", group, below)
+        pairs = group.sum(axis=1) * reached[:, -1]
+        found: Floats = np.divide(won, pairs, out=np.full(len(pairs), 0.5), where=pairs > 0)
         return found
 
     def ks(self) -> float:
@@ -49,14 +56,14 @@ class Ordered:
         Returns:
             From 0 to 1.
         """
-        others, group = (np.cumsum(side[0]) for side in self._sums(np.ones((1, len(self._order)))))
-        return float(np.max(np.abs(others / max(others[-1], 1) - group / max(group[-1], 1))))
-
-    def _sums(self, weights: Floats) -> tuple[Floats, Floats]:
-        placed = weights[:, self._order]
-        sides = (np.where(self._larger, 0.0, placed), np.where(self._larger, placed, 0.0))
-        others, group = (np.add.reduceat(side, self._starts, axis=1) for side in sides)
-        return others, group
+        one, other = len(self._group), len(self._others)
+        if not one or not other:
+            return 0.0
+        # The distance is largest at, or just before, a value of the group.
+        before, at = np.searchsorted(self._below, self._below, "left"), np.arange(1, one + 1)
+        at = np.searchsorted(self._within, self._within, "right") if self._tied else at
+        gaps = np.concatenate([at / one - self._within / other, before / one - self._below / other])
+        return float(np.max(np.abs(gaps)))
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Evidence:
         low: lower confidence limit of it, over records.
         high: upper confidence limit.
         ks: Kolmogorov's distance between the two groups' distributions; secondary.
-        runs: the effect in each run: seeds, and in each the halves.
+        runs: the effect in each contrast: repetitions, and in each the halves.
         above: the effect exceeds one half by the margin, and its lower limit exceeds one half.
     """
 
@@ -117,13 +117,16 @@ class Onset:
     @property
     def sentence(self) -> str:
         """What was found, in one sentence."""
-        rule = f"effect at least {0.5 + self.margin:.4g} with its interval above 0.5, there and at every later stage"
+        rule = f"asked for: at least {0.5 + self.margin:.4g}, surely above 0.5, there and at every later stage"
         if self.index is None:
-            return f"No stage is found risky ({rule})."
+            most = max(self.stages, key=lambda stage: stage.effect)
+            return (
+                f"No stage shows membership; the largest effect is {most.effect:.3f}, at {called(most.name)} ({rule})."
+            )
         found, place = self.stages[self.index], f"{self.index + 1} of {len(self.stages)}"
         interval = f"{found.low:.3f} to {found.high:.3f}"
         return (
-            f"Membership shows from {_called(found.name)} ({place}) on: its effect is {found.effect:.3f} ({interval}), "
+            f"Membership shows from {called(found.name)} on ({place}): its effect is {found.effect:.3f} ({interval}), "
             f"where 0.5 is no trace ({rule})."
         )
 
@@ -184,7 +187,7 @@ def _warnings(evidence: Sequence[Evidence], index: int | None, options: Layers) 
     last = len(evidence) - 1
     if index is not None and index == last:
         said.append(
-            f"Only {_called(evidence[last].name)}, the last stage, is found risky: freezing all stages before it would "
+            f"Only {called(evidence[last].name)}, the last stage, is found risky: freezing all stages before it would "
             "leave nothing but the classifier to train again, which Fang and Kim found not to help."
         )
     if index == 0:
@@ -193,24 +196,32 @@ def _warnings(evidence: Sequence[Evidence], index: int | None, options: Layers) 
     if earlier:
         verb = "shows" if len(earlier) == 1 else "show"
         said.append(
-            f"{', '.join(map(_called, earlier))} {verb} membership, but a later stage does not: the rule asks for all "
-            "later ones."
+            f"{_listed(earlier)} {verb} membership, but a later stage does not: the rule asks for all later ones."
         )
     if index is not None:
         weak = [run for run in evidence[index].runs if run < 0.5 + options.margin]
         if weak:
             said.append(
-                f"At {_called(evidence[index].name)}, {len(weak)} of {len(evidence[index].runs)} runs are below "
-                f"{0.5 + options.margin:.4g}: the stage where it begins differs from run to run."
+                f"At {called(evidence[index].name)}, {len(weak)} of {len(evidence[index].runs)} contrasts are below "
+                f"{0.5 + options.margin:.4g}: where it begins differs from one to the next."
             )
     return said
 
 
-def _called(name: str) -> str:
-    return (
-        f"the {name}"
-        if name in {"head", "stem"}
-        else name
-        if name.startswith(("stage", "block"))
-        else f"stage {name!r}"
-    )
+def _listed(names: Sequence[str]) -> str:
+    told = ", ".join(map(called, names))
+    return told[0].upper() + told[1:]
+
+
+def called(name: str) -> str:
+    """Name a stage inside a sentence.
+
+    Args:
+        name: the stage's.
+
+    Returns:
+        For example ``stage 3``, ``the head`` or ``stage 'layer1'``.
+    """
+    if name in {"head", "stem"}:
+        return f"the {name}"
+    return name if name.startswith(("stage ", "block ")) else f"stage {name!r}"

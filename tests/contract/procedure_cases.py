@@ -19,9 +19,11 @@ from reticent.procedures import PROCEDURES
 from reticent.store import Store
 
 OPTIONS = {
+    "cwrf": {"rate": 0.1, "scoring_steps": 3, "tuning_epochs": 6},
     "dpsgd": {"noise": 0.5},
     "function": {"function": "procedure_cases:fitted"},
     "mist": {"parts": 2, "local_epochs": 2, "cross_epochs": 1},
+    "pptp": {"stage": 2, "tuning_epochs": 6},
     "selena": {"models": 4, "outside": 2},
 }
 """Options that make a procedure small."""

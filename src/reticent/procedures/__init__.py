@@ -3,14 +3,35 @@
 Those that make a model in one go lie in `basic`, so that those below, which have a second stage, can take them for it.
 """
 
-from reticent.procedures import user
+from reticent.procedures import cwrf, pptp, user
 from reticent.procedures.base import ProcedureEntry, Trained
 from reticent.procedures.basic import BASIC
 from reticent.training.recipe import Recipe
 
 PROCEDURES: dict[str, ProcedureEntry] = {
     **BASIC,
+    "cwrf": ProcedureEntry(
+        cwrf.CWRF,
+        cwrf.train,
+        "The few weights that give members away are set back after training and held; the others train again.",
+        paper="Fang and Kim (2026), ICLR",
+        cost="1.5 times plain training, and 50 steps of scoring",
+        needs=("reference",),
+        check=cwrf.check,
+        network=cwrf.network,
+        inner=cwrf.INNER,
+    ),
     "function": ProcedureEntry(user.Function, user.train, "A training function of yours, by import string."),
+    "pptp": ProcedureEntry(
+        pptp.PPTP,
+        pptp.train,
+        "The stages where membership shows are set back after training, and trained again by a defense.",
+        paper="Fang and Kim (arXiv 2602.02296)",
+        cost="plain training, and up to half of it for the second training; 3 times it to find the stage",
+        check=pptp.check,
+        network=pptp.network,
+        inner=pptp.INNER,
+    ),
 }
 
 

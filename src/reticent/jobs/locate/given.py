@@ -80,7 +80,8 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     materials = _materials(records, own, config, prepare, needed)
     streams = Streams(config.seed, 0)
     network, initial, trained = _states(own, recipe, materials, streams)
-    origin = {type(None): "fresh draw", int: "seed"}.get(type(own.initial), "file")
+    origin = "file" if isinstance(own.initial, (str, Path)) else "given"
+    origin = {type(None): "fresh draw", int: "seed"}.get(type(own.initial), origin)
     name = type(network).__name__ if own.network is not None else recipe.architecture.method
     notices = [FRESH] if origin == "fresh draw" and needed else []
     return Source(network, initial, trained, materials, recipe, streams, origin, {"name": name}, notices)
@@ -106,15 +107,11 @@ def _states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) ->
     else:
         network = wide(drawn(made, seed, streams)).to(device)
         trained = _reader(own.weights, network, "the weights")
-    initial = _reader(own.initial, network, "the initial state") if not isinstance(own.initial, int) else _first
-    if own.initial is None:
-        initial = _first
+    initial: State = lambda: drawn(made, seed, streams).state_dict()  # noqa: E731
+    if own.initial is not None and seed is None:
+        initial = _reader(own.initial, network, "the initial state")
     trained(), initial()  # What does not fit is found now.
     return network, initial, trained
-
-
-def _first() -> None:
-    """The network is in its initial state as it was built."""
 
 
 def _reader(state: Any, network: nn.Module, what: str) -> State:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,8 +18,8 @@ from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
-State = Callable[[], Mapping[str, Tensor] | None]
-"""Reads a state, or says by None that the network is in it as it was built."""
+State = Callable[[], Mapping[str, Tensor]]
+"""Reads or makes a state; it is not held."""
 FRESH = (
     "The initial state is a fresh draw, not the one that this model was trained from, which is not known: what members "
     "changed cannot be told from what the two draws differ in, so take the scores as a hint. Give the initial state."
@@ -55,16 +54,11 @@ class Source:
 
     def begin(self) -> None:
         """Bring the network to the state before training."""
-        self._bring(self.initial, "the initial state")
+        fill(self.network, self.initial(), "the initial state")
 
     def restore(self) -> None:
         """Bring the network to the state after training."""
-        self._bring(self.trained, "the trained state")
-
-    def _bring(self, state: State, what: str) -> None:
-        found = state()
-        if found is not None:
-            fill(self.network, found, what)
+        fill(self.network, self.trained(), "the trained state")
 
 
 def of_population(job: Job, row: int, store: Store) -> Source:
@@ -124,15 +118,3 @@ def drawn(build: Callable[[], nn.Module], seed: int | None, streams: Streams) ->
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(seed)
         return build()
-
-
-def from_file(path: str | Path) -> State:
-    """Return a state that is read from a file each time, so that it is not held.
-
-    Args:
-        path: the file.
-
-    Returns:
-        A reader.
-    """
-    return lambda: read(path)

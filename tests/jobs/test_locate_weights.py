@@ -1,0 +1,335 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+import reticent
+from reticent import seeds
+from reticent.errors import CorruptFileError, InputError, MissingFileError, ModelError, RolesError, SpecError
+from reticent.jobs.config import OWN, gather, prepare
+from reticent.jobs.locate.given import member_ids
+from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
+from reticent.jobs.locate.states import fitted, read
+from reticent.jobs.using import finished
+from reticent.locate.top import jaccard, top
+from reticent.locate.weights import Scoring, score
+from reticent.training.data import Preparation
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+SMALL = {"epochs": 4, "models": 4, "scoring__steps": 5, "scoring__batch_size": 16}
+FACTORY = """
+from torch import nn
+
+def make(classes):
+    return nn.Sequential(nn.Linear(6, 12), nn.BatchNorm1d(12), nn.ReLU(), nn.Linear(12, classes))
+"""
+
+
+def noise(n=120):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 6)).astype(np.float32), np.arange(n) % 3
+
+
+def same(document):
+    return {key: value for key, value in document.items() if key != "environment"}
+
+
+@pytest.fixture
+def own(own_folder):
+    """A model that a plain script trained: its factory, its states as files, its members."""
+    (own_folder / "mine_net.py").write_text(FACTORY)
+    x, y = noise()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        scope = {}
+        exec(FACTORY, scope)
+        model = scope["make"](3)
+        initial = {name: value.clone() for name, value in model.state_dict().items()}
+        optimizer = torch.optim.SGD(model.parameters(), 0.3)
+        for _ in range(60):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(torch.from_numpy(x[:40])), torch.from_numpy(y[:40])).backward()
+            optimizer.step()
+    save_file(initial, own_folder / "initial.safetensors")
+    save_file(dict(model.state_dict()), own_folder / "model.safetensors")
+    torch.save(model.state_dict(), own_folder / "model.pt")
+    np.savez(own_folder / "data.npz", x=x, y=y)
+    (own_folder / "members.txt").write_text("\n".join(map(str, range(40))))
+    return model, initial
+
+
+def test_a_model_of_the_audit_is_trained_once_and_scored(tmp_path):
+    given = {**SMALL, "dataset": noise(), "store": tmp_path / "s"}
+    stages = []
+    found = reticent.locate_weights(**given, out=tmp_path / "o", seeds=3, stage=stages.append)
+    assert stages == [
+        "training",
+        *(f"vulnerability {k} of 3" for k in (1, 2, 3)),
+        "learnability",
+        "numbers",
+        "report",
+    ]
+    assert [file.name for file in found.files] == [
+        "weights.html",
+        "vulnerability.safetensors",
+        "learnability.safetensors",
+        "weights.json",
+    ]
+    assert json.loads(found.files[3].read_text()) == found.document
+    document = found.document
+    assert document["schema"] == "reticent.locate.weights/1"
+    assert document["data"]["reference"] == 24, "a fifth of the records"
+    assert 30 < document["data"]["members"] < 66
+    assert document["initial"]["origin"] == "training"
+    assert 0 < document["initial"]["entropy"] <= 1
+    entries = sum(value.numel() for value in found.vulnerability.values())
+    assert document["model"]["entries"] == entries == document["kinds"][0]["entries"]
+    assert document["sentence"].startswith("1\N{NO-BREAK SPACE}% of the weights hold ")
+    assert found.sentence == document["sentence"]
+    again = reticent.locate_weights(**given, out=tmp_path / "p", seeds=3)
+    assert same(again.document) == same(document)
+    assert all(torch.equal(value, found.learnability[name]) for name, value in again.learnability.items())
+    audit = {key: value for key, value in given.items() if key not in {"dataset", "store"} and "scoring" not in key}
+    job = prepare(gather(None, audit | {"dataset": OWN, "reference": 24}), reticent.Records.make(*noise()))
+    assert finished(tmp_path / "s", job.population) == 1, "an audit finds the model"
+
+
+def test_three_ways_to_give_a_model_give_the_same_scores(own, own_folder):
+    model, initial = own
+    shared = {"dataset": noise(), "reference": 30, "scoring__steps": 4, "scoring__batch_size": 20}
+    by_module = reticent.locate_weights(
+        network=model, initial=initial, members=np.arange(120) < 40, out=own_folder / "1", **shared
+    )
+    files = {"architecture": "mine_net:make", "members": "members.txt", **shared, "dataset": "data.npz"}
+    by_files = reticent.locate_weights(
+        weights="model.safetensors", initial="initial.safetensors", out=own_folder / "2", **files
+    )
+    by_seed = reticent.locate_weights(weights="model.pt", initial=5, out=own_folder / "3", **files)
+    for other in (by_files, by_seed):
+        assert all(torch.equal(value, by_module.vulnerability[n]) for n, value in other.vulnerability.items())
+        assert all(torch.equal(value, by_module.learnability[n]) for n, value in other.learnability.items())
+    origins = [found.document["initial"]["origin"] for found in (by_module, by_files, by_seed)]
+    assert origins == ["given", "file", "seed"]
+    assert by_module.document["data"]["accuracy_members"] > 0.6
+    assert not any("fresh draw" in line for line in by_seed.document["cannot_say"])
+
+
+def test_the_scores_are_those_of_score(own, own_folder):
+    model, initial = own
+    found = reticent.locate_weights(
+        network=model,
+        initial=initial,
+        members=range(40),
+        dataset=noise(),
+        seeds=2,
+        scoring__steps=3,
+        out=own_folder / "o",
+        seed=7,
+    )
+    records = reticent.Records.make(*noise())
+    prepare = Preparation(records, torch.device("cpu"))
+    others = np.sort(seeds.rng(7, "locate", "reference").permutation(np.arange(40, 120))[:40])
+    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
+    known = Materials(take(range(40)), take([]), take(others), prepare, 3)
+    streams = [Streams(7, 0).child("locate", k) for k in (0, 1)]
+    first, second = (score(model, initial, known, Scoring(steps=3), one, Recipe()) for one in streams)
+    assert all(torch.equal(value, first[name]) for name, value in found.vulnerability.items())
+    for row in found.document["stability"]["rows"]:
+        assert row["mean"] == row["least"] == jaccard(top(first, row["rate"]), top(second, row["rate"]))
+    with safe_open(found.files[1], "pt") as file:
+        assert file.metadata() == {"scores": "vulnerability", "unused": ""}
+
+
+def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_folder):
+    _, initial = own
+    found = reticent.locate_weights(
+        architecture="mine_net:make",
+        weights={name: torch.zeros_like(value) for name, value in initial.items()},
+        members=range(40),
+        dataset=noise(),
+        scoring__steps=2,
+        out=own_folder / "o",
+    )
+    said = " ".join(found.document["cannot_say"])
+    assert found.document["initial"]["origin"] == "fresh draw"
+    assert "The initial state is a fresh draw, not the one that this model was trained from" in said
+    assert "no more than by naming the largest class" in said
+    assert found.document["sentence"].startswith("No weight has any score") or "%" in found.document["sentence"]
+    assert "fresh draw" in found.files[0].read_text()
+
+
+def test_learnability_alone_needs_neither_reference_nor_initial_state(own, own_folder):
+    model, initial = own
+    found = reticent.locate_weights(
+        network=model,
+        initial=initial,
+        members=range(120),
+        dataset=noise(),
+        reference=0,
+        scoring__weight=0.0,
+        scoring__steps=2,
+        out=own_folder / "o",
+    )
+    assert found.document["kinds"][0]["pearson"] == pytest.approx(1)
+    assert found.document["kinds"][0]["spearman"] == pytest.approx(1)
+    assert any("both scores are learnability" in line for line in found.document["cannot_say"])
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_trained(own, own_folder):
+    model, initial = own
+    asked = {"dataset": noise(), "out": own_folder / "o", "members": range(40)}
+    refused = [
+        ({"network": model, "initial": initial, "members": None}, InputError, "together with its members"),
+        (
+            {"weights": "model.pt", "architecture": "mine_net:make", "epochs": 3},
+            SpecError,
+            "epochs: the model is given",
+        ),
+        ({"weights": "model.pt", "architecture": "mlp"}, ModelError, "the weights of model.pt is not one of this"),
+        ({"weights": "none.pt", "architecture": "mine_net:make"}, MissingFileError, "no file 'none.pt'"),
+        ({"network": model}, InputError, "expected initial= its state before training"),
+        (
+            {"network": model, "weights": "model.pt", "initial": initial},
+            InputError,
+            "either a network with its weights",
+        ),
+        ({"network": model, "initial": initial, "reference": 81}, RolesError, "expected 1 to 80 records"),
+        ({"network": model, "initial": initial, "attacks": "lira"}, SpecError, "means nothing to reticent locate"),
+        ({"network": model, "initial": initial, "seeds": 0}, InputError, "seeds: expected 1 or more"),
+        ({"network": model, "initial": initial, "scoring__power": 3}, SpecError, "power"),
+        ({"members": None, "model": 9, **SMALL}, InputError, "expected a row from 0 to 3, got 9"),
+        ({"members": None, "reference": 0, **SMALL}, InputError, "needs reference non-members"),
+    ]
+    for changes, error, words in refused:
+        with pytest.raises(error, match=words):
+            reticent.locate_weights(**{**asked, **changes, "store": own_folder / "s"})
+    assert not (own_folder / "s" / "runs").exists() or not list((own_folder / "s" / "runs").iterdir())
+
+
+def test_members_in_every_form(tmp_path):
+    np.save(tmp_path / "m.npy", np.array([4, 2]))
+    np.save(tmp_path / "b.npy", np.array([True, False, True, False, True]))
+    (tmp_path / "m.txt").write_text("4\n2\n")
+    (tmp_path / "bad.txt").write_text("4 two")
+    for given in ([4, 2], np.array([2, 4]), tmp_path / "m.npy", tmp_path / "m.txt"):
+        assert member_ids(given, 5).tolist() == [2, 4]
+    assert member_ids(tmp_path / "b.npy", 5).tolist() == [0, 2, 4]
+    for wrong, words in (
+        ([1, 1], "twice"),
+        ([1], "at least 2"),
+        ([1, 5], "from 0 to 4"),
+        ([True, False], "5 truth values"),
+    ):
+        with pytest.raises(InputError, match=words):
+            member_ids(np.array(wrong), 5)
+    with pytest.raises(CorruptFileError, match="one number a line"):
+        member_ids(tmp_path / "bad.txt", 5)
+    with pytest.raises(MissingFileError, match="row numbers"):
+        member_ids(tmp_path / "none.npy", 5)
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False)
+        self.b.weight = self.a.weight
+
+
+class Evil:
+    def __reduce__(self):
+        return (print, ("run",))
+
+
+def test_states_are_read_without_running_code_and_brought_to_the_network(tmp_path, capsys):
+    with torch.random.fork_rng(devices=[]):
+        model, tied = nn.Linear(2, 3), Tied()
+    state = model.state_dict()
+    torch.save(
+        {"epoch": 3, "state_dict": {f"module.{name}": value for name, value in state.items()}}, tmp_path / "w.pt"
+    )
+    found = fitted(read(tmp_path / "w.pt"), model, "it")
+    assert all(torch.equal(value, state[name]) for name, value in found.items())
+    assert list(fitted({"a.weight": tied.a.weight.detach()}, tied, "it")) == ["a.weight", "b.weight"]
+    torch.save({"weight": torch.ones(2), "evil": Evil()}, tmp_path / "evil.pt")
+    with pytest.raises(CorruptFileError, match=r"cannot be read as tensors alone.*torch\.save\(model\.state_dict"):
+        read(tmp_path / "evil.pt")
+    assert "run" not in capsys.readouterr().out
+    torch.save(torch.ones(2), tmp_path / "tensor.pt")
+    with pytest.raises(CorruptFileError, match="expected a state dictionary"):
+        read(tmp_path / "tensor.pt")
+    (tmp_path / "w.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(CorruptFileError, match="not a safetensors file"):
+        read(tmp_path / "w.safetensors")
+    with pytest.raises(InputError, match=r"expected a \.safetensors"):
+        read(_touched(tmp_path / "w.onnx"))
+    with pytest.raises(
+        ModelError, match=r"1 of 2 tensors are missing \(bias.*1 are not expected \(x.*1 have another shape"
+    ):
+        fitted({"weight": torch.ones(1), "x": torch.ones(1)}, model, "it")
+
+
+def _touched(path):
+    path.touch()
+    return path
+
+
+def made(seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    shapes = {"a.weight": (30, 20), "a.bias": (20,), "b.weight": (10, 8), "c.scale": ()}
+    return {name: torch.rand(shape, generator=generator) ** 4 for name, shape in shapes.items()}
+
+
+KINDS = {"a.weight": "convolution", "a.bias": "convolution", "b.weight": "linear", "c.scale": "norm"}
+
+
+def test_numbers_by_kind_by_layer_and_of_the_largest():
+    a, b = made(), made(1)
+    rows = by_kind(a, b, KINDS)
+    assert [row["kind"] for row in rows] == ["all", "convolution", "linear", "norm"]
+    assert [row["entries"] for row in rows] == [701, 620, 80, 1]
+    assert sum(row["vulnerability"] for row in rows[1:]) == pytest.approx(1)
+    assert rows[3]["pearson"] is None
+    layers = by_layer(a, b, KINDS, ())
+    assert [(row["layer"], row["kind"], row["entries"]) for row in layers] == [
+        ("a", "convolution", 620),
+        ("b", "linear", 80),
+        ("c", "norm", 1),
+    ]
+    assert sum(row["share"] for row in layers) == pytest.approx(1)
+    assert sum(row["marked"] * row["entries"] for row in layers) == pytest.approx(7)
+    largest = held(a, b, ())
+    flat = torch.cat([value.reshape(-1) for value in a.values()]).double().sort(descending=True).values
+    for row, k in zip(largest, (1, 7, 35), strict=True):
+        assert row["entries"] == k
+        assert row["vulnerability"] == pytest.approx(float(flat[:k].sum() / flat.sum()))
+    assert held(a, a, ())[2]["shared"] == held(a, a, ())[2]["jaccard"] == 1
+    nothing = {name: torch.zeros_like(value) for name, value in a.items()}
+    assert held(nothing, nothing, ())[1]["vulnerability"] is None
+    assert by_layer(nothing, nothing, KINDS, ())[0]["vulnerability"] is None
+
+
+def test_densities_count_every_weight_once():
+    a, b = made(), made(1)
+    b["a.weight"][:5] = 0
+    found = density(a, b, ["a.weight", "a.bias"])
+    counts = np.array(found["counts"])
+    assert counts.shape == (CELLS, CELLS)
+    assert counts.sum() == 620
+    assert counts[:, 0].sum() >= 100, "zeros lie at the left edge"
+    assert 10 ** found["y"][1] == pytest.approx(float(torch.cat([a["a.weight"].reshape(-1), a["a.bias"]]).max()))
+    assert density({"w": torch.zeros(3)}, {"w": torch.ones(3)}, ["w"]) is None
+
+
+def test_files_are_read_when_they_are_asked_for(own, own_folder):
+    model, initial = own
+    found = reticent.locate_weights(
+        network=model, initial=initial, members=range(40), dataset=noise(), scoring__steps=1, out=own_folder / "o"
+    )
+    assert set(found.vulnerability) == set(load_file(own_folder / "o" / "vulnerability.safetensors"))
+    assert all(bool((value >= 0).all()) for value in found.vulnerability.values())

@@ -1,4 +1,4 @@
-"""The linear probe: what it can and cannot tell, its projection, its bounds, and that it draws from its streams alone."""
+"""The linear probe: what it can and cannot tell, its projection, its bounds, and that its streams alone decide."""
 
 import numpy as np
 import pytest

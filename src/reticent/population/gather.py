@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from reticent.errors import CorruptRunError
+from reticent.errors import CorruptRunError, SpecError
 from reticent.population.population import Population
 from reticent.population.worker import Made
-from reticent.signals.matrix import Rows, Signals
-from reticent.store import Store
+from reticent.procedures.selena import Selena
+from reticent.signals.matrix import Matrix, Rows, Signals
+from reticent.store import Run, Store
+from reticent.training.recipe import Recipe
+
+SOFT_TARGETS = "soft_targets"
+"""The array of ``artefacts.safetensors`` that holds what Split-AI says of a model's members, in their order."""
 
 
 class StoredRow:
@@ -37,6 +42,70 @@ class StoredRow:
             return np.asarray(file.get_slice(self._name)[records])
 
 
+class HeldRow:
+    """One model's numbers for the records that it holds, as a row of all records: NaN elsewhere."""
+
+    def __init__(self, path: Path, name: str, held: NDArray[np.bool_]) -> None:
+        self._stored, self._held = StoredRow(path, name), held
+        self._before = np.concatenate([[0], np.cumsum(held)])
+        if self._stored.shape[:1] != (self._before[-1],):
+            raise CorruptRunError(
+                f"{path}: {name} is of shape {self._stored.shape}, and the model holds {self._before[-1]} records"
+            )
+        self.shape: tuple[int, ...] = (len(held), *self._stored.shape[1:])
+
+    def __getitem__(self, records: slice) -> NDArray[Any]:
+        """Read some records.
+
+        Args:
+            records: a slice with step one.
+
+        Returns:
+            ``(n, ...)`` float32, NaN where the model does not hold the record.
+        """
+        start, stop, _ = records.indices(len(self._held))
+        result = np.full((max(0, stop - start), *self.shape[1:]), np.nan, dtype=np.float32)
+        result[self._held[start:stop]] = self._stored[slice(int(self._before[start]), int(self._before[stop]))]
+        return result
+
+
+def has_replicas(recipe: Recipe) -> bool:
+    """Tell whether models of a recipe keep what their own Split-AI says of their members.
+
+    Args:
+        recipe: how each model is made.
+
+    Returns:
+        True where the procedure is selena; not where selena is only the second stage of another procedure.
+    """
+    return isinstance(recipe.procedure, Selena)
+
+
+def replicas(population: Population, store: Store, made: Sequence[Made]) -> Matrix:
+    """Open the soft targets that every model's own Split-AI gives its members; each file's hash is checked once.
+
+    Args:
+        population: what was trained; see `has_replicas`.
+        store: where it lies.
+        made: one entry a model, by row.
+
+    Returns:
+        Probabilities ``(M, N, C)`` float32, read by blocks of audited records; NaN where a model does not hold one.
+
+    Raises:
+        SpecError: the models ran no Split-AI.
+        CorruptRunError: runs are gone or their bytes changed; all are named.
+    """
+    if not has_replicas(population.recipe):
+        raise SpecError(
+            f"replicas: expected models by the procedure selena, which keep what Split-AI says of their members, got "
+            f"{population.recipe.procedure.method}"
+        )
+    paths = _paths(store, [(one.model, one.training) for one in made], "artefacts.safetensors")
+    held = population.membership.matrix
+    return Rows([HeldRow(path, SOFT_TARGETS, held[one.model]) for path, one in zip(paths, made, strict=True)])
+
+
 def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple[Signals, Signals | None]:
     """Open the signals of every model; each file's hash is checked once.
 
@@ -51,14 +120,7 @@ def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple
     Raises:
         CorruptRunError: runs are gone or their bytes changed; all are named.
     """
-    paths, broken = [], []
-    for one in made:
-        try:
-            paths.append(_file(store, one))
-        except CorruptRunError as error:
-            broken.append(f"model {one.model}: {error}")
-    if broken:
-        raise CorruptRunError("\n".join(broken))
+    paths = _paths(store, [(one.model, one.signals) for one in made], "signals.safetensors")
     labels, roles = population.records.y, population.roles
     audited = _open(paths, "", labels[roles.audited], population.records.classes)
     if not len(roles.population):
@@ -66,11 +128,28 @@ def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple
     return audited, _open(paths, "population_", labels[roles.population], population.records.classes)
 
 
-def _file(store: Store, one: Made) -> Path:
-    run = store.find(one.signals)
+def _paths(store: Store, runs: Sequence[tuple[int, str]], name: str) -> list[Path]:
+    """Find one file of every model's run, after checking its hash.
+
+    Raises:
+        CorruptRunError: names every model whose run is gone or whose file changed.
+    """
+    paths, broken = [], []
+    for model, run_id in runs:
+        try:
+            paths.append(_run(store, run_id).file(name))
+        except CorruptRunError as error:
+            broken.append(f"model {model}: {error}")
+    if broken:
+        raise CorruptRunError("\n".join(broken))
+    return paths
+
+
+def _run(store: Store, run_id: str) -> Run:
+    run = store.find(run_id)
     if run is None:
-        raise CorruptRunError(f"run {one.signals} is gone: run the same command again")
-    return run.file("signals.safetensors")
+        raise CorruptRunError(f"run {run_id} is gone: run the same command again")
+    return run
 
 
 def _open(paths: Sequence[Path], prefix: str, labels: NDArray[np.int64], classes: int) -> Signals:
@@ -94,9 +173,7 @@ def trajectories(store: Store, made: Sequence[Made]) -> list[list[float]]:
     """
     curves = []
     for one in made:
-        run = store.find(one.training)
-        if run is None:
-            raise CorruptRunError(f"run {one.training} is gone: run the same command again")
+        run = _run(store, one.training)
         lines = [json.loads(line) for line in run.file("log.jsonl").read_text(encoding="utf-8").splitlines()]
         curves.append([line["accuracy"] for line in lines if "accuracy" in line])
     return curves

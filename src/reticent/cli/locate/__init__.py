@@ -13,3 +13,8 @@ app.command(
     name="layers",
     help="Compare networks on all and on half of the records, stage by stage: where membership begins to show.",
 )
+app.command(
+    "reticent.cli.locate.records:records",
+    name="records",
+    help="List how far each record gives itself away, and how far it is learned by heart.",
+)

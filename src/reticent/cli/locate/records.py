@@ -1,0 +1,30 @@
+"""``reticent locate records``: which records a model gives away, and which it has learned by heart."""
+
+from pathlib import Path
+
+from reticent.cli.flags import Flags, with_options
+
+
+def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
+    """Say of each record how far it gives itself away and how far it is learned by heart, from a population of models.
+
+    Args:
+        run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
+        flags: what to train, and how.
+        options: An option of the defense.
+    """
+    from reticent.cli.progress import screen
+    from reticent.cli.screen import stdout
+    from reticent.jobs.locate.records import again, locate_records
+    from reticent.report.locate.records import terminal
+
+    values = with_options(flags.values(), options)
+    if run is not None:
+        found = again(run, values | ({"config": flags.config} if flags.config else {}))
+    else:
+        with screen() as shown:
+            found = locate_records(flags.config, progress=shown.model, stage=shown.stage, **values)
+    console = stdout()
+    console.print(terminal(found.document))
+    for file in found.files:
+        console.print(str(file), soft_wrap=True)

@@ -1,0 +1,264 @@
+"""``locate records``: which records a model gives away, and which it has learned by heart."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.auditing.epsilon.audit import Epsilons
+from reticent.auditing.exposed import exposed
+from reticent.auditing.exposure import exposure
+from reticent.data.records import Records
+from reticent.errors import InputError, SpecError
+from reticent.jobs import document
+from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.locate._audited import Finished, read
+from reticent.jobs.locate._own import ATTACKING, refuse
+from reticent.jobs.measure import Measured
+from reticent.jobs.sources import Finished as HasFiles
+from reticent.jobs.sources import place
+from reticent.jobs.using import using
+from reticent.population import gather as population_signals
+from reticent.population.train import Callback, train
+from reticent.report.files import make_folder
+from reticent.report.locate.records import MEMORISED, write_records_page
+from reticent.spec import canonical, full
+from reticent.store import Store
+
+SCHEMA = "reticent.records/1"
+OUT = "reticent-records"
+"""Folder for the files, where none is given."""
+LISTED = 100
+"""Records that ``records.json`` lists, of the most exposed and of the most memorised; ``records.csv`` has all."""
+PICTURES = 24
+"""How many of either are shown as pictures."""
+SILENT = tuple(key for key in ATTACKING if key != "group_by")
+"""Keys of an audit that mean nothing here."""
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What `locate_records` found.
+
+    Attributes:
+        document: what ``records.json`` holds.
+        rows: one mapping a record, the most exposed first; what ``records.csv`` holds.
+        files: records.html, records.csv and records.json.
+    """
+
+    document: dict[str, Any]
+    rows: list[dict[str, Any]]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in one sentence."""
+        return str(self.document["sentence"])
+
+
+def locate_records(
+    source: AuditConfig | HasFiles | str | Path | None = None,
+    *,
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
+    **values: Any,
+) -> Recorded:
+    """Say of each record how far it gives itself away (exposure) and how far it is learned by heart (memorisation).
+
+    Both come from a population, as `reticent.audit` trains one, by the same code. A finished audit is read; else models
+    are trained, or found in the store.
+
+    Paper: Feldman and Zhang (2020), "What neural networks memorize and why", for memorisation.
+
+    Args:
+        source: a finished audit (its folder, its ``audit.json``, or what `reticent.audit` returned); or a
+            configuration, the path of a TOML file, or None.
+        progress: called after every model.
+        stage: called with a word before each part.
+        **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`; beside a finished audit, ``out`` alone.
+
+    Returns:
+        The records; three files lie in ``out``.
+
+    Example:
+        >>> import reticent
+        >>> found = reticent.locate_records(dataset="digits", models=8, store="/tmp/s", out="/tmp/o")  # doctest: +SKIP
+        >>> print(found.rows[0]["record"])  # doctest: +SKIP
+    """
+    if isinstance(source, (str, Path)) and Path(source).suffix != ".toml":
+        return again(Path(source), values)
+    if source is None or isinstance(source, (str, Path, AuditConfig)):
+        refuse(values, "locate records", SILENT)
+        return run(called(source, values), progress=progress, stage=stage)
+    return again(place(source), values)
+
+
+def again(path: Path, values: Mapping[str, Any]) -> Recorded:
+    """Take the records of a finished audit; trains and measures nothing.
+
+    Args:
+        path: of its folder, or of its ``audit.json``.
+        values: ``out`` alone.
+
+    Returns:
+        The records.
+
+    Raises:
+        SpecError: something else is given.
+        InputError: the files would replace those of the audit.
+    """
+    given = {key: value for key, value in values.items() if value is not None}
+    out = Path(given.pop("out", OUT))
+    if given:
+        raise SpecError(
+            f"{next(iter(given))}: the numbers are those of the finished audit at {path}, which it would not change: "
+            "leave it out, or leave the audit out to train"
+        )
+    found = read(path)
+    if out.resolve() == found.folder.resolve():
+        raise InputError(f"out: {out} is the folder of the audit itself, whose records.csv would be replaced")
+    shown = found.document
+    parts = {
+        "source": str(path),
+        "exposure": shown["exposure"],
+        "data": shown["data"],
+        "population": {key: value for key, value in shown["population"].items() if key != "per_model"},
+        "recipe": shown.get("recipe"),
+        "environment": document.versions() | {"audit": _of_audit(found)},
+    }
+    return _write(out, parts, found.rows, found.records)
+
+
+def _of_audit(found: Finished) -> dict[str, Any]:
+    environment = found.document.get("environment") or {}
+    return {key: environment[key] for key in ("reticent", "started", "device") if key in environment}
+
+
+def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Recorded:
+    """Train what is not finished, and measure every record.
+
+    Args:
+        job: what is trained.
+        progress: called after every model.
+        stage: called with a word before each part.
+
+    Returns:
+        The records.
+    """
+    tell, clock = stage or (lambda _: None), [time.perf_counter()]
+    out = Path(job.config.out if "out" in job.config.model_fields_set else OUT)
+    make_folder(out)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    population = job.population
+    with using(job.config.store, population) as store:
+        tell("training")
+        made = train(population, store, workers=job.workers, device=job.device, progress=progress)
+        clock.append(time.perf_counter())
+        tell("records")
+        rows, told = _measured(job, store, made)
+        clock.append(time.perf_counter())
+    tell("report")
+    seconds = dict(zip(("training", "measuring"), np.diff(clock).tolist(), strict=True))
+    facts = document.population_facts(population, made)
+    parts = {
+        "source": "trained",
+        "exposure": told,
+        "data": document.data_facts(job.records, population.roles),
+        "population": {key: value for key, value in facts.items() if key != "per_model"},
+        "recipe": full(population.recipe),
+        "environment": document.environment_facts(job, seconds, sum(not one.fresh for one in made), started)
+        | {"config": canonical(job.config)},
+    }
+    said = [*document.health_sentences(facts), *document.notices(made)]
+    return _write(out, parts, rows, job.records, said)
+
+
+def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Compute what an audit computes of its records, without an attack."""
+    signals, _ = population_signals.signals(job.population, store, made)
+    found = exposure(signals, job.population.membership)
+    measured = Measured((), {}, found, {}, Epsilons({}, {}), job.labellings)
+    ids, records = job.population.roles.audited, job.records
+    rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    return rows, exposed(found, job.config.confidence)
+
+
+def _write(
+    out: Path,
+    parts: Mapping[str, Any],
+    rows: list[dict[str, Any]],
+    records: Records | None,
+    said: Sequence[str] = (),
+) -> Recorded:
+    memorised = sorted(
+        (row for row in rows if row.get("memorisation") is not None),
+        key=lambda row: (-row["memorisation"], -(row.get("memorisation_soft") or 0.0), row["record"]),
+    )
+    summary = _memorisation([row["memorisation"] for row in memorised])
+    written = {
+        "schema": SCHEMA,
+        "sentence": _sentence(summary, len(rows)),
+        "detail": [parts["exposure"]["sentence"]],
+        "source": parts["source"],
+        "exposure": parts["exposure"],
+        "memorisation": summary,
+        "most_exposed": [row for row in rows if row.get("exposure") is not None][:LISTED],
+        "most_memorised": memorised[:LISTED],
+        **{key: parts[key] for key in ("data", "population", "recipe")},
+        "cannot_say": [*_limits(rows), *said],
+        "environment": parts["environment"],
+    }
+    shown = {row["record"] for row in [*rows[:PICTURES], *memorised[:PICTURES]]}
+    files = write_records_page(out, written, rows, _thumbnails(records, shown))
+    return Recorded(written, rows, files)
+
+
+def _memorisation(values: Sequence[float]) -> dict[str, Any] | None:
+    """Summarise the memorisation of all records that have one."""
+    if not values:
+        return None
+    array = np.asarray(values, np.float64)
+    low, half, high = np.quantile(array, (0.05, 0.5, 0.95)).tolist()
+    return {
+        "records": len(values),
+        "mean": float(array.mean()),
+        "quantiles": {"0.05": low, "0.5": half, "0.95": high},
+        "memorised": int(np.count_nonzero(array >= MEMORISED)),
+        "threshold": MEMORISED,
+    }
+
+
+def _sentence(summary: Mapping[str, Any] | None, records: int) -> str:
+    if summary is None:
+        return f"Of none of the {records:,} records is the memorisation known: that needs models with and without it."
+    verb = "is" if summary["memorised"] == 1 else "are"
+    return (
+        f"{summary['memorised']:,} of {summary['records']:,} records {verb} learned by heart: the share of models that "
+        f"label it right is at least {100 * MEMORISED:.0f} points larger among those trained on it. The mean of all "
+        f"records is {100 * summary['mean']:.1f} points."
+    )
+
+
+def _limits(rows: Sequence[Row]) -> list[str]:
+    models = max((row.get("models_in") or 0) + (row.get("models_out") or 0) for row in rows)
+    return [
+        f"Each number comes from {models} models at most, and has the standard error beside it. The records at the top "
+        "of a list look worse than they are, since chance helped to put them there.",
+        "A record that is not learned by heart may still be found by an attack: exposure says by how much models with "
+        "the record differ from those without it, whether or not the label changes.",
+        "Records that stand in the data twice protect each other's numbers: a model without one copy may have the "
+        "other.",
+    ]
+
+
+def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:
+    if records is None:
+        return {}
+    drawn = {record: records.thumbnail(record) for record in sorted(ids)}
+    return {record: picture for record, picture in drawn.items() if picture is not None}

@@ -13,6 +13,8 @@ _HOME = {
     "Audited": "reticent.jobs.audit",
     "AuditConfig": "reticent.jobs.config",
     "Compared": "reticent.jobs.compare",
+    "LocatedLayers": "reticent.jobs.locate.layers",
+    "LocatedRecords": "reticent.jobs.locate.records",
     "LocatedWeights": "reticent.jobs.locate.weights",
     "Membership": "reticent.data.membership",
     "Recipe": "reticent.training.recipe",
@@ -24,6 +26,8 @@ _HOME = {
     "compare": "reticent.jobs.compare",
     "gate": "reticent.jobs.gate",
     "load": "reticent.data.load",
+    "locate_layers": "reticent.jobs.locate.layers",
+    "locate_records": "reticent.jobs.locate.records",
     "locate_weights": "reticent.jobs.locate.weights",
     "plan": "reticent.jobs.plan",
     "search": "reticent.jobs.search",
@@ -36,6 +40,8 @@ __all__ = [
     "AuditConfig",
     "Audited",
     "Compared",
+    "LocatedLayers",
+    "LocatedRecords",
     "LocatedWeights",
     "Membership",
     "Recipe",
@@ -47,6 +53,8 @@ __all__ = [
     "compare",
     "gate",
     "load",
+    "locate_layers",
+    "locate_records",
     "locate_weights",
     "plan",
     "search",
@@ -64,6 +72,8 @@ if TYPE_CHECKING:
     from reticent.jobs.compare import Compared, compare
     from reticent.jobs.config import AuditConfig
     from reticent.jobs.gate import gate
+    from reticent.jobs.locate.layers import LocatedLayers, locate_layers
+    from reticent.jobs.locate.records import LocatedRecords, locate_records
     from reticent.jobs.locate.weights import LocatedWeights, locate_weights
     from reticent.jobs.plan import plan
     from reticent.jobs.search import search

@@ -36,7 +36,7 @@ OWN = tuple(name for name in Options.model_fields if name not in {"replicates", 
 
 
 @dataclass(frozen=True, eq=False)
-class Layered:
+class LocatedLayers:
     """What `locate_layers` found.
 
     Attributes:
@@ -65,7 +65,7 @@ def locate_layers(
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
     **values: Any,
-) -> Layered:
+) -> LocatedLayers:
     """Find at which depth of a network membership begins to show, with the evidence.
 
     Networks are trained on all records and on either half of them, from equal initial weights and in equal order, and
@@ -122,7 +122,7 @@ def _options(given: dict[str, Any], job: Job) -> Options:
 
 def run(
     job: Job, options: Options, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
-) -> Layered:
+) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found.
 
     Args:
@@ -152,7 +152,7 @@ def run(
     written = assemble(probes, options, measured, seconds, started)
     audited = job.population.roles.audited
     ids = audited[~probes.split.test]
-    return Layered(measured.onset, written, measured.contrasts, ids, write_layers(out, written))
+    return LocatedLayers(measured.onset, written, measured.contrasts, ids, write_layers(out, written))
 
 
 def _measured(probes: Probes, options: Options) -> Measured:

@@ -43,7 +43,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class LocatedRecords:
     """What `locate_records` found.
 
     Attributes:
@@ -68,7 +68,7 @@ def locate_records(
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
     **values: Any,
-) -> Recorded:
+) -> LocatedRecords:
     """Say of each record how far it gives itself away (exposure) and how far it is learned by heart (memorisation).
 
     Both come from a population, as `reticent.audit` trains one, by the same code. A finished audit is read; else models
@@ -99,7 +99,7 @@ def locate_records(
     return again(place(source), values)
 
 
-def again(path: Path, values: Mapping[str, Any]) -> Recorded:
+def again(path: Path, values: Mapping[str, Any]) -> LocatedRecords:
     """Take the records of a finished audit; trains and measures nothing.
 
     Args:
@@ -140,7 +140,7 @@ def _of_audit(found: Finished) -> dict[str, Any]:
     return {key: environment[key] for key in ("reticent", "started", "device") if key in environment}
 
 
-def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Recorded:
+def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> LocatedRecords:
     """Train what is not finished, and measure every record.
 
     Args:
@@ -195,7 +195,7 @@ def _write(
     rows: list[dict[str, Any]],
     records: Records | None,
     said: Sequence[str] = (),
-) -> Recorded:
+) -> LocatedRecords:
     memorised = sorted(
         (row for row in rows if row.get("memorisation") is not None),
         key=lambda row: (-row["memorisation"], -(row.get("memorisation_soft") or 0.0), row["record"]),
@@ -216,7 +216,7 @@ def _write(
     }
     shown = {row["record"] for row in [*rows[:PICTURES], *memorised[:PICTURES]]}
     files = write_records_page(out, written, rows, _thumbnails(records, shown))
-    return Recorded(written, rows, files)
+    return LocatedRecords(written, rows, files)
 
 
 def _memorisation(values: Sequence[float]) -> dict[str, Any] | None:

@@ -32,6 +32,8 @@ from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams
 
+FOR_AUTO = ("seeds", "swap", "equalise", "margin")
+"""Options that mean nothing where the stage is given."""
 INNER = ("plain", "dpsgd", "mist", "selena")
 """Procedures that have a meaning in the second stage: each begins from a state, and trains what it is told to."""
 NO_GUARANTEE = (
@@ -79,10 +81,18 @@ def check(recipe: Recipe) -> None:
 
     Raises:
         SpecError: the second training's procedure has no meaning there or refuses the recipe; what the risky stages go
-            back to lies beyond the first training; or the objective would never come to what it adds.
+            back to lies beyond the first training; the objective would never come to what it adds; or an option means
+            nothing beside a stage that is given.
     """
     spec = _spec(recipe)
     _, its = _second(recipe)
+    usual = PPTP()
+    idle = [name for name in FOR_AUTO if getattr(spec, name) != getattr(usual, name)]
+    if spec.stage != AUTO and idle:
+        raise SpecError(
+            f"pptp: {idle[0]}: says how the stage is measured, and the stage is given ({spec.stage}): leave one of the "
+            "two out"
+        )
     if its.epochs == 1 and OBJECTIVES[recipe.objective.method].between_epochs:
         raise SpecError(
             f"pptp: tuning_epochs: expected at least 2 with {recipe.objective.method}, which adds something between "

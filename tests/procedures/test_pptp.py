@@ -1,0 +1,436 @@
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from random_records import images, noise
+
+from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
+from reticent.locate.layers import Evidence, Layers, Onset, onset
+from reticent.models.cnn import CNN
+from reticent.models.mlp import MLP
+from reticent.models.resnet20 import ResNet20
+from reticent.models.stages import stages
+from reticent.models.user import Factory
+from reticent.objectives import OBJECTIVES
+from reticent.procedures import PROCEDURES, plain, pptp
+from reticent.procedures._parts import shortened
+from reticent.procedures._pptp_stages import place, started
+from reticent.procedures.base import snapshot, untrained
+from reticent.procedures.check import check
+from reticent.procedures.dpsgd import DPSGD
+from reticent.procedures.mist import Mist
+from reticent.procedures.pptp import PPTP
+from reticent.procedures.selena import Selena
+from reticent.training.data import Preparation
+from reticent.training.materials import Materials
+from reticent.training.recipe import Plain, Recipe
+from reticent.training.run import Run
+from reticent.training.start import Frozen, Start
+from reticent.training.streams import Streams
+
+STREAMS = Streams(3, 1)
+SMALL = Recipe(architecture=MLP(widths=(8, 6)), procedure=PPTP(stage=2), epochs=4, batch_size=8, learning_rate=0.01)
+PICTURES = SMALL.replace(architecture=CNN(widths=(4, 6)), weight_decay=0.05)
+
+
+def materials(records, members=24):
+    prepare = Preparation(records, torch.device("cpu"))
+    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
+    others = np.arange(members, len(records.y))
+    return Materials(take(range(members)), take(others[::2]), take(others[1::2]), prepare, records.classes)
+
+
+def changed(recipe, **options):
+    return recipe.replace(procedure=recipe.procedure.replace(**options))
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(torch.equal(a[key], b[key]) for key in a)
+
+
+def halves(state, *frozen):
+    """Divide a state by the first part of its names."""
+    names = [name for name in state if name.startswith(frozen)]
+    assert names
+    return {name: state[name] for name in names}, {name: value for name, value in state.items() if name not in names}
+
+
+def first_training(recipe, given, **changes):
+    return snapshot(plain.train(recipe.replace(procedure=Plain(), **changes), given, STREAMS).model)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """What every run of plain training begins with: state, names of what it trains, modules in eval mode."""
+    seen = []
+
+    def watching(model, recipe, given, objective, streams, fit=plain.fit):
+        class Watched(Run):
+            def training_mode(self):
+                super().training_mode()
+                if self.step == 0:
+                    own = {id(p) for p in self.parameters}
+                    names = {name for name, p in model.named_parameters() if id(p) in own}
+                    quiet = {name for name, module in model.named_modules() if not module.training}
+                    seen.append((snapshot(model), names, quiet, recipe, streams))
+
+        return fit(model, recipe, given, objective, streams, make=Watched)
+
+    monkeypatch.setattr(plain, "fit", watching)
+    return seen
+
+
+CASES = {
+    "adam": (PICTURES, ("0.", "1.")),
+    "sgd": (PICTURES.replace(optimizer="sgd", learning_rate=0.1, augmentation="flip-crop", padding=2), ("0.", "1.")),
+    "adamw": (PICTURES.replace(optimizer="adamw", clip_norm=0.5), ("0.", "1.")),
+    "relaxloss": (PICTURES.replace(objective=OBJECTIVES["relaxloss"].spec(level=0.5)), ("0.", "1.")),
+    "residual": (
+        changed(SMALL.replace(architecture=ResNet20(width=2), epochs=2), stage=2),
+        ("stem.", "stages.0."),
+    ),
+    "mist": (changed(PICTURES, inner=Mist(parts=2, local_epochs=1)), ("0.", "1.")),
+    "selena": (changed(PICTURES, inner=Selena(models=3, outside=1)), ("0.", "1.")),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_stages_that_stay_keep_the_bits_of_plain_training_and_all_others_move(case):
+    recipe, frozen = CASES[case]
+    given = materials(images())
+    made = pptp.train(recipe, given, STREAMS)
+    safe, risky = halves(snapshot(made.model), *frozen)
+    before = first_training(recipe, given, objective=OBJECTIVES["cross-entropy"].spec())
+    assert same(safe, halves(before, *frozen)[0])
+    assert any(name.endswith("running_mean") for name in safe)
+    assert all(not torch.equal(value, before[name]) for name, value in risky.items() if value.is_floating_point())
+    count = sum(value.numel() for name, value in made.model.named_parameters() if name in safe)
+    total = sum(value.numel() for value in made.model.parameters())
+    told = made.facts["pptp"]
+    assert (told["parameters_frozen"], told["parameters"], told["share_frozen"]) == (count, total, count / total)
+
+
+@pytest.mark.parametrize(("case", "frozen"), [("adam", ("0.", "1.")), ("residual", ("stem.", "stages.0."))])
+def test_risky_stages_begin_at_their_initial_values_and_safe_ones_are_out_of_the_optimizer(runs, case, frozen):
+    recipe = CASES[case][0]
+    given = materials(images())
+    made = pptp.train(recipe, given, STREAMS)
+    ((state, trained, quiet, its, streams),) = runs
+    safe, risky = halves(state, *frozen)
+    assert same(risky, halves(made.initial, *frozen)[1])
+    assert same(safe, halves(snapshot(made.model), *frozen)[0])
+    assert all(value == 0 for name, value in risky.items() if name.endswith("num_batches_tracked"))
+    assert trained == {name for name, _ in made.model.named_parameters() if not name.startswith(frozen)}
+    shown = stages(made.model)
+    names = [name for name, _ in made.model.named_modules() if name]
+    assert quiet == {
+        name for name in names if any(stage.holds(f"{name}.") for stage in shown[: 2 if case[0] == "r" else 1])
+    }
+    assert (its.epochs, streams.path) == (recipe.epochs // 2, ("tuning",))
+
+
+def test_without_eval_mode_the_statistics_of_safe_stages_would_move(monkeypatch):
+    monkeypatch.setattr(Frozen, "quiet", lambda self: None)
+    given = materials(images())
+    safe, _ = halves(snapshot(pptp.train(PICTURES, given, STREAMS).model), "0.", "1.")
+    before, _ = halves(first_training(PICTURES, given), "0.", "1.")
+    assert same(*({k: v for k, v in part.items() if "running" not in k and "num" not in k} for part in (safe, before)))
+    assert not torch.equal(safe["1.running_mean"], before["1.running_mean"])
+
+
+def test_stages_may_go_back_to_an_early_epoch_or_stay_as_they_are(runs):
+    given = materials(noise())
+    starts = {}
+    for rewind in ("initial", 1, 4, "trained"):
+        pptp.train(changed(SMALL, rewind=rewind), given, STREAMS)
+        starts[rewind] = runs.pop()[0]
+    one, all_four = (first_training(SMALL, given, stop_after=float(n)) for n in (1, 4))
+    frozen = ("0.",)
+    assert same(halves(starts[1], *frozen)[1], halves(one, *frozen)[1])
+    assert same(halves(starts[1], *frozen)[0], halves(all_four, *frozen)[0])
+    assert same(starts[4], starts["trained"])
+    assert same(starts["trained"], all_four)
+    assert not torch.equal(starts["initial"]["2.weight"], starts[1]["2.weight"])
+
+
+def test_the_first_training_may_be_class_wise_self_distillation(runs):
+    given = materials(noise())
+    pptp.train(changed(SMALL, pretraining="cs-kd", rewind="trained"), given, STREAMS)
+    state = runs[-1][0]
+    assert same(state, first_training(SMALL, given, objective=OBJECTIVES["cs-kd"].spec()))
+    assert not same(state, first_training(SMALL, given))
+
+
+def test_the_stage_may_be_the_last_that_stays():
+    given = materials(noise())
+    facts = [
+        pptp.train(changed(SMALL, **options), given, STREAMS).facts
+        for options in ({"stage": 1, "boundary": "frozen"}, {"stage": 2}, {"stage": "head", "boundary": "frozen"})
+    ]
+    assert [fact["pptp"]["frozen"] for fact in facts] == [["block 1"], ["block 1"], ["block 1", "block 2"]]
+    assert ["notices" in fact for fact in facts] == [False, False, True]
+    assert "nothing be trained: the classifier was trained again" in facts[2]["notices"][0]
+
+
+def test_what_is_odd_about_a_given_stage_is_said():
+    given = materials(noise())
+    assert "notices" not in pptp.train(SMALL, given, STREAMS).facts
+    last = pptp.train(changed(SMALL, stage="head"), given, STREAMS).facts
+    assert last["notices"] == [
+        "pptp: only head, the classifier, was trained again, which Fang and Kim found not to take much from what tells "
+        "members apart."
+    ]
+    whole = pptp.train(changed(SMALL, stage=1), given, STREAMS).facts
+    assert whole["notices"] == ["pptp: the first stage was chosen, so nothing was frozen."]
+    assert whole["pptp"]["share_frozen"] == 0
+
+
+def test_numbers_of_stages():
+    residual = ["stem", "stage 1", "stage 2", "stage 3", "stage 4", "head"]
+    assert [place(residual, k) for k in (1, 4, "stem", "head")] == [1, 4, 0, 5]
+    assert [place(["block 1", "block 2", "head"], k) for k in (1, 2, 3, "block 2")] == [0, 1, 2, 1]
+    with pytest.raises(
+        SpecError, match="expected a number from 1 to 4, or a name, got 5: the network's stages are stem"
+    ):
+        place(residual, 5)
+    with pytest.raises(SpecError, match="expected a number from 1 to 2, or a name, got 3"):
+        place(["block 1", "head"], 3)
+    with pytest.raises(SpecError, match=r"none named 'stage1': .*stage 1"):
+        place(residual, "stage1")
+
+
+def found(names, index, warnings=()):
+    told = tuple(
+        Evidence(name, 4, 0.7 if index is not None and place >= index else 0.5, 0.5, 0.8, 0.1, (0.6,), True)
+        for place, name in enumerate(names)
+    )
+    return Onset(told, index, 0.05, 0.95, warnings)
+
+
+@pytest.mark.parametrize(
+    ("index", "boundary", "frozen", "said"),
+    [
+        (None, "trained", [], "^pptp: No stage .* So nothing was frozen: the whole network"),
+        (0, "trained", [], None),
+        (1, "trained", ["block 1"], None),
+        (2, "trained", ["block 1", "block 2"], "as it was told"),
+        (1, "frozen", ["block 1", "block 2"], "only head, the classifier"),
+        (2, "frozen", ["block 1", "block 2"], "nothing be trained"),
+    ],
+)
+def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen, said):
+    warned = ("It was said as it was told.",) if index == 2 else ()
+    asked = []
+
+    def measured(recipe, given, streams, options, *, whole):
+        asked.append((options, whole))
+        return found(["block 1", "block 2", "head"], index, warned)
+
+    monkeypatch.setattr(pptp, "onset", measured)
+    options = {"stage": "auto", "boundary": boundary, "seeds": 1, "swap": False, "equalise": "steps", "margin": 0.1}
+    given = materials(noise())
+    made = pptp.train(changed(SMALL, **options), given, STREAMS)
+    told = made.facts["pptp"]
+    assert (told["frozen"], told["chosen"]) == (frozen, "measured")
+    assert told["trained_again"] == ["block 1", "block 2", "head"][len(frozen) :]
+    assert told["onset"]["index"] == index
+    assert [stage["effect"] for stage in told["onset"]["stages"]][-1] == (0.5 if index is None else 0.7)
+    notices = made.facts.get("notices", [])
+    assert len(notices) == (0 if said is None else 1 + (index == 2 and boundary == "frozen"))
+    assert said is None or re.search(said, notices[-1])
+    ((layers, whole),) = asked
+    assert layers == Layers(seeds=1, swap=False, equalise="steps", margin=0.1)
+    assert whole is not None
+
+
+@pytest.mark.parametrize("options", [{"pretraining": "cs-kd"}, {"inner": DPSGD(noise=1.0)}])
+def test_a_first_training_that_is_not_the_plain_one_spares_none(monkeypatch, options):
+    asked = []
+    names = ["block 1", "block 2", "head"]
+    monkeypatch.setattr(pptp, "onset", lambda *_, whole: asked.append(whole) or found(names, 1))
+    pptp.train(changed(SMALL, stage="auto", **options), materials(noise()), STREAMS)
+    assert asked == [None]
+
+
+def test_the_planted_stage_is_found_and_the_evidence_is_that_of_probes_trained_anew():
+    recipe = SMALL.replace(
+        architecture=Factory(factory="pptp_networks:fixed"),
+        procedure=PPTP(seeds=1),
+        epochs=60,
+        learning_rate=0.03,
+        batch_size=32,
+    )
+    given = materials(noise(150), 100)
+    made = pptp.train(recipe, given, STREAMS)
+    told = made.facts["pptp"]
+    assert told["stage"] == "late"
+    assert told["frozen"] == ["early"]
+    first, *later = told["onset"]["stages"]
+    assert (first["effect"], first["above"]) == (0.5, False)
+    assert all(stage["effect"] > 0.6 and stage["above"] for stage in later)
+    assert torch.equal(made.initial["early.weight"], made.model.state_dict()["early.weight"])
+    anew = onset(recipe, given, STREAMS, Layers(seeds=1))
+    assert told["onset"]["stages"] == [
+        {**vars(stage), "runs": list(stage.runs)} for stage in anew.stages
+    ]  # So the first training is the one that probes are compared with, bit for bit.
+
+
+def test_records_that_are_no_members_have_no_part_in_the_choice():
+    recipe = changed(SMALL.replace(procedure=PPTP(seeds=1, swap=False), epochs=2))
+    given = materials(noise())
+    other = replace(given, reference=given.validation, validation=given.reference)
+    first, again = (pptp.train(recipe, one, STREAMS) for one in (given, other))
+    assert first.facts["pptp"]["onset"] == again.facts["pptp"]["onset"]
+    assert same(snapshot(first.model), snapshot(again.model))
+    assert first.artefacts == {}
+
+
+@pytest.mark.parametrize("options", [{"stage": 2}, {"stage": "auto", "seeds": 1, "swap": False}])
+def test_a_model_that_is_trained_already_is_repaired_as_train_does(options):
+    recipe = changed(PICTURES, **options)
+    given = materials(images())
+    made = pptp.train(recipe, given, STREAMS)
+    before = first_training(recipe, given)
+    again = pptp.repair(before, made.initial, recipe, given, STREAMS)
+    assert same(snapshot(made.model), snapshot(again.model))
+    assert same(made.initial, again.initial)
+    assert again.history.loss == made.history.loss[4:]
+    assert made.facts["pptp"].pop("epochs") == [4, 2]
+    assert made.facts["pptp"] == again.facts["pptp"]
+    assert [stage["name"] for stage in made.facts["stages"]] == ["training", "choice", "tuning"]
+    assert [stage["name"] for stage in again.facts["stages"]] == ["choice", "tuning"]
+    assert all(stage["seconds"] > 0 for stage in made.facts["stages"])
+
+
+def test_states_that_cannot_be_repaired_are_named():
+    given = materials(noise())
+    initial = snapshot(untrained(SMALL, given, STREAMS))
+    with pytest.raises(ModelError, match="the trained state is not one of the recipe's network"):
+        pptp.repair({"0.weight": initial["0.weight"]}, initial, SMALL, given, STREAMS)
+    with pytest.raises(ModelError, match=r"the initial state: 0\.weight: expected finite"):
+        pptp.repair(initial, initial | {"0.weight": initial["0.weight"] * torch.nan}, SMALL, given, STREAMS)
+    with pytest.raises(SpecError, match="the state after 2 epochs is not known of a model that is trained already"):
+        pptp.repair(initial, initial, changed(SMALL, rewind=2), given, STREAMS)
+
+
+def test_an_epsilon_of_the_second_training_is_not_passed_on():
+    recipe = changed(PICTURES, inner=DPSGD(noise=1.0))
+    given = materials(images())
+    made = pptp.train(recipe, given, STREAMS)
+    assert "accountant" not in made.facts
+    assert made.facts["notices"][0] == pptp.NO_GUARANTEE
+    assert any("GroupNorm" in notice for notice in made.facts["notices"])
+    frozen, risky = halves(snapshot(made.model), "0.", "1.")
+    assert not any("running" in name for name in frozen | risky)
+    assert all(torch.isfinite(value).all() for value in risky.values())
+    before = pptp.train(changed(recipe, rewind="trained", inner=DPSGD(noise=0.0)), given, STREAMS)
+    assert same(frozen, halves(snapshot(before.model), "0.", "1.")[0])
+    network = PROCEDURES["pptp"].network(recipe, given, STREAMS)
+    network.load_state_dict(made.model.state_dict())
+    assert not PROCEDURES["pptp"].proves
+
+
+def test_an_epsilon_that_cannot_be_is_refused_before_the_first_training(runs):
+    recipe = changed(SMALL, inner=DPSGD(epsilon=8.0, delta=0.5))
+    with pytest.raises(SpecError, match="delta: expected less than 1 / members"):
+        pptp.train(recipe, materials(noise()), STREAMS)
+    assert not runs
+
+
+def test_sub_models_of_selena_begin_from_the_frozen_stages_too():
+    recipe = changed(SMALL, inner=Selena(models=3, outside=1), tuning_epochs=1)
+    made = pptp.train(recipe, materials(noise()), STREAMS)
+    assert set(made.artefacts) == {"assignment", "soft_targets"}
+    assert len(made.facts["selena"]["sub_model_loss"]) == 3
+    assert made.facts["pptp"]["epochs"] == [4, 1]
+
+
+def test_tied_parameters_stay_together_and_statistics_of_no_stage_go_back():
+    recipe = SMALL.replace(architecture=Factory(factory="pptp_networks:tied"))
+    given = materials(noise())
+    model = untrained(recipe, given, STREAMS)
+    shown = stages(model, ("one,two.bias", "out"))
+    initial = snapshot(model)
+    trained = {name: value + 1 for name, value in initial.items()}
+    start, count = started(model, shown[:1], trained, initial)
+    kept = {name for name in initial if torch.equal(start.state[name], trained[name])}
+    assert kept == {"one.weight", "one.bias", "two.weight", "two.bias"}
+    assert set(start.trainable) == {"one.weight", "one.bias", "two.bias"}
+    assert count == 36 + 6 + 6
+    assert same({k: start.state[k] for k in initial if k[0] == "n"}, {k: initial[k] for k in initial if k[0] == "n"})
+
+
+def test_stages_by_patterns():
+    recipe = changed(SMALL, stages=("0", "2", "4"), stage="2")
+    made = pptp.train(recipe, materials(noise()), STREAMS)
+    assert made.facts["pptp"]["frozen"] == ["0"]
+    with pytest.raises(ModelError, match="matches no module"):
+        pptp.train(changed(SMALL, stages=("nothing",)), materials(noise()), STREAMS)
+
+
+def test_the_history_holds_both_trainings():
+    given = materials(noise())
+    recipe = SMALL.replace(epochs=9, patience=8)
+    made = pptp.train(recipe, replace(given, watched=given.reference), STREAMS)
+    first = plain.train(recipe.replace(procedure=Plain()), given, STREAMS).history
+    assert made.history.loss[:9] == first.loss
+    assert made.history.validation_loss[:9] == first.validation_loss
+    assert [len(x) for x in (made.history.loss, made.history.validation_loss, made.history.accuracy)] == [13] * 3
+    assert made.history.kept == 9 + int(np.argmin(made.history.validation_loss[9:]))
+    assert made.facts["pptp"]["epochs"] == [9, 4]
+
+
+def test_a_shorter_recipe_keeps_its_proportions():
+    recipe = Recipe(epochs=20, warmup_epochs=4.0, stop_after=15.0, schedule="cosine")
+    assert shortened(recipe, 5) == recipe.replace(epochs=5, warmup_epochs=1.0, stop_after=3.75)
+    assert shortened(Recipe(epochs=20), 7) == Recipe(epochs=7)
+
+
+def test_accuracy_before_the_repair_is_noted():
+    made = pptp.train(SMALL.replace(epochs=60, learning_rate=0.05), materials(noise()), STREAMS)
+    before = made.facts["pptp"]["accuracy_before"]
+    assert before["members"] > 0.9
+    assert before["reference"] < 0.8
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        (changed(SMALL, rewind=5), "rewind: expected at most 4, the whole epochs .* surely has, got 5"),
+        (changed(SMALL.replace(stop_after=2.5), rewind=3), "rewind: expected at most 2,"),
+        (changed(SMALL.replace(patience=1), rewind=3), r"expected at most 2, .*\(it may stop early, with patience 1\)"),
+        (changed(SMALL, margin=0.1), r"margin: says how the stage is measured, and the stage is given \(2\)"),
+        (changed(SMALL, swap=False), "swap: says how"),
+        (
+            SMALL.replace(epochs=3, objective=OBJECTIVES["mixup-mmd"].spec()),
+            "tuning_epochs: expected at least 2 with mixup-mmd",
+        ),
+        (changed(SMALL, inner=PPTP()), "pptp cannot be the second stage of pptp, which takes plain, dpsgd, mist"),
+        (changed(SMALL, inner=Selena(models=2, outside=2)), "selena: outside"),
+        (changed(SMALL.replace(objective=OBJECTIVES["relaxloss"].spec()), inner=DPSGD()), "^relaxloss cannot be "),
+    ],
+)
+def test_what_has_no_meaning_is_refused_before_training(recipe, words):
+    with pytest.raises(SpecError, match=words):
+        check(recipe, reference=10)
+
+
+def test_what_cannot_be_is_found_before_the_first_training(runs):
+    given = materials(noise())
+    with pytest.raises(InputError, match="takes at least 20 members, got 19: give the stage, one of block 1, block 2"):
+        pptp.train(changed(SMALL, stage="auto"), materials(noise(), 19), STREAMS)
+    with pytest.raises(SpecError, match=r"none named 'conv4_x'"):
+        pptp.train(changed(SMALL, stage="conv4_x"), given, STREAMS)
+    begun = replace(given, start=Start(snapshot(untrained(SMALL, given, STREAMS))))
+    with pytest.raises(ModelError, match="begins from a fresh initialisation"):
+        pptp.train(SMALL, begun, STREAMS)
+    with pytest.raises(SpecError, match="expected the procedure pptp, got 'plain'"):
+        pptp.train(SMALL.replace(procedure=Plain()), given, STREAMS)
+    assert not runs
+
+
+def test_a_training_that_diverges_says_in_which_part():
+    with pytest.raises(TrainingDivergedError, match=r"^pptp, the first training: the training loss became"):
+        pptp.train(SMALL.replace(optimizer="sgd", learning_rate=1e18), materials(noise()), STREAMS)

@@ -57,7 +57,7 @@ def scatter(row: Mapping[str, Any], name: str) -> str:
         return render(figure, name, heading, f"{heading}. Correlations: {numbers}.")
 
 
-def layers(rows: Sequence[Mapping[str, Any]], name: str = "layers") -> str:
+def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str:
     """Draw which share of the vulnerability and of the weights each layer holds, in the order of the network.
 
     Args:
@@ -102,7 +102,7 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layers") -> str:
         return render(figure, name, heading, f"{heading}. Most: {'; '.join(parts)}.")
 
 
-def steps(document: Mapping[str, Any], name: str = "steps") -> str:
+def steps(document: Mapping[str, Any], name: str = "course") -> str:
     """Draw what the working copy did while it was scored: the loss of members, the divergence of non-members.
 
     Args:

@@ -1,6 +1,8 @@
 """The architectures of the papers: published numbers of parameters, sizes of stages, and training in every form."""
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -325,3 +327,24 @@ def test_padding_is_not_looked_at_and_order_is():
 def test_what_a_user_can_get_wrong(name, given, options, error, words):
     with pytest.raises(error, match=words):
         made(name, given, **options)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
+
+
+def test_the_page_has_every_architecture_with_its_number_of_parameters():
+    rows = [line.split("|")[1:-1] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    table = {row[0].strip(" `"): row for row in rows if len(row) == 5}
+    assert set(table) == set(ARCHITECTURES) - {"import"}
+    for name, row in table.items():
+        if number := re.match(r"\s*([\d,]+)", row[3]):
+            assert counted(name, SMALL, 10) == int(number[1].replace(",", "")), name
+        assert ("tokens" in row[1], "images" in row[1]) == tuple(
+            kind in ARCHITECTURES[name].kinds for kind in ("tokens", "image")
+        )
+
+
+def test_the_pages_example_prints_what_it_says(capsys):
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+    exec(code, {})
+    assert capsys.readouterr().out.splitlines() == [line[2:] for line in code.splitlines() if line.startswith("# ")]

@@ -142,6 +142,17 @@ PHOTOS: Mapping[str, object] = MappingProxyType({
 })
 """Suggested values for colour photographs."""
 
+TEXTS: Mapping[str, object] = MappingProxyType({
+    "architecture": "transformer",
+    "epochs": 10,
+    "batch_size": 64,
+    "optimizer": "adam",
+    "learning_rate": 1e-3,
+    "weight_decay": 0.0,
+    "models": 16,
+})
+"""Suggested values for tokens of texts."""
+
 GLYPHS: Mapping[str, object] = MappingProxyType({
     "architecture": "cnn",
     "epochs": 20,

@@ -1,0 +1,67 @@
+"""Texts as tokens: words by a fixed hash, or characters; no vocabulary is learned, so tokens tell of no other record.
+
+Papers: Weinberger et al. (2009), "Feature hashing for large scale multitask learning"; Zhang et al. (2015),
+"Character-level convolutional networks for text classification", for characters in lower case.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+PADDING = 0
+"""The token that fills up short texts."""
+VOCABULARY = 2**14
+"""Number of tokens of words, by default: two words share one now and then."""
+CHARACTERS = 97
+"""Number of tokens of characters: padding, any other character, and the 95 from the space to the tilde."""
+WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def words(texts: Sequence[str], length: int = 64, vocabulary: int = VOCABULARY) -> NDArray[np.int64]:
+    """Turn texts into tokens of words and punctuation marks, in lower case.
+
+    Args:
+        texts: N texts.
+        length: how many tokens of each are kept; shorter ones are filled up with 0.
+        vocabulary: number of tokens; a word's is its CRC-32 modulo one less, plus 1.
+
+    Returns:
+        ``(N, length)``, from 0 to ``vocabulary - 1``. Cost: about 20 s for 600,000 texts of 50 words.
+    """
+    known: dict[str, int] = {}
+
+    def tokens(text: str) -> Iterable[int]:
+        for word in WORD.findall(text.lower())[:length]:
+            if word not in known:
+                known[word] = zlib.crc32(word.encode("utf-8", "replace")) % (vocabulary - 1) + 1
+            yield known[word]
+
+    return _filled(texts, length, tokens)
+
+
+def characters(texts: Sequence[str], length: int = 256) -> NDArray[np.int64]:
+    """Turn texts into tokens of characters, in lower case.
+
+    Args:
+        texts: N texts.
+        length: how many characters of each are kept; shorter ones are filled up with 0.
+
+    Returns:
+        ``(N, length)``, from 0 to 96; 1 is any character outside of ASCII.
+    """
+    return _filled(texts, length, lambda text: [_code(character) for character in text.lower()[:length]])
+
+
+def _code(character: str) -> int:
+    return ord(character) - 30 if " " <= character <= "~" else 1
+
+
+def _filled(texts: Sequence[str], length: int, tokens: Callable[[str], Iterable[int]]) -> NDArray[np.int64]:
+    rows = np.full((len(texts), length), PADDING, dtype=np.int64)
+    for row, text in zip(rows, texts, strict=True):
+        found = np.fromiter(tokens(text), dtype=np.int64)
+        row[: len(found)] = found
+    return rows

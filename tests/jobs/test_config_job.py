@@ -9,6 +9,7 @@ from reticent.errors import InputError, ReticentError, SpecError, UnknownNameErr
 from reticent.jobs.config import AuditConfig, build_attacks, build_recipe, chosen, gather, prepare
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
+from reticent.models.transformer import Transformer
 from reticent.training.recipe import Recipe
 
 
@@ -192,10 +193,16 @@ def test_own_features_get_the_mlp(tmp_path):
     assert (recipe.architecture, recipe.epochs) == (MLP(), 40)
 
 
-def test_own_tokens_need_an_architecture_of_their_own(tmp_path):
+def test_own_tokens_get_the_transformer(tmp_path):
+    np.savez(tmp_path / "own.npz", x=np.arange(240).reshape(60, 4) % 9, y=np.arange(60) % 3)
+    recipe = recipe_of(AuditConfig(dataset=str(tmp_path / "own.npz"), models=4))
+    assert (recipe.architecture, recipe.epochs) == (Transformer(), 20)
+
+
+def test_tokens_for_an_architecture_that_takes_none_are_refused(tmp_path):
     np.savez(tmp_path / "own.npz", x=np.arange(240).reshape(60, 4) % 9, y=np.arange(60) % 3)
     with pytest.raises(InputError, match=r"got tokens of shape \(4,\): give another --architecture, or module:factory"):
-        prepare(AuditConfig(dataset=str(tmp_path / "own.npz"), models=4))
+        prepare(AuditConfig(dataset=str(tmp_path / "own.npz"), models=4, recipe={"architecture": "mlp"}))
 
 
 def test_python_callers_give_paths_tuples_and_double_underscores(tmp_path):

@@ -27,7 +27,7 @@ class Flags:
     records: int | None = None
     "How many records to audit, drawn at random. [all]"
     architecture: str | None = None
-    "mlp, cnn, resnet18, resnet20, or module:factory of your own."
+    "mlp, cnn, resnet18 to resnet152, resnet20, vgg11 to vgg19, vit, atm, transformer, or module:factory of your own."
     defense: Annotated[list[str] | None, Parameter(negative="")] = None
     "A name of `reticent defenses`, such as relaxloss or dpsgd:epsilon=8; several in one model are joined by +. [none]"
     train: str | None = None

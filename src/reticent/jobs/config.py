@@ -50,7 +50,7 @@ DUPLICATES = 50
 BY_KIND: dict[str, Options] = {
     "image": {"architecture": "cnn", "epochs": 30},
     "tabular": {"architecture": "mlp", "epochs": 40},
-    "tokens": {"architecture": "mlp"},
+    "tokens": {"architecture": "transformer", "epochs": 20},
 }
 """What is suggested for data that no table knows."""
 

@@ -157,10 +157,10 @@ def started(
     Returns:
         The start, and how many numbers stay among the parameters.
     """
-    holds = lambda name: any(stage.holds(name) for stage in frozen)  # noqa: E731
-    tied = {id(value) for name, value in model.named_parameters(remove_duplicate=False) if holds(name)}
-    kept = {name for name, value in model.named_parameters(remove_duplicate=False) if id(value) in tied}
-    kept |= {name for name, _ in model.named_buffers() if holds(name)}
+    held = {name for name in model.state_dict() if any(stage.holds(name) for stage in frozen)}
+    named = dict(model.named_parameters(remove_duplicate=False))
+    tensors = {id(value) for name, value in named.items() if name in held}
+    kept = held | {name for name, value in named.items() if id(value) in tensors}
     state = {name: (trained if name in kept else target)[name] for name in model.state_dict()}
     parameters = [(name, value) for name, value in model.named_parameters() if name in kept]
     masks = {name: torch.zeros((), dtype=torch.bool).expand(value.shape) for name, value in parameters}

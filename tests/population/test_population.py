@@ -274,3 +274,31 @@ def test_a_watched_population_logs_its_accuracy_and_has_runs_of_its_own(store):
     assert [curve[-1] for curve in curves] == pytest.approx([one.facts["accuracy_non_members"] for one in made])
     assert plain.training_id(0) != watched.training_id(0)
     assert gather.trajectories(store, train(plain, store)) == [[]] * 4
+
+
+def test_models_of_one_number_begin_alike_and_keep_their_identities(store):
+    data = records()
+    roles = Roles.split(data, 0)
+    half = np.arange(60) % 2 == 0
+    matrix = np.stack([half, ~half, half, np.arange(60) < 50])
+    made = Population(TINY, data, roles, Membership(matrix), 0, drawing=(0, 0, 1, 0))
+    usual = Population(TINY, data, roles, Membership(matrix), 0)
+    assert [made.training_id(m) == usual.training_id(m) for m in range(4)] == [True, False, False, False]
+    assert len({made.training_id(m) for m in range(4)}) == 4
+    found = train(made, store)
+    initial = [store.find(one.training).arrays("initial.safetensors") for one in found]
+    same = [all(np.array_equal(initial[0][n], other[n]) for n in initial[0]) for other in initial]
+    assert same == [True, True, False, True]
+    maker = Maker(made, store, "cpu")
+    seen = maker.ask(maker.network(found[3]), 3)
+    assert seen.margins == pytest.approx(gather.signals(made, store, found)[0].margins[3:4, :][0])
+    with pytest.raises(ShapeError, match="a number for each of 4 models, got 2"):
+        Population(TINY, data, roles, Membership(matrix), 0, drawing=(0, 1))
+
+
+def test_a_network_whose_run_is_gone_is_named(store):
+    made = population()
+    found = train(made, store)[0]
+    store.remove(found.training)
+    with pytest.raises(CorruptRunError, match="is gone: run the same command again"):
+        Maker(made, store, "cpu").network(found)

@@ -17,7 +17,7 @@ from reticent.models.stages import Stage
 from reticent.spec import canonical, full
 from reticent.training.run import batch_sizes
 
-SCHEMA = "reticent.layers/1"
+SCHEMA = "reticent.locate.layers/1"
 BINS = 40
 """Of each histogram."""
 OUTSIDE = 0.0005

@@ -23,7 +23,7 @@ def divided(values: Mapping[str, Any], own: Iterable[str]) -> tuple[dict[str, An
     """Tell a command's own options from the keys of a configuration.
 
     Args:
-        values: by key; dots may be written as double underscores; None is not given.
+        values: by key; dots may be written as double underscores.
         own: the command's own options, which may be tables.
 
     Returns:
@@ -38,7 +38,7 @@ def divided(values: Mapping[str, Any], own: Iterable[str]) -> tuple[dict[str, An
         first, *inner = key.replace("__", ".").split(".")
         if first not in heads:
             rest[key] = value
-        elif value is not None:
+        else:
             table = tree
             for name in [first, *inner][:-1]:
                 table = table.setdefault(name, {})

@@ -30,7 +30,7 @@ from reticent.report.locate.records import MEMORISED, write_records_page
 from reticent.spec import canonical, full
 from reticent.store import Store
 
-SCHEMA = "reticent.records/1"
+SCHEMA = "reticent.locate.records/1"
 OUT = "reticent-records"
 """Folder for the files, where none is given."""
 LISTED = 100
@@ -39,6 +39,8 @@ PICTURES = 24
 """How many of either are shown as pictures."""
 SILENT = tuple(key for key in ATTACKING if key != "group_by")
 """Keys of an audit that mean nothing here."""
+ATTACKED = ("probability", "probability_low", "probability_high")
+"""What an audit says of a record by an attack, and no attack is run here."""
 Row = Mapping[str, Any]
 
 
@@ -186,6 +188,9 @@ def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[st
     measured = Measured((), {}, found, {}, Epsilons({}, {}), job.labellings)
     ids, records = job.population.roles.audited, job.records
     rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    for row in rows:
+        for key in ATTACKED:
+            del row[key]
     return rows, exposed(found, job.config.confidence)
 
 

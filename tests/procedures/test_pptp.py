@@ -345,6 +345,10 @@ def test_sub_models_of_selena_begin_from_the_frozen_stages_too():
     assert set(made.artefacts) == {"assignment", "soft_targets"}
     assert len(made.facts["selena"]["sub_model_loss"]) == 3
     assert made.facts["pptp"]["epochs"] == [4, 1]
+    said = "the networks of selena that leave a member out share the stages that stay, which were trained on it."
+    assert said in made.facts["notices"][0]
+    whole = pptp.train(changed(recipe, stage=1), materials(noise()), STREAMS)
+    assert not any(said in notice for notice in whole.facts["notices"])
 
 
 def test_tied_parameters_stay_together_and_statistics_of_no_stage_go_back():

@@ -36,9 +36,15 @@ FOR_AUTO = ("seeds", "swap", "equalise", "margin")
 """Options that mean nothing where the stage is given."""
 INNER = ("plain", "dpsgd", "mist", "selena")
 """Procedures that have a meaning in the second stage: each begins from a state, and trains what it is told to."""
+APART = ("mist", "selena")
+"""Those of them that rest on networks which leave members out."""
 NO_GUARANTEE = (
     "pptp with dpsgd proves nothing and has no epsilon: the stages that stay, and which they are, depend on the "
     "members, and no noise hides it."
+)
+
+SHARED = (
+    "pptp with {0}: the networks of {0} that leave a member out share the stages that stay, which were trained on it."
 )
 
 
@@ -238,6 +244,7 @@ def _repaired(
     facts["notices"] = [
         *choice.notices,
         *([NO_GUARANTEE] if entry.proves else []),
+        *([SHARED.format(its.procedure.method)] if its.procedure.method in APART and choice.first else []),
         *made.facts.get("notices", []),
     ]
     facts["pptp"] = {

@@ -41,6 +41,12 @@ def same(document):
 
 
 @pytest.fixture
+def plain_page(monkeypatch):
+    """Pages have tests of their own, and take a second to draw."""
+    monkeypatch.setattr("reticent.report.locate.weights.page", lambda document: document["sentence"])
+
+
+@pytest.fixture
 def own(own_folder):
     """A model that a plain script trained: its factory, its states as files, its members."""
     (own_folder / "mine_net.py").write_text(FACTORY)
@@ -51,11 +57,12 @@ def own(own_folder):
         exec(FACTORY, scope)
         model = scope["make"](3)
         initial = {name: value.clone() for name, value in model.state_dict().items()}
-        optimizer = torch.optim.SGD(model.parameters(), 0.3)
         for _ in range(60):
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(torch.from_numpy(x[:40])), torch.from_numpy(y[:40])).backward()
-            optimizer.step()
+            loss = nn.functional.cross_entropy(model(torch.from_numpy(x[:40])), torch.from_numpy(y[:40]))
+            gradients = torch.autograd.grad(loss, list(model.parameters()))
+            with torch.no_grad():
+                for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+                    parameter -= 0.3 * gradient
     save_file(initial, own_folder / "initial.safetensors")
     save_file(dict(model.state_dict()), own_folder / "model.safetensors")
     torch.save(model.state_dict(), own_folder / "model.pt")
@@ -100,6 +107,7 @@ def test_a_model_of_the_audit_is_trained_once_and_scored(tmp_path):
     assert finished(tmp_path / "s", job.population) == 1, "an audit finds the model"
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_three_ways_to_give_a_model_give_the_same_scores(own, own_folder):
     model, initial = own
     shared = {"dataset": noise(), "reference": 30, "scoring__steps": 4, "scoring__batch_size": 20}
@@ -117,9 +125,12 @@ def test_three_ways_to_give_a_model_give_the_same_scores(own, own_folder):
     origins = [found.document["initial"]["origin"] for found in (by_module, by_files, by_seed)]
     assert origins == ["given", "file", "seed"]
     assert by_module.document["data"]["accuracy_members"] > 0.6
+    assert set(by_module.vulnerability) == set(load_file(own_folder / "1" / "vulnerability.safetensors"))
+    assert all(bool((value >= 0).all()) for value in by_module.vulnerability.values())
     assert not any("fresh draw" in line for line in by_seed.document["cannot_say"])
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_the_scores_are_those_of_score(own, own_folder):
     model, initial = own
     found = reticent.locate_weights(
@@ -164,6 +175,7 @@ def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_fold
     assert "fresh draw" in found.files[0].read_text()
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_learnability_alone_needs_neither_reference_nor_initial_state(own, own_folder):
     model, initial = own
     found = reticent.locate_weights(
@@ -324,12 +336,3 @@ def test_densities_count_every_weight_once():
     assert counts[:, 0].sum() >= 100, "zeros lie at the left edge"
     assert 10 ** found["y"][1] == pytest.approx(float(torch.cat([a["a.weight"].reshape(-1), a["a.bias"]]).max()))
     assert density({"w": torch.zeros(3)}, {"w": torch.ones(3)}, ["w"]) is None
-
-
-def test_files_are_read_when_they_are_asked_for(own, own_folder):
-    model, initial = own
-    found = reticent.locate_weights(
-        network=model, initial=initial, members=range(40), dataset=noise(), scoring__steps=1, out=own_folder / "o"
-    )
-    assert set(found.vulnerability) == set(load_file(own_folder / "o" / "vulnerability.safetensors"))
-    assert all(bool((value >= 0).all()) for value in found.vulnerability.values())

@@ -73,17 +73,17 @@ def _to_tuple(value: Any) -> Any:
 
 
 def _explain(spec: type[Spec], error: ValidationError) -> str:
-    title = spec.method or spec.__name__
+    title = f"{spec.method}: " if spec.method else ""
     lines = []
     for item in error.errors(include_url=False):
         path = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
-            lines.append(f"{title}: unknown key {path!r}: {nearest(path, spec.model_fields)}")
+            lines.append(f"{title}unknown key {path!r}: {nearest(path, spec.model_fields)}")
         elif item["type"] == "missing":
-            lines.append(f"{title}: {path} must be given")
+            lines.append(f"{title}{path} must be given")
         else:
             message = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-            lines.append(f"{title}: {path or 'value'}: expected {message}, got {item['input']!r}")
+            lines.append(f"{title}{path or 'value'}: expected {message}, got {item['input']!r}")
     return "\n".join(lines)
 
 

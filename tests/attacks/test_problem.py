@@ -112,3 +112,11 @@ def test_more_queries_than_there_are_is_an_error():
     case = problem(0, queries=2)
     with pytest.raises(InputError, match="lira: queries: expected at most 2, which the signals hold, got 3"):
         score(Lira(queries=3), case)
+
+
+def test_a_transposed_membership_is_told():
+    signals = Signals.from_margins(np.zeros((4, 9)), np.arange(9) % 2)
+    membership = (np.arange(9)[:, None] + np.arange(4)) % 2 == 0
+    with pytest.raises(ShapeError, match=r"got \(9, 4\): it looks transposed, .* give membership\.T"):
+        Problem.make(signals, membership)
+    assert Problem.make(signals, membership.T).shape == (4, 9)

@@ -231,7 +231,8 @@ def test_few_models_say_that_more_would_help():
     told = exposed(exposure(signals, membership))
     assert told["exposed"] == 0
     assert told["distance_needed"] > 50
-    assert "with more models, less would do" in told["sentence"]
+    assert "more than 10 standard errors" in told["sentence"]
+    assert "with more of them less would do" in told["sentence"]
 
 
 def beliefs(models=8, shift=2.0, records=60, seed=0):

@@ -478,3 +478,17 @@ def test_a_document_is_not_changed():
 
 def test_numbers_of_a_document():
     assert [number(value) for value in (1, 0.5, None, "1", True, float("inf"))] == [1.0, 0.5, None, None, None, None]
+
+
+def test_an_unsound_number_of_a_group_is_not_called_too_small():
+    for unsound in ({}, {"mean": 0.7, "interval": [0.4, 0.6]}):
+        doc = grouped(group("f", 0.6), {"name": "x", "auc": unsound})
+        check = one(doc, max_group_auc=0.65, allow=["not-measurable"])
+        assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
+        assert check.message == "the audit has no interval for sex x, or one that its number lies outside of"
+
+
+def test_a_bound_on_epsilon_is_rounded_to_the_side_where_it_holds():
+    assert "epsilon is at least 3.45 " in one(bounded(3.4599), max_epsilon=3).message
+    assert "the accountant's epsilon is 2.46, at" in one(bounded(1.0, accountant=spent(2.4501)), max_epsilon=3).message
+    assert "it shows that" not in one(bounded(0.0), max_epsilon=3).message

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reticent.auditing.grouptext import sentence
 from reticent.auditing.labelling import MISSING, by_class, by_column
 from reticent.errors import InputError, ShapeError
 
@@ -85,3 +86,12 @@ def test_too_many_groups_say_what_to_do():
 def test_one_value_a_record():
     with pytest.raises(ShapeError, match=r"'sex': expected one value a record, \(3,\), got shape \(2,\)"):
         by_column("sex", ["f", "m"], 3)
+
+
+def test_that_numbers_were_cut_is_told():
+    numbers = by_column("id", np.arange(100), 100)
+    assert numbers.cut
+    assert not by_column("kind", np.arange(100) % 3, 100).cut
+    entries = [{"auc": {"mean": 0.5}, "difference": {"mean": 0.0}, "stands_out": None} for _ in numbers.names]
+    assert sentence(numbers, entries, None, 40).endswith("was cut at its quartiles.")
+    assert sentence(numbers, entries[:1], None, 40).endswith("was cut at its quartiles.")

@@ -221,3 +221,30 @@ def test_wrong_outputs(command, outputs, changes, words):
 )
 def test_wrong_flags_of_attack(command, outputs, flags, words):
     refused(command(f"attack --signals {outputs()} {flags}"), *words)
+
+
+def test_numpys_advice_on_pickles_is_not_passed_on(command, tmp_path):
+    (tmp_path / "own.npz").write_bytes(b"no archive at all")
+    for line in ("audit --dataset own.npz", "attack --signals own.npz"):
+        code, _, err = command(line)
+        assert code == 2
+        assert "which reticent never loads: save plain arrays" in err
+        assert "allow_pickle" not in err
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "audit --set defense=3",
+            "defense: expected a name such as relaxloss, or a table with a name, got 3",
+        ),
+        ("audit --set defense=relaxlos", "unknown defense 'relaxlos': did you mean 'relaxloss'"),
+        ("compare --set defense=3", "defenses: expected names such as relaxloss or dpsgd:epsilon=8, got 3"),
+        ("audit --architecture foo", "expected one of cnn, "),
+        ("audit --records 1", "reticent: records: expected greater than or equal to 2, got 1"),
+    ],
+)
+def test_wrong_words_without_names_of_the_code(command, line, words):
+    code, _, err = command(line)
+    assert (code, words in err, "import" in err, "str:" in err) == (2, True, False, False), err

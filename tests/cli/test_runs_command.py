@@ -85,7 +85,7 @@ def test_list_groups_the_models_of_one_recipe(command, store):
     assert any(line.startswith("mine.csv mlp, 5 epochs, adam 0.01 0 2 2 ") for line in lines)
     assert any(line.startswith("mine.csv mlp, 9 epochs, adam 0.01 7 1 0 ") for line in lines)
     total = sum(path.stat().st_size for path in (store.root / "runs").rglob("*") if path.is_file())
-    assert lines[-1] == f"5 runs, {size(total)} in reticent-store"
+    assert lines[-1] == f"5 runs (3 models, 2 signals of models), {size(total)} in reticent-store"
 
 
 def test_list_all_has_a_line_a_run(command, store):
@@ -151,6 +151,13 @@ def test_states_are_told(command, store):
 def test_signals_of_a_removed_model_are_told(command, store):
     shutil.rmtree(store.root / "runs" / name(0x10))
     assert "– signals whose models were removed – 0 1 " in words(command("runs list")[1])
+
+
+def test_signals_of_a_corrupt_model_are_not_called_signals_of_a_removed_one(command, store):
+    (store.root / "runs" / name(0x10) / "spec.json").write_text("[NaN")
+    told = words(command("runs list")[1])
+    assert "– signals of models that are corrupt – 0 1 " in told
+    assert "removed" not in told
 
 
 def test_data_of_old_runs_are_named_by_hash(command, store):

@@ -75,3 +75,10 @@ def test_as_membership_takes_both():
     membership = Membership.draw(4, 9, 0)
     assert as_membership(membership) is membership
     assert np.array_equal(as_membership(membership.matrix.tolist()).matrix, membership.matrix)
+
+
+def test_too_few_records_are_told_with_how_many_are_needed():
+    with pytest.raises(InputError, match=r"64 models of 5 records: give at least 64 records, or fewer models"):
+        Membership.draw(64, 5, 0)
+    with pytest.raises(InputError, match=r"records: 3 are too few, .* all or none of them: give at least 20 records"):
+        [Membership.draw(3, 3, seed) for seed in range(20)]

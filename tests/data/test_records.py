@@ -139,3 +139,8 @@ def test_thumbnails():
     rows = Records.make(np.array([[0, 0.5, 1, 2], [0, 0, 0, 0]]), [0, 1], picture=(2, 2))
     assert rows.thumbnail(0).tolist() == [[0, 128], [255, 255]]
     assert Records.make(np.eye(2), [0, 1]).thumbnail(0) is None
+
+
+def test_one_class_is_told_as_such_whatever_its_number():
+    with pytest.raises(InputError, match=r"at least 2 classes, got 1: every record has the label 3"):
+        Records.make(np.zeros((5, 2)), [3] * 5)

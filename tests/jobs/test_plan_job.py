@@ -1,5 +1,7 @@
 """A plan against the audit that it is of."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,19 @@ def test_planning_changes_no_result(tmp_path, planned):
     again = reticent.audit(**values, attacks=["loss"], replicates=100)
     assert again.document["environment"]["models_found"] == 0
     assert np.array_equal(again.scores["loss"], audited.scores["loss"])
+
+
+def test_the_search_for_noise_counts_once_a_model(tmp_path, monkeypatch):
+    from reticent.procedures import _dp_accounting  # needs the extra dp
+
+    known = set()
+
+    def slow(epsilon, steps, accountant):
+        if steps not in known:
+            time.sleep(0.5)
+        known.add(steps)
+        return 1.0, _dp_accounting.Spent(epsilon, accountant)
+
+    monkeypatch.setattr(_dp_accounting, "noise_for", slow)
+    values = SMALL | {"epochs": 40, "store": tmp_path, "architecture__widths": [8], "defense": "dpsgd:epsilon=4"}
+    assert 0.4 < reticent.plan(**values).seconds_per_model < 10  # 20 and more if the search counted once an epoch

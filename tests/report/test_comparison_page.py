@@ -17,7 +17,7 @@ from rich.console import Console
 from reticent.report import svg
 from reticent.report.comparison import markdown, terminal, view, write_comparison
 from reticent.report.comparison.page import html
-from reticent.report.comparison.picture import NAMED, _steps, front, pictures
+from reticent.report.comparison.picture import NAMED, _steps, _ties, front, pictures
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
 
@@ -364,3 +364,16 @@ def test_the_attacker_who_does_not_know_stands_below_the_models_he_attacks(compa
     assert len(without.drawings) == len(drawn.drawings) == 2
     assert "what lies between the two is no protection" in shown
     assert "what lies between the two is no protection" not in html(compared)
+
+
+@pytest.mark.parametrize(("away", "lines"), [(0.0499, 1), (0.05, 0)])
+def test_a_control_that_missed_by_far_is_not_joined(away, lines):
+    drawn = []
+
+    class Axes:
+        def plot(self, *given, **style):
+            drawn.append(given)
+
+    rows = [{"name": "a", "role": "recipe"}, {"name": "c", "role": "control", "matches": ["a"]}]
+    _ties(Axes(), rows, {0: (0.5, 0.6), 1: (0.5 + away, 0.7)})
+    assert len(drawn) == lines

@@ -317,3 +317,11 @@ def test_markdown_tables_are_regular(document):
 
 def test_terminal_fits_80_columns(document):
     assert max(len(line) for line in _shown(document).splitlines()) <= 80
+
+
+def test_a_bound_of_zero_is_no_epsilon_of_zero(document):
+    changed = document | {"epsilon": document["epsilon"] | {"lower": 0.0}}
+    tile = epsilon.tile(changed)
+    assert tile["value"] == "none shown"
+    assert tile["note"].startswith("no lower bound is shown, so nothing is ruled out")
+    assert "measured: no lower bound shown" in html(changed, [])

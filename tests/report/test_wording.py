@@ -110,3 +110,14 @@ def test_a_lower_bound_is_rounded_down():
         "0.00",
         wording.MISSING,
     ]
+
+
+def test_no_lower_bound_is_told_and_an_upper_one_is_rounded_up():
+    shown = [wording.from_below(value) for value in (5.0579, 0.0, 0.00456, None)]
+    assert shown == ["5.05", "none shown", "0.00456", wording.MISSING]
+    assert [wording.at_most(value) for value in (2.4501, 3.0, None)] == ["2.46", "3.00", wording.MISSING]
+
+
+def test_very_large_numbers_are_short():
+    shown = [wording.number(value, 2) for value in (999_999.5, 1.25e9, -3e12)]
+    assert shown == ["999999.50", "1.2e9", f"{wording.MINUS}3.0e12"]

@@ -62,6 +62,12 @@ class Problem:
         Raises:
             ShapeError: signals, membership or population disagree on the models, records or queries.
         """
+        turned = (signals.records, signals.models)
+        if not isinstance(membership, Membership) and turned[0] != turned[1] and np.shape(membership) == turned:
+            raise ShapeError(
+                f"membership: expected shape {turned[::-1]} (models, records), as the signals have, got {turned}: it "
+                "looks transposed, with a row a record; give membership.T"
+            )
         known = as_membership(membership)
         if known.matrix.shape != (signals.models, signals.records):
             raise ShapeError(

@@ -44,16 +44,17 @@ def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
 def _sentence(tested: int, count: int, confidence: float, needed: float | None) -> str:
     if needed is None:
         return "No record can be judged by itself: that needs models with it and without it, three in all."
-    more = "; with more models, less would do" if needed > FAR else ""
+    far = f"more than {FAR:.0f}" if needed > FAR else f"{needed:.1f}"
+    more = "; so few models hardly ever show that, and with more of them less would do" if needed > FAR else ""
     if count:
         verb = "gives itself" if count == 1 else "give themselves"
         return (
             f"{count:,} of {tested:,} records {verb} away beyond doubt ({percent(confidence)} sure that none is among "
-            "them by chance). The others may do so as well: this only says of which it is certain, about from "
-            f"{needed:.1f} standard errors on{more}."
+            "them by chance). The others may do so as well: this only says of which it is certain, "
+            f"{'' if needed > FAR else 'about '}from {far} standard errors on{more}."
         )
     return (
         f"Of none of the {tested:,} records, taken by itself, is it beyond doubt that it gives itself away: it would "
-        f"have to stand {needed:.1f} standard errors apart{more}. A leak that is spread over many records is not "
+        f"have to stand {far} standard errors apart{more}. A leak that is spread over many records is not "
         "excluded."
     )

@@ -9,6 +9,7 @@ from reticent.auditing.wording import percent
 Plain = Mapping[str, Any]
 LONGEST = 60
 """Characters of a group's name in a sentence."""
+CUT = "The groups are ranges: the column has too many different numbers to be groups, and was cut at its quartiles."
 
 
 def sentence(labelling: Labelling, entries: Sequence[Plain], most: int | None, needed: int) -> str:
@@ -24,14 +25,14 @@ def sentence(labelling: Labelling, entries: Sequence[Plain], most: int | None, n
         Sentences.
     """
     compared = [entry for entry in entries if entry["difference"] is not None]
-    small = _small(entries, needed)
+    small = _small(entries, needed) + (f" {CUT}" if labelling.cut else "")
     what, many = ("class", "classes") if labelling.by == CLASS else ("group", "groups")
     place = "" if labelling.by == CLASS else f" by {short(labelling.by)}"
     if len(compared) < 2:
         known = sum(entry["auc"] is not None for entry in entries)
         few = f"only {known} of {len(entries)} has" if known == 1 else f"{known} of {len(entries)} have"
         reason = "there is only one" if len(entries) == 1 else f"each needs about {needed} records, and {few} enough"
-        return f"The {many}{place} cannot be compared: {reason}."
+        return f"The {many}{place} cannot be compared: {reason}.{f' {CUT}' * labelling.cut}"
     if most is None:
         less = sum(entry["stands_out"] == "less" for entry in entries)
         also = f" {less} of them give{'s' * (less == 1)} less away than the others." if less else ""

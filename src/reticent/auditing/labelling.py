@@ -31,12 +31,14 @@ class Labelling:
         names: of the G groups, all different.
         codes: ``int64 (N,)`` from 0 to G - 1.
         shown: of the G groups, how sentences call them.
+        cut: they are ranges of a column's numbers, cut at the quartiles.
     """
 
     by: str
     names: tuple[str, ...]
     codes: NDArray[np.int64]
     shown: tuple[str, ...]
+    cut: bool = False
 
     def values(self) -> list[str]:
         """Return each record's group.
@@ -98,7 +100,8 @@ def by_column(by: str, values: Any, records: int) -> Labelling:
             "compared: give a coarser column, such as a region in place of a place"
         )
     place = {name: code for code, name in enumerate(groups)}
-    return Labelling(by, tuple(groups), np.array([place[name] for name in names], dtype=np.int64), tuple(groups))
+    codes = np.array([place[name] for name in names], dtype=np.int64)
+    return Labelling(by, tuple(groups), codes, tuple(groups), cut=numbers is not None)
 
 
 def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -1,5 +1,7 @@
 """``reticent audit``: train a population, attack it, report what it gives away."""
 
+from pathlib import Path
+
 from reticent.cli.flags import Flags, with_options
 
 
@@ -13,12 +15,13 @@ def audit(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import replaced, stdout
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
     from reticent.report.tables import terminal
 
     job = prepare(gather(flags.config, with_options(flags.values(), options)))
+    replaced(Path(job.config.out), "audit.json")
     with screen() as shown:
         audited = run(job, progress=shown.model, stage=shown.stage)
     console = stdout()

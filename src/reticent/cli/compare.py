@@ -22,7 +22,8 @@ def compare(
     All are trained under the same membership and random streams. Beside each recipe stands its control: the baseline,
     stopped early at the same accuracy.
 
-    With --defense NAME, each a row, the undefended recipe is the baseline: `reticent compare --defense relaxloss`.
+    With --defense NAME, each a row, the undefended recipe is the baseline. Options follow a colon:
+    `reticent compare --defense relaxloss:level=0.5 --defense dpsgd:epsilon=4,max_norm=0.5`.
 
     Args:
         runs: Folders of audits, or .npz files of outputs as `reticent attack` takes them.
@@ -36,13 +37,15 @@ def compare(
         SpecError: a configuration is given, which holds one audit.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import replaced, stdout
     from reticent.jobs.compare import compare as run
     from reticent.report.comparison import terminal
 
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
     values = flags.values()
+    out = Path(values.pop("out", "reticent-compare"))
+    replaced(out, "compare.json")
     with screen() as shown:
         compared = run(
             *runs,
@@ -51,7 +54,7 @@ def compare(
             baseline=baseline,
             early_stopped=control,
             fpr=fpr,
-            out=values.pop("out", "reticent-compare"),
+            out=out,
             progress=shown.model,
             stage=shown.stage,
             note=shown.note,

@@ -108,7 +108,11 @@ def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str
     Raises:
         SpecError: more than one defense, or none that such a flag could belong to.
     """
-    names = values.pop("defense", None) or []
+    names = values.pop("defense", None)
+    if not isinstance(names, list):  # By --set, or not at all; what is wrong with it is told with the configuration.
+        if names is not None and not options:
+            return values | {"defense": names}
+        names = [names] if isinstance(names, str) else []
     if len(names) > 1:
         raise SpecError(
             f"--defense is given {len(names)} times, and an audit is of one: join what goes into one model by + "

@@ -256,7 +256,7 @@ def _every(entries: "Sequence[Entry]") -> Any:
 
 def _total(console: "Console", found: "Inventory") -> None:
     states = [entry.state for entry in found.entries]
-    lines = [f"{_count(len(states), 'run')}, {size(found.bytes)} in {found.root}"]
+    lines = [f"{_count(len(states), 'run')}{_kinds(found.entries)}, {size(found.bytes)} in {found.root}"]
     if "corrupt" in states:
         lines.append(f"{states.count('corrupt')} corrupt, which will not be used: {_rm('--corrupt', found.root)}")
     if "cannot be read" in states:
@@ -267,6 +267,14 @@ def _total(console: "Console", found: "Inventory") -> None:
         lines.append(f"{told}: {_rm('--unfinished', found.root)}")
     for line in [*lines, *_foreign(found)]:
         console.print(visible(line), markup=False, soft_wrap=True)
+
+
+def _kinds(entries: "Sequence[Entry]") -> str:
+    """Say which runs are models, and which are what was asked of them."""
+    kinds = [entry.kind for entry in entries]
+    told = {"training": "models", "signals": "signals of models", "unknown": "unknown"}
+    parts = [f"{kinds.count(kind):,} {name}" for kind, name in told.items() if kind in kinds]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _foreign(found: "Inventory") -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import sys
 import unicodedata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,20 @@ def stdout() -> "Console":
 
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(highlight=False, width=None if narrow else PIPED_WIDTH)
+
+
+def replaced(out: Path, numbers: str) -> None:
+    """Say on standard error, before anything runs, that an earlier report will be written over.
+
+    Args:
+        out: the folder of the report that is to come.
+        numbers: name of the file with its numbers.
+    """
+    from rich.console import Console
+
+    if (out / numbers).is_file():
+        told = f"{out} holds an earlier report, which this one will replace; to keep it, stop and give another --out"
+        Console(stderr=True, highlight=False, soft_wrap=True).print(visible(told), markup=False)
 
 
 def visible(text: str) -> str:

@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import checks, seeds
 from reticent.errors import InputError
 
+FEWEST = 20
+"""Records from which a random half is all of them, or none, by an accident of one in half a million at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class Membership:
@@ -50,17 +53,26 @@ class Membership:
             The membership; row sums have mean N/2, column sums are exactly M/2.
 
         Raises:
-            InputError: fewer than 2 models, or fewer records than models.
+            InputError: fewer than 2 models, fewer records than models, or so few that a model has all or none.
         """
         if models < 2:
             raise InputError(f"models: expected at least 2, got {models}")
         if records < models:
-            raise InputError(f"models: expected no more models than records, got {models} models of {records} records")
+            raise InputError(
+                f"models: expected no more models than records, got {models} models of {records} records: "
+                f"give at least {max(models, FEWEST)} records, or fewer models"
+            )
         uniform = seeds.rng(seed, "membership").random((models, records), dtype=np.float32)
         order = uniform.argsort(axis=0, kind="stable")
         matrix = np.zeros((models, records), dtype=np.bool_)
         np.put_along_axis(matrix, order[: (models + 1) // 2], values=True, axis=0)
-        return cls(matrix)
+        try:
+            return cls(matrix)
+        except InputError:
+            raise InputError(
+                f"records: {records} are too few, one of the {models} models would be trained on all or none of them: "
+                f"give at least {max(models, FEWEST)} records"
+            ) from None
 
     @property
     def models(self) -> int:

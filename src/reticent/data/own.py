@@ -18,6 +18,12 @@ PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", 
 
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 
+NO_ARRAYS = (
+    "it is cut off or no NumPy file, or holds Python objects (a pickle), which reticent never loads: save plain arrays "
+    "of numbers or of fixed-length texts with numpy.savez"
+)
+"""What is said in place of NumPy's advice to load a pickle all the same."""
+
 
 def read(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
     """Read a file, or a folder with ``x.npy`` and ``y.npy``.
@@ -103,4 +109,6 @@ def _names(names: NDArray[Any]) -> tuple[str, ...]:
 def _broken(path: Path, error: Exception) -> str:
     if "Object arrays" in str(error):
         return f"{path}: holds Python objects, which are never loaded: save arrays of numbers or of fixed-length texts"
+    if "pickle" in str(error):  # NumPy's own advice is to load it all the same.
+        return f"{path}: cannot be read: {NO_ARRAYS}"
     return f"{path}: cannot be read, it is cut off or no NumPy file ({error}): write it again with numpy.savez"

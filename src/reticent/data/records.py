@@ -161,6 +161,10 @@ def _key(row: NDArray[Any]) -> bytes:
 
 
 def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
+    if (labels == labels[0]).all():
+        raise InputError(
+            f"y: expected at least 2 classes, got 1: every record has the label {labels[0]}, nothing can be learned"
+        )
     counts = np.bincount(labels, minlength=classes)
     empty = np.flatnonzero(counts == 0)
     if len(empty):
@@ -169,8 +173,6 @@ def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
             f"y: {len(empty)} of {classes} classes have no record (class {shown}): expected labels 0 to {classes - 1} "
             "without gaps; renumber them, for example with numpy.unique(y, return_inverse=True)"
         )
-    if classes < 2:
-        raise InputError("y: expected at least 2 classes, got 1")
 
 
 def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:

@@ -16,6 +16,7 @@ from reticent.attacks import ATTACKS, check_references
 from reticent.attacks.base import Problem
 from reticent.auditing.labelling import CLASS
 from reticent.data.membership import Membership
+from reticent.data.own import NO_ARRAYS
 from reticent.errors import (
     CorruptFileError,
     InputError,
@@ -300,7 +301,8 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
     except Exception as error:  # noqa: BLE001 (whatever a broken archive makes NumPy raise)
-        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {error}") from None
+        why = NO_ARRAYS if "pickle" in str(error) else str(error)
+        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None
     if isinstance(content, np.ndarray):
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")
     groups = _groups(path, arrays, group_by)

@@ -56,7 +56,7 @@ class Compared:
 def compare(
     *runs: str | Path | Finished,
     recipes: Recipes = (),
-    defenses: Sequence[str] = (),
+    defenses: Sequence[str] | str = (),
     baseline: str | None = None,
     early_stopped: bool = True,
     fpr: float | None = None,
@@ -75,8 +75,8 @@ def compare(
         *runs: folders of audits, results of `reticent.audit`, or ``.npz`` files of outputs as ``reticent attack`` takes
             them.
         recipes: TOML files of audits, or tables of keys and values; in a list, or by name.
-        defenses: names of `reticent defenses`, with options as ``dpsgd:epsilon=8``; "none" is the undefended recipe,
-            and comes first where neither it nor anything else is given to compare with.
+        defenses: names of `reticent defenses`, or one of them, with options as ``dpsgd:epsilon=8``; "none" is the
+            undefended recipe, and comes first where neither it nor anything else is given to compare with.
         baseline: name of the undefended one; by default the first.
         early_stopped: train the controls.
         fpr: false-positive rate of the comparison; by default the smallest that is well measured.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from annotated_types import Ge
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from reticent import usercode
 from reticent.attacks import ATTACKS, check_membership
@@ -42,6 +42,8 @@ METHODS: dict[str, Mapping[str, Any]] = {
     "procedure": PROCEDURES,
     "output": OUTPUTS,
 }
+OF_YOURS = {Factory.method, Function.method}
+"""Entries that stand for code of the user's, which is asked for by its own name."""
 NAMED = {*METHODS, "defense"}
 """Keys whose value is a name, or a table with a name and options."""
 DEFAULT_MODELS = 16
@@ -101,6 +103,13 @@ class AuditConfig(AttackConfig):
     are a name, or a table with ``name`` and options."""
     queries: Options = Field(default_factory=dict)
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
+
+    @field_validator("defense", mode="before")
+    @classmethod
+    def _name_or_table(cls, value: Any) -> Any:
+        if value is not None and not isinstance(value, (str, Mapping)):
+            raise ValueError("a name such as relaxloss, or a table with a name")
+        return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,6 +365,6 @@ def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> 
             return Function(function=name, **rest).resolve()
     if name not in table:
         hint = " (or module:name of your own)" if part in {"architecture", "procedure"} else ""
-        raise UnknownNameError(part + hint, name, table)
+        raise UnknownNameError(part + hint, name, set(table) - OF_YOURS)
     spec: Spec = table[name].spec(**rest)
     return spec.resolve() if isinstance(spec, (Factory, Function)) else spec

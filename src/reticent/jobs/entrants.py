@@ -61,7 +61,7 @@ def entrants(
     runs: Sequence[str | Path | Finished],
     recipes: Recipes,
     values: Mapping[str, Any],
-    defenses: Sequence[str] = (),
+    defenses: Sequence[str] | str = (),
 ) -> list[Entrant]:
     """Prepare all who take part; trains nothing.
 
@@ -96,12 +96,15 @@ def entrants(
     return found
 
 
-def _defended(defenses: Sequence[str], recipes: Sequence[str]) -> dict[str, Source]:
-    """Make a recipe of each defense.
+def _defended(defenses: Sequence[str] | str, recipes: Sequence[str]) -> dict[str, Source]:
+    """Make a recipe of each defense; one alone may be given as it is.
 
     Raises:
-        InputError: a defense stands twice, or a recipe is called like one.
+        InputError: a defense is no text, stands twice, or a recipe is called like one.
     """
+    defenses = [defenses] if isinstance(defenses, str) else defenses
+    if not isinstance(defenses, Sequence) or not all(isinstance(one, str) for one in defenses):
+        raise InputError(f"defenses: expected names such as relaxloss or dpsgd:epsilon=8, got {defenses!r}")
     named = [*([NONE] if defenses and not recipes and NONE not in defenses else []), *defenses]
     for number, name in enumerate(named):
         if name in named[:number] or name in recipes:

@@ -8,9 +8,10 @@ from reticent.report.view import confidence, measured, ordered, part_of, rate_at
 from reticent.report.wording import (
     MISSING,
     Plain,
-    at_least,
+    at_most,
     chance,
     count,
+    from_below,
     level,
     limits,
     middle,
@@ -63,7 +64,7 @@ def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
     if found["sentence"]:
         parts.append(escape(found["sentence"], 600))
     elif found["accountant"]:
-        most = number(found["accountant"].get("epsilon"), 2)
+        most = at_most(found["accountant"].get("epsilon"))
         promised = f"Epsilon is at most {most}, as stated by the user, not computed."
         parts.append(promised if found["stated"] else f"The accountant proves at most {most}.")
     if found["consistent"] is False:
@@ -72,7 +73,7 @@ def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
     if found["lines"]:
         heads = ["Attack", *(escape(method["name"]) for method in found["methods"])]
         lines = [
-            [escape(line["name"]), *(at_least(cell["epsilon"]) if cell else MISSING for cell in line["cells"])]
+            [escape(line["name"]), *(from_below(cell["epsilon"]) if cell else MISSING for cell in line["cells"])]
             for line in found["lines"]
         ]
         parts += [table(heads, lines), "\n".join(f"- {escape(text, 400)}" for text in _bounds(found))]

@@ -24,6 +24,8 @@ FILTERS = (
     "unmeasurable",
     "value",
     "at_least",
+    "at_most",
+    "from_below",
     "words",
     "signed",
     "chance",

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reticent.auditing.epsilon.wording import rounded_down
+
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
 
@@ -11,6 +13,9 @@ MISSING = "–"
 """Stands where a number is unknown."""
 
 MINUS = "\N{MINUS SIGN}"
+
+LONG = 1e6
+"""Numbers from which they are written with an exponent: margins of models that diverged, not rates or times."""
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 
@@ -25,10 +30,13 @@ def number(value: Any, digits: int = 3) -> str:
         digits: decimals.
 
     Returns:
-        The text, with a real minus sign and without a negative zero.
+        The text, with a real minus sign and without a negative zero; ``1.2e9`` in place of very many digits.
     """
     if value is None or not math.isfinite(value):
         return MISSING
+    if abs(value) >= LONG:
+        mantissa, power = f"{float(value):.1e}".split("e")
+        return f"{mantissa}e{int(power)}".replace("-", MINUS)
     text = f"{float(value):.{digits}f}"
     if float(text) == 0:
         text = text.lstrip("-")
@@ -45,6 +53,34 @@ def at_least(value: Any) -> str:
         The text.
     """
     return number(None if value is None else math.floor(100 * value + 1e-9) / 100, 2)
+
+
+def at_most(value: Any) -> str:
+    """Write an upper bound with two decimals, rounded up so that it still is one.
+
+    Args:
+        value: zero or more, or None.
+
+    Returns:
+        The text.
+    """
+    return number(None if value is None else math.ceil(100 * value - 1e-9) / 100, 2)
+
+
+def from_below(value: Any) -> str:
+    """Write a lower bound on epsilon by itself; that there is none is said, since 0 reads as if epsilon were 0.
+
+    Args:
+        value: zero or more, or None where it is not known.
+
+    Returns:
+        The text.
+    """
+    if value is None:
+        return MISSING
+    if value <= 0:
+        return "none shown"
+    return at_least(value) if value >= 0.01 else rounded_down(float(value))
 
 
 def percent(value: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from reticent.auditing.epsilon.wording import stated
+from reticent.auditing.epsilon.wording import rounded_down, rounded_up, stated
 from reticent.auditing.gate.check import Check, Doubt, estimate, number, unjudged
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.intervals import clopper_pearson
@@ -48,7 +48,7 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
             return unjudged(name, limit, doubt, limits.allow, **facts)
     if counts and lower is not None and lower > limit:
         sure = number(found.get("confidence"))
-        message = f"above the limit: epsilon is at least {lower:.3g}" + (f" (confidence {sure:g})" if sure else "")
+        message = f"above the limit: epsilon is at least {_down(lower)}" + (f" (confidence {sure:g})" if sure else "")
         return Check(name, limit, "failed", f"{message}, above {limit:g}", **facts)
     accountant = found.get("accountant")
     upper = _upper(accountant, delta) if isinstance(accountant, Mapping) else None
@@ -56,7 +56,7 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
         return unjudged(name, limit, _no_upper(lower, counts, accountant), limits.allow, **facts)
     facts["bound"] = upper
     if upper > limit:
-        message = f"not shown to be below the limit: {_whose(accountant)} is {upper:.3g}, above {limit:g}"
+        message = f"not shown to be below the limit: {_whose(accountant)} is {rounded_up(upper)}, above {limit:g}"
         return Check(name, limit, "failed", message, **facts)
     if lower is None:
         whose = _whose(accountant)
@@ -64,15 +64,19 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
         return unjudged(name, limit, doubt, limits.allow, **facts)
     if found.get("consistent") is False or (counts and lower > upper):
         message = (
-            f"the audit contradicts {_whose(accountant)}: epsilon is at least {lower:.3g}, and that is at most "
-            f"{upper:.3g}; one of the two is wrong"
+            f"the audit contradicts {_whose(accountant)}: epsilon is at least {_down(lower)}, and that is at most "
+            f"{rounded_up(upper)}; one of the two is wrong"
         )
         return unjudged(name, limit, Doubt("contradiction", message), limits.allow, **facts)
     message = (
-        f"{_whose(accountant)} is {upper:.3g}, at or below {limit:g}; "
-        f"the audit ({lower:.3g} or more) does not contradict it"
+        f"{_whose(accountant)} is {rounded_up(upper)}, at or below {limit:g}; "
+        f"the audit ({_down(lower)} or more) does not contradict it"
     )
     return Check(name, limit, "passed", message, **facts)
+
+
+def _down(lower: float) -> str:
+    return rounded_down(lower) if lower > 0 else "0"
 
 
 def _upper(accountant: Plain, delta: float | None) -> float | None:
@@ -92,7 +96,7 @@ def _no_upper(lower: float | None, counts: bool, accountant: Any) -> Doubt:
     if isinstance(accountant, Mapping):
         at = f"{accountant.get('epsilon')} at delta {accountant.get('delta')}"
         return Doubt("no-accountant", f"{_whose(accountant)} is {at}, which says nothing at the delta asked for")
-    known = f"; it shows that epsilon is at least {lower:.3g}" if counts and lower is not None else ""
+    known = f"; it shows that epsilon is at least {_down(lower)}" if counts and lower else ""
     return Doubt(
         "no-accountant",
         f"an audit can show that epsilon is above a limit, never that it is below{known}; a pass needs the epsilon of "

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.auditing.gate.check import Check, Doubt, Found, compare, estimate, number, unjudged
-from reticent.auditing.gate.leak import doubts
+from reticent.auditing.gate.leak import doubts, without_interval
 from reticent.auditing.gate.limits import Limits
 
 Plain = Mapping[str, Any]
@@ -38,15 +38,16 @@ def _check(document: Plain, block: Plain, key: str, limit: float, allow: Sequenc
     by, rate = str(block.get("by")), number(block.get("fpr"))
     at = f" at FPR {rate:g}" if key == "tpr" and rate is not None else ""
     read = [
-        (str(group.get("name")), estimate(group.get(key)))
+        (str(group.get("name")), group.get(key), estimate(group.get(key)))
         for group in block.get("groups") or ()
         if isinstance(group, Mapping)
     ]
     sure = number(block.get("confidence")) or 0.95
-    found = [Found(f"{by} {name}", summary, sure) for name, summary in read if summary is not None]
-    small = [name for name, summary in read if summary is None]
+    found = [Found(f"{by} {name}", summary, sure) for name, _, summary in read if summary is not None]
+    small = [name for name, value, _ in read if value is None]
+    unsound = [f"{by} {name}" for name, value, summary in read if value is not None and summary is None]
     name = f"{key.upper()}{at} of each group by {by} at most {limit:g}"
-    return compare(name, limit, found, _small(small), doubts(document), allow, "groups")
+    return compare(name, limit, found, [*without_interval(unsound), *_small(small)], doubts(document), allow, "groups")
 
 
 def _small(names: Sequence[str]) -> list[Doubt]:

@@ -46,7 +46,7 @@ def _auc(document: Plain, limit: float, allow: Sequence[str]) -> Check:
     read = [(attack, estimate(_overall(attack).get("auc"))) for attack in document["attacks"]]
     missing = [str(attack["name"]) for attack, summary in read if summary is None]
     found = [_turned(_found(attack, summary), len(read)) for attack, summary in read if summary is not None]
-    absent = _without_interval(missing)
+    absent = without_interval(missing)
     return compare(f"AUC at most {limit:g}", limit, found, absent, doubts(document), allow, "attacks")
 
 
@@ -73,7 +73,7 @@ def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Ch
             missing.append(str(attack["name"]))
         else:
             found.append(_found(attack, summary, threshold_scale(attack, rate)))
-    absent = [*_without_rate(unknown, rate), *_without_interval(missing), *_small(small, rate)]
+    absent = [*_without_rate(unknown, rate), *without_interval(missing), *_small(small, rate)]
     name = f"TPR at FPR {rate:g} at most {limit:g}"
     return compare(name, limit, found, absent, doubts(document), allow, "attacks")
 
@@ -129,8 +129,19 @@ def _without_rate(attacks: Sequence[Plain], rate: float) -> list[Doubt]:
     return [Doubt("no-rate", f"the audit has no false-positive rate {rate:g}; it has {known}")]
 
 
-def _without_interval(names: Sequence[str]) -> list[Doubt]:
-    return [Doubt("no-interval", f"the audit has no interval for {', '.join(names)}")] if names else []
+def without_interval(names: Sequence[str]) -> list[Doubt]:
+    """Say that there is nothing to judge.
+
+    Args:
+        names: whose estimates have no interval, or one that is unsound.
+
+    Returns:
+        One doubt, or none.
+    """
+    if not names:
+        return []
+    message = f"the audit has no interval for {', '.join(names)}, or one that its number lies outside of"
+    return [Doubt("no-interval", message)]
 
 
 def _small(entries: Sequence[Plain], rate: float) -> list[Doubt]:

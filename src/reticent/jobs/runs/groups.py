@@ -11,6 +11,8 @@ from reticent.jobs.runs.inventory import Entry, Inventory
 from reticent.spec import identity
 
 ORPHANS = "signals whose models were removed"
+OF_STATE = "signals of models that are {0}"
+"""What stands in place of a recipe where the model is there, but does not say what it was made from."""
 UNREADABLE = "what cannot be read"
 WITHOUT_SPEC = {"unfinished": "unfinished, left by a process that ended", "in use": "being made by a live process"}
 """State -> what stands in place of a recipe where a run does not say yet what it is made from."""
@@ -91,10 +93,11 @@ def group(inventory: Inventory) -> list[Group]:
         The groups, the latest first.
     """
     specs = {entry.id: entry.spec for entry in inventory.entries if entry.kind == "training" and entry.spec}
+    states = {entry.id: entry.state for entry in inventory.entries if entry.kind != "signals"}
     gathered: dict[str, list[Entry]] = {}
     for entry in inventory.entries:
-        gathered.setdefault(_key(entry, specs), []).append(entry)
-    groups = [_group(entries, specs) for entries in gathered.values()]
+        gathered.setdefault(_key(entry, specs, states), []).append(entry)
+    groups = [_group(entries, specs, states) for entries in gathered.values()]
     shared = {id(one): _made_from(one.entries[0], specs) for one in groups}
     alike: dict[tuple[Any, ...], list[Group]] = {}
     for one in groups:
@@ -143,22 +146,27 @@ def _made_from(entry: Entry, specs: Mapping[str, Mapping[str, Any]]) -> Mapping[
     return specs.get(entry.of or entry.id)
 
 
-def _key(entry: Entry, specs: Mapping[str, Mapping[str, Any]]) -> str:
+def _key(entry: Entry, specs: Mapping[str, Mapping[str, Any]], states: Mapping[str, str]) -> str:
     spec = _made_from(entry, specs)
     if spec is None:
-        return _unknown(entry)
+        return _unknown(entry, states)
     return identity({key: value for key, value in spec.items() if key not in PER_MODEL})
 
 
-def _unknown(entry: Entry) -> str:
+def _unknown(entry: Entry, states: Mapping[str, str]) -> str:
     """Say of a run in place of its recipe why that is not known."""
-    return WITHOUT_SPEC.get(entry.state) or (ORPHANS if entry.kind == "signals" else UNREADABLE)
+    if entry.state in WITHOUT_SPEC:
+        return WITHOUT_SPEC[entry.state]
+    if entry.kind != "signals":
+        return UNREADABLE
+    state = states.get(entry.of or "")
+    return ORPHANS if state is None else OF_STATE.format(state)
 
 
-def _group(entries: Sequence[Entry], specs: Mapping[str, Mapping[str, Any]]) -> Group:
+def _group(entries: Sequence[Entry], specs: Mapping[str, Mapping[str, Any]], states: Mapping[str, str]) -> Group:
     spec = _made_from(entries[0], specs)
     if spec is None:
-        return Group(_unknown(entries[0]), "–", None, tuple(entries))
+        return Group(_unknown(entries[0], states), "–", None, tuple(entries))
     names = [str(entry.facts["data"]) for entry in entries if "data" in entry.facts]
     seed = spec.get("seed")
     return Group(

@@ -23,6 +23,9 @@ NAMED = 14
 
 HEIGHT = 340
 
+FAR = 0.05
+"""Difference in accuracy from which a control is not joined to the row that it was stopped for."""
+
 
 @dataclass(frozen=True, eq=False)
 class Panel:
@@ -162,11 +165,11 @@ def _across(row: Plain) -> tuple[float, float] | None:
 
 
 def _ties(axes: Axes, rows: Sequence[Plain], points: dict[int, tuple[float, float]]) -> None:
-    """Draw a thin line from each control to the rows whose accuracy it has."""
+    """Draw a thin line from each control to the rows whose accuracy it has; one that missed it by far has none."""
     place_of = {rows[i]["name"]: at for i, at in points.items()}
     for i, at in points.items():
         for name in matched(rows[i]):
-            if name in place_of:
+            if name in place_of and not (is_control(rows[i]) and abs(at[0] - place_of[name][0]) >= FAR - 1e-9):
                 (x, y), (u, v) = at, place_of[name]
                 axes.plot([x, u], [y, v], color=MUTED, linewidth=0.9, alpha=0.8, zorder=1)
 

@@ -15,8 +15,8 @@ from reticent.report.wording import (
     MISSING,
     PERCENT,
     Plain,
-    at_least,
     chance,
+    from_below,
     level,
     limits,
     middle,
@@ -68,7 +68,7 @@ def _table(document: Mapping[str, Any], rows: Sequence[Plain]) -> Table:
             name.append(f"\n{short(remark, 90)}", "dim")
         cells = [_cell((row.get("accuracy") or {}).get("non_members"), True), _cell(row.get("auc"))]
         cells += [_cell(row.get("tpr"), True)] * with_tpr
-        cells += [Text(at_least(row.get("epsilon")))] * with_epsilon
+        cells += [Text(from_below(row.get("epsilon")))] * with_epsilon
         table.add_row(name, *cells, "yes" if row.get("pareto") else "")
     return table
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from reticent.report.comparison import view
 from reticent.report.markdown import escape, table, with_interval
-from reticent.report.wording import MISSING, Plain, at_least, chance, level, limits, middle, number, percent, span
+from reticent.report.wording import MISSING, Plain, chance, from_below, level, limits, middle, number, percent, span
 
 LISTED = 60
 """Most pairs in the table; ties come last."""
@@ -63,7 +63,7 @@ def _rows(document: Mapping[str, Any], rows: Sequence[Plain]) -> str:
         remark = view.remark(row, document.get("baseline"), rows)
         name = escape(row["name"], 60) + (f" ({escape(remark, 160)})" if remark else "")
         cells = [name, _cell((row.get("accuracy") or {}).get("non_members"), True), _cell(row.get("auc"))]
-        cells += [_cell(row.get("tpr"), True)] * with_tpr + [at_least(row.get("epsilon"))] * with_epsilon
+        cells += [_cell(row.get("tpr"), True)] * with_tpr + [from_below(row.get("epsilon"))] * with_epsilon
         lines.append([*cells, {True: "yes", False: "no"}.get(row.get("pareto"), MISSING)])  # type: ignore[arg-type]
     return table([*heads, "Not beaten"], lines)
 

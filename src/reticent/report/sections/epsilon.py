@@ -5,7 +5,7 @@ from typing import Any
 
 from reticent.auditing.epsilon.wording import stated
 from reticent.report.view import short, title
-from reticent.report.wording import Plain, at_least, level, number, value
+from reticent.report.wording import Plain, at_most, from_below, level, value
 
 METHODS = {
     "all-thresholds": ("every threshold", "all thresholds are tried, and the bound is lowered for that"),
@@ -85,13 +85,13 @@ def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
         return None
     note = f"delta {number_of(told.get('delta'))}, {level(told.get('confidence', 0.95))} sure"
     if told["lower"] == 0:
-        note = f"nothing is ruled out ({note})"
+        note = f"no lower bound is shown, so nothing is ruled out ({note})"
     accountant = told.get("accountant")
     if accountant:
-        most = number(accountant.get("epsilon"), 2)
+        most = at_most(accountant.get("epsilon"))
         note += f"; at most {most} as stated by the user, not computed" if stated(accountant) else ""
         note += "" if stated(accountant) else f"; the accountant proves at most {most}"
-    return {"title": "Epsilon, at least", "value": at_least(told["lower"]), "note": note}
+    return {"title": "Epsilon, at least", "value": from_below(told["lower"]), "note": note}
 
 
 def number_of(delta: Any) -> str:

@@ -32,6 +32,7 @@ _HOME = {
     "plan": "reticent.jobs.plan",
     "search": "reticent.jobs.search",
     "selftest": "reticent.jobs.selftest",
+    "study": "reticent.studies.run",
 }
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "plan",
     "search",
     "selftest",
+    "study",
 ]
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from reticent.jobs.search import search
     from reticent.jobs.selftest import selftest
     from reticent.signals.matrix import Signals
+    from reticent.studies.run import study
     from reticent.training.recipe import Recipe
 
 

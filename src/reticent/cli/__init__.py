@@ -27,6 +27,9 @@ app.command("reticent.cli.attack:attack", name="attack", help="Audit outputs of 
 app.command(
     "reticent.cli.compare:compare", name="compare", help="Compare recipes: accuracy against leak, with paired tests."
 )
+app.command(
+    "reticent.cli.search:search", name="search", help="Choose a defense's options on models that no audit reports."
+)
 app.command("reticent.cli.defenses:defenses", name="defenses", help="List the defenses, or tell all of one.")
 app.command("reticent.cli.data:app", name="data", help="List, show, check and fetch data sets.")
 app.command("reticent.cli.selftest:selftest", name="selftest", help="Check that this installation gives right numbers.")
@@ -38,6 +41,7 @@ app.command(
     name="locate",
     help="Find where a leak is: in which weights, at which depth, in which records.",
 )
+app.command("reticent.cli.study:study", name="study", help="Repeat a paper's table or figure, and judge its claims.")
 app.command("reticent.cli.runs:app", name="runs", help="List, show, check and remove what is in the store.")
 
 

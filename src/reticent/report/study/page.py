@@ -1,0 +1,109 @@
+"""The page of a study: verdicts first, then the figure and the tables, the paper's own numbers, how it was done."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.report.page import facts
+from reticent.report.study import view
+from reticent.report.study.picture import pictures
+from reticent.report.templating import drawn, render
+from reticent.report.wording import Plain, level, limits, middle
+from reticent.report.words import GLOSSARY as WORDS
+
+GLOSSARY = (
+    ("Reproduced", "Every number that the claim stands on has its whole interval where the claim puts it."),
+    ("Not reproduced", "At least one such number has its whole, widened interval where the claim doesn't put it."),
+    ("Can't tell", "Neither: there are too few models, records or seeds, or this scale doesn't measure it."),
+    ("Seed", "Draws the roles of the records, the memberships and all models anew; the records stay the same."),
+    (
+        "Interval",
+        "The wider end, on each side, of two: over models and records, with all seeds erring together; and, from three "
+        "seeds on, by the spread of the seeds.",
+    ),
+    *((word, said) for word, said in WORDS if word.startswith(("Member", "FPR", "TPR", "AUC"))),
+)
+"""Word -> one line."""
+
+
+def html(document: Mapping[str, Any]) -> str:
+    """Write a study as one page that loads nothing.
+
+    Args:
+        document: the study, in the form of ``docs/schema.md``.
+
+    Returns:
+        The text of the page; all text from outside is escaped, the same document gives the same text.
+    """
+    environment = document.get("environment") or {}
+    scale = document["scale"]
+    values = {
+        "study": document["study"],
+        "scale": scale,
+        "heading": document["title"],
+        "paper": document["paper"],
+        "sentence": document["sentence"],
+        "confidence": level(document["confidence"]),
+        "claims": [_claim(claim) for claim in document["claims"]],
+        "figures": [(one["title"], [drawn(svg) for svg in pictures(one)]) for one in document["figures"]],
+        "tables": [_table(i, one) for i, one in enumerate(document["tables"])],
+        "published": [_printed(one) for one in document["published"]],
+        "settings": document["settings"],
+        "limits_said": document["cannot_say"] or ["What other data, architectures and seeds would give."],
+        "what": "study",
+        "environment": environment,
+        "glossary": GLOSSARY,
+        **{key: item for key, item in facts({}, {}, (), environment).items() if key == "facts_environment"},
+    }
+    return render("study.html.j2", values)
+
+
+def _claim(claim: Plain) -> dict[str, Any]:
+    parts = [
+        {
+            "label": part["label"],
+            "value": view.form(middle(part), part["metric"]),
+            "interval": view.between(limits(part), part["metric"]),
+            "rule": view.rule(part),
+            "answer": {"yes": "yes", "no": "no", "open": "open"}[part["answer"]],
+        }
+        for part in claim["parts"]
+    ]
+    kind = view.KINDS[claim["verdict"]]
+    return {**claim, "parts": parts, "kind": kind, "mark": view.MARKS[claim["verdict"]]}
+
+
+def _table(index: int, table: Plain) -> dict[str, Any]:
+    columns = view.used(table)
+    return {
+        "name": f"table-{index + 1}",
+        "title": table["title"],
+        "columns": columns,
+        "lines": [_line(row, columns) for row in table["rows"]],
+        "papers": any(row.get("paper") for row in table["rows"]),
+    }
+
+
+def _line(row: Plain, columns: Sequence[Plain]) -> dict[str, Any]:
+    paper = row.get("paper") or {}
+    cells = []
+    for column in columns:
+        estimate, how = row["values"].get(column["key"]), column["form"]
+        cells.append({
+            "key": middle(estimate),
+            "value": view.form(middle(estimate), how),
+            "interval": view.between(limits(estimate), how),
+            "paper": view.printed(paper.get(column["key"]), how),
+        })
+    return {"name": row["name"], "about": row["about"], "cells": cells}
+
+
+def _printed(table: Plain) -> dict[str, Any]:
+    return {
+        "title": table["title"],
+        "columns": table["columns"],
+        "lines": [
+            (name, [view.printed(values.get(column["key"]), column["form"]) for column in table["columns"]])
+            for name, values in table["rows"].items()
+        ],
+        "notes": [text for text in (table["note"], *view.remarks(table)) if text],
+    }

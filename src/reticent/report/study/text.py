@@ -1,0 +1,124 @@
+"""A study as a section for the docs in Markdown, and as text for a terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from reticent.report.markdown import escape, table
+from reticent.report.study import view
+from reticent.report.wording import Plain, level, limits, middle
+
+STYLES = {"reproduced": "green", "not reproduced": "red", "can't tell at this scale": "yellow"}
+
+
+def markdown(document: Mapping[str, Any]) -> str:
+    """Write a study as a section of a document.
+
+    Args:
+        document: the study, in the form of ``docs/schema.md``.
+
+    Returns:
+        GitHub-flavoured Markdown that begins with a second-level heading; text from outside is escaped.
+    """
+    scale = document["scale"]
+    parts = [
+        f"## {escape(document['study'])}, scale {escape(scale['name'])}",
+        f"{escape(document['title'], 400)} {escape(document['paper'], 400)}",
+        f"**{escape(document['sentence'], 600)}**",
+        "### Claims",
+        _claims(document["claims"]),
+    ]
+    parts += [f"![{escape(figure['title'], 300)}]({figure['png']})" for figure in document["figures"]]
+    sure = level(document["confidence"])
+    for one in document["tables"]:
+        legend = f"In brackets: {sure} intervals."
+        if any(row.get("paper") for row in one["rows"]):
+            legend += " Below a line that the paper has too: its numbers, of other data or another scale."
+        parts += [f"### {escape(one['title'], 200)}", _table(one), legend]
+    for one in document["published"]:
+        parts += [f"### The paper: {escape(one['title'], 200)}", _printed(one)]
+        notes = [escape(text, 600) for text in (one["note"], *view.remarks(one)) if text]
+        parts += ["\n".join(f"- {note}" for note in notes)] if notes else []
+    if document["cannot_say"]:
+        said = "\n".join(f"- {escape(item, 800)}" for item in document["cannot_say"])
+        parts += ["### What this study cannot say", said]
+    return "\n\n".join(parts) + "\n"
+
+
+def _claims(claims: Sequence[Plain]) -> str:
+    lines = []
+    for claim in claims:
+        numbers = "<br>".join(
+            f"{escape(part['label'], 200)}: {view.told(part, part['metric'])}" for part in claim["parts"]
+        )
+        text = f"{escape(claim['text'], 400)} ({escape(claim['source'], 120)})"
+        lines.append([text, f"**{claim['verdict']}**", numbers, escape(claim["rule"], 600)])
+    return table(["Claim", "Verdict", "What was found", "Rule, fixed before"], lines, texts=4)
+
+
+def _table(one: Plain) -> str:
+    columns = view.used(one)
+    lines = []
+    for row in one["rows"]:
+        cells = [view.told(row["values"].get(column["key"]), column["form"]) for column in columns]
+        lines.append([escape(row["name"], 120), *cells])
+        if row.get("paper"):
+            paper = [view.printed(row["paper"].get(column["key"]), column["form"]) for column in columns]
+            lines.append(["*paper*", *paper])
+    return table(["", *(escape(column["label"]) for column in columns)], lines)
+
+
+def _printed(one: Plain) -> str:
+    lines = [
+        [escape(name, 120), *(view.printed(values.get(column["key"]), column["form"]) for column in one["columns"])]
+        for name, values in one["rows"].items()
+    ]
+    return table(["", *(escape(column["label"]) for column in one["columns"])], lines)
+
+
+def terminal(document: Mapping[str, Any]) -> RenderableType:
+    """Lay a study out for a terminal.
+
+    Args:
+        document: the study, in the form of ``docs/schema.md``.
+
+    Returns:
+        What rich prints: tables, verdicts, the sentence.
+    """
+    shown: list[RenderableType] = []
+    for one in document["tables"]:
+        shown += [Text(f"\n{one['title']}", style="bold"), _grid(one)]
+    shown.append(Text(f"\nClaims, judged by {level(document['confidence'])} intervals", style="bold"))
+    for claim in document["claims"]:
+        mark = view.MARKS[claim["verdict"]]
+        head = Text.assemble((f"{mark} {claim['verdict']}: ", STYLES[claim["verdict"]]), claim["text"])
+        shown.append(head)
+        shown += [
+            Text(f"    {part['label']}: {view.told(part, part['metric'])}", style="dim") for part in claim["parts"]
+        ]
+    shown.append(Text(f"\n{document['sentence']}", style="bold"))
+    return Group(*shown)
+
+
+def _grid(one: Plain) -> Table:
+    columns = view.used(one)
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    grid.add_column("", overflow="fold")
+    for column in columns:
+        grid.add_column(column["label"], justify="right", overflow="fold")
+    for row in one["rows"]:
+        cells = [_cell(row["values"].get(column["key"]), column["form"]) for column in columns]
+        grid.add_row(Text(row["name"]), *cells)
+        if row.get("paper"):
+            paper = (view.printed(row["paper"].get(column["key"]), column["form"]) for column in columns)
+            grid.add_row(Text("  paper", style="dim"), *(Text(cell, style="dim") for cell in paper))
+    return grid
+
+
+def _cell(estimate: Plain | None, how: str) -> Text:
+    text = Text(view.form(middle(estimate), how))
+    bracket = view.between(limits(estimate), how)
+    return text.append(f"\n{bracket}", style="dim") if bracket else text

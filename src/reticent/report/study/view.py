@@ -1,0 +1,148 @@
+"""Questions to a study's document that every form of its report asks, and its numbers as people read them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.report.wording import (
+    MISSING,
+    PERCENT,
+    Plain,
+    duration,
+    limits,
+    middle,
+    number,
+    percent,
+    signed,
+    size,
+    span,
+)
+
+MARKS = {"reproduced": "✓", "not reproduced": "✗", "can't tell at this scale": "?"}
+"""Verdict -> sign."""
+KINDS = {"reproduced": "yes", "not reproduced": "no", "can't tell at this scale": "open"}
+"""Verdict -> class on the page."""
+
+
+def form(value: float | None, how: str) -> str:
+    """Write a number.
+
+    Args:
+        value: the number, or None.
+        how: "share" (percent), "points" (a difference of shares), "difference", "seconds", "bytes" or "number".
+
+    Returns:
+        The text.
+    """
+    if value is None:
+        return MISSING
+    if how == "share":
+        return percent(value)
+    if how == "points":
+        return f"{signed(100 * value, 1)} points"
+    if how == "difference":
+        return signed(value)
+    if how == "seconds":
+        return duration(value)
+    return size(value) if how == "bytes" else number(value)
+
+
+def between(interval: Sequence[float] | None, how: str) -> str:
+    """Write an interval.
+
+    Args:
+        interval: lower and upper limit, or None.
+        how: as for `form`; costs have none.
+
+    Returns:
+        The text; empty where there is none.
+    """
+    if interval is None or how in {"seconds", "bytes"}:
+        return ""
+    low, high = interval
+    if how == "share":
+        return span((max(0.0, low), min(1.0, high)), as_percent=True)
+    if how == "points":
+        return f"{signed(100 * low, 1)} to {signed(100 * high, 1)}"
+    return f"{signed(low)} to {signed(high)}" if how == "difference" else span((low, high))
+
+
+def told(estimate: Plain | None, how: str) -> str:
+    """Write a number with its interval behind it.
+
+    Args:
+        estimate: ``mean`` and ``interval``, or None.
+        how: as for `form`.
+
+    Returns:
+        The text.
+    """
+    text, bracket = form(middle(estimate), how), between(limits(estimate), how)
+    return f"{text} ({bracket})" if bracket else text
+
+
+def printed(entry: Plain | None, how: str) -> str:
+    """Write a paper's number.
+
+    Args:
+        entry: ``value`` and ``std``, or None.
+        how: as for `form`.
+
+    Returns:
+        The text; empty where the paper has none.
+    """
+    if entry is None:
+        return ""
+    spread = entry.get("std")
+    text = form(entry["value"], how)
+    if spread is None:
+        return text
+    if how == "share":
+        return f"{text.removesuffix(PERCENT)} ± {percent(spread)}"
+    return f"{text} ± {form(spread, how)}"
+
+
+def used(table: Plain) -> list[Plain]:
+    """List the columns that have a number in any row, of ours or of the paper's.
+
+    Args:
+        table: of the document.
+
+    Returns:
+        Its columns, in order.
+    """
+    rows: Sequence[Plain] = table["rows"]
+    return [
+        column
+        for column in table["columns"]
+        if any(
+            row["values"].get(column["key"]) is not None or (row.get("paper") or {}).get(column["key"]) is not None
+            for row in rows
+        )
+    ]
+
+
+def rule(part: Plain) -> str:
+    """Say what a part of a claim asks of its number.
+
+    Args:
+        part: of a claim.
+
+    Returns:
+        For example ``yes if below 0.000, no if above −0.010``.
+    """
+    under, over = ("below", "above") if part["better"] == "lower" else ("above", "below")
+    how = part["metric"]
+    return f"yes if wholly {under} {form(part['yes'], how)}, no if wholly {over} {form(part['no'], how)}"
+
+
+def remarks(table: Plain) -> list[str]:
+    """Gather what a reader must know of the paper's entries.
+
+    Args:
+        table: a paper's table, of the document.
+
+    Returns:
+        Sentences.
+    """
+    heads: Mapping[str, Any] = {column["key"]: column["label"] for column in table["columns"]}
+    return [f"{one['row']}, {heads.get(one['column'], one['column'])}: {one['text']}" for one in table["remarks"]]

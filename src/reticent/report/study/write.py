@@ -1,0 +1,38 @@
+"""The files of a study: the page, the section for the docs, its figures, the numbers."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reticent.report.files import make_folder, replace_bytes, replacing
+from reticent.report.study.text import markdown
+from reticent.report.write import as_json
+
+
+def write_study(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
+    """Write ``study.html``, ``study.md``, each figure as SVG and PNG and, last, ``study.json``, complete or not at all.
+
+    Args:
+        folder: where to; made if it is not there.
+        document: the study, in the form of ``docs/schema.md``.
+
+    Returns:
+        The paths, the page first.
+    """
+    from reticent.report.study.page import html  # draws with matplotlib, which takes half a second to import
+    from reticent.report.study.picture import files
+
+    texts = {"study.html": html(document), "study.md": markdown(document)}
+    bodies: dict[str, bytes] = {}
+    for figure in document["figures"]:
+        texts[figure["svg"]], bodies[figure["png"]] = files(figure)
+    numbers = as_json(document)
+    make_folder(folder)
+    for name, text in texts.items():
+        with replacing(folder / name) as stream:
+            stream.write(text)
+    for name, body in bodies.items():
+        replace_bytes(folder / name, body)
+    with replacing(folder / "study.json") as stream:
+        stream.write(numbers)
+    return tuple(folder / name for name in (*texts, *bodies, "study.json"))

@@ -1,0 +1,14 @@
+"""Studies: a paper's table or figure as one command. This literal table is all there is."""
+
+from reticent.studies import cwrf_ablation, cwrf_defenses, cwrf_entanglement, pptp_disparity
+from reticent.studies.base import Study
+
+__all__ = ["STUDIES", "Study"]
+
+STUDIES: dict[str, Study] = {
+    "cwrf-ablation": cwrf_ablation.STUDY,
+    "cwrf-defenses": cwrf_defenses.STUDY,
+    "cwrf-entanglement": cwrf_entanglement.STUDY,
+    "pptp-disparity": pptp_disparity.STUDY,
+}
+"""Name -> study."""

@@ -1,0 +1,193 @@
+"""The claims of `cwrf-ablation`; the differences that matter were fixed before anything was measured."""
+
+from collections.abc import Callable, Sequence
+
+from reticent.studies._ablation_rows import NO_REWINDING
+from reticent.studies.base import Claim, Results
+from reticent.studies.judging import Part, better, no_worse, reaches
+
+LOSS, POINTS, AUC, CRASH = 0.02, 0.02, 0.01, 0.05
+"""The smallest differences that matter: of a loss in nats, of an accuracy, of an AUC; and what a crash is."""
+METRICS = {"loss": "test loss", "accuracy": "accuracy", "gap": "loss gap", "auc_lira": "LiRA AUC"}
+FORMS = {"loss": "difference", "accuracy": "points", "gap": "difference", "auc_lira": "difference"}
+AS_ACCURATE = f"at an accuracy that is not lower by more than {100 * POINTS:g} points"
+
+
+def said(pair: str) -> str:
+    """Say a contrast in words.
+
+    Args:
+        pair: its name.
+
+    Returns:
+        For example ``A3 against A2``.
+    """
+    return pair.replace(" - ", " against ")
+
+
+def _each_rate(
+    results: Results, pair: str, asked: Sequence[tuple[str, float, bool, bool]], least_rate: float = 0.0
+) -> list[Part]:
+    """Ask the same of a pair of rows in each setting and at each rate.
+
+    Args:
+        results: all.
+        pair: name of the contrast without its rate.
+        asked: metric, the difference that matters, whether lower is better, and whether it must be better.
+        least_rate: rates below it are left out.
+    """
+    made = []
+    for setting in results.settings:
+        for rate in setting.options["rates"]:
+            if rate < least_rate:
+                continue
+            for metric, size, lower, must in asked:
+                number = results.get(setting.key, f"{pair}, {rate:g}", metric)
+                label = f"{METRICS[metric]}, {said(pair)}, r = {100 * rate:g} %, {setting.label}"
+                ask = better if must else no_worse
+                made.append(ask(label, number, size, lower=lower, metric=FORMS[metric]))
+    return made
+
+
+METRICS = {"loss": "test loss", "accuracy": "accuracy", "gap": "loss gap", "auc_lira": "LiRA AUC"}
+FORMS = {"loss": "difference", "accuracy": "points", "gap": "difference", "auc_lira": "difference"}
+
+
+def _a3_a2(results: Results) -> list[Part]:
+    return _each_rate(results, "A3 - A2", (("loss", LOSS, True, True), ("accuracy", POINTS, False, False)))
+
+
+def _a2_a1(results: Results) -> list[Part]:
+    return _each_rate(results, "A2 - A1", (("loss", LOSS, True, True), ("accuracy", POINTS, False, False)))
+
+
+def _crash(results: Results) -> list[Part]:
+    return [
+        reaches(
+            f"accuracy, A1 against scratch, r = {100 * rate:g} %, {one.label}",
+            results.get(one.key, f"A1 - scratch, {rate:g}", "accuracy"),
+            -CRASH,
+            lower=True,
+            metric="points",
+        )
+        for one in results.settings
+        for rate in one.options["rates"]
+    ]
+
+
+def _gap(results: Results) -> list[Part]:
+    return _each_rate(results, "A3 - A2", (("gap", LOSS, True, True),), least_rate=0.03)
+
+
+def _scratch(results: Results) -> list[Part]:
+    return _each_rate(results, "A3 - scratch", (("loss", LOSS, True, True), ("accuracy", POINTS, False, False)))
+
+
+def _against(name: str) -> Callable[[Results], list[Part]]:
+    def parts(results: Results) -> list[Part]:
+        made = []
+        for one in results.settings:
+            pair = f"A3 - {name}"
+            leak, right = (results.get(one.key, pair, metric) for metric in ("auc_lira", "accuracy"))
+            made.append(better(f"LiRA AUC, {said(pair)}, {one.label}", leak, AUC, lower=True, metric="difference"))
+            made.append(no_worse(f"accuracy, {said(pair)}, {one.label}", right, POINTS, metric="points"))
+        return made
+
+    return parts
+
+
+def _place(results: Results) -> list[Part]:
+    """Ask whether a new draw serves as well: A3 minus Fresh values must not be in A3's favour."""
+    made, pair = [], "A3 - Fresh values"
+    for one in results.settings:
+        right, loss = (results.get(one.key, pair, metric) for metric in ("accuracy", "loss"))
+        made.append(no_worse(f"accuracy, {said(pair)}, {one.label}", right, POINTS, lower=True, metric="points"))
+        made.append(no_worse(f"test loss, {said(pair)}, {one.label}", loss, LOSS, metric="difference"))
+    return made
+
+
+def _pruned(results: Results) -> list[Part]:
+    made = []
+    for one in results.settings:
+        for pair, must in (("M2 - M1", False), ("M2 - M3", True)):
+            number = results.get(one.key, pair, "accuracy")
+            ask = better if must else no_worse
+            made.append(ask(f"accuracy, {said(pair)}, {one.label}", number, POINTS, metric="points"))
+    return made
+
+
+def _mask_claim(name: str, what: str) -> Claim:
+    key = f"mask-{name.split(maxsplit=1)[0].lower()}"
+    return Claim(
+        key,
+        f"Rewinding the vulnerable weights serves better than rewinding {what}.",
+        "implied by section 4; a control that the paper lacks",
+        f"In each setting, at the rate of the controls: LiRA's AUC is lower by {AUC:g} or more, {AS_ACCURATE}.",
+        _against(name),
+    )
+
+
+CLAIMS = (
+    Claim(
+        "a3-a2",
+        "A3 (train what is not vulnerable) is better than A2 (train what is vulnerable).",
+        "section 4.4, figure and Table 2",
+        f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
+        _a3_a2,
+    ),
+    Claim(
+        "a2-a1",
+        "A2 (rewind) is better than A1 (remove).",
+        "section 4.4, figure",
+        f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
+        _a2_a1,
+    ),
+    Claim(
+        "a1-crash",
+        "Removing vulnerable weights costs accuracy that does not come back (A1).",
+        "section 4.4",
+        f"In each setting and at each rate: A1 is less accurate than training from scratch by more than "
+        f"{100 * CRASH:g} points.",
+        _crash,
+    ),
+    Claim(
+        "gap",
+        "A3 has a smaller loss gap between members and others than A2 at r = 3 % and 5 %.",
+        "section 4.4, Table 2",
+        f"In each setting and at each rate from 3 % on: the gap is smaller by {LOSS:g} nats or more.",
+        _gap,
+    ),
+    Claim(
+        "a3-scratch",
+        "A3 has a lower test loss than training from scratch with the same objective.",
+        "section 4.4, Table 2",
+        f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
+        _scratch,
+    ),
+    _mask_claim("Random mask", "as many weights drawn by chance"),
+    _mask_claim("Magnitude mask", "the largest weights"),
+    _mask_claim("Learnability mask", "those that matter most for accuracy"),
+    Claim(
+        "rewinding",
+        "Rewinding serves better than fine-tuning alone.",
+        "implied by section 4; a control that the paper lacks",
+        f"In each setting: against r = 0, LiRA's AUC is lower by {AUC:g} or more, {AS_ACCURATE}.",
+        _against(NO_REWINDING),
+    ),
+    Claim(
+        "location-not-value",
+        "What matters of a critical weight is its place, not its value.",
+        "sections 1 and 4.4, hypothesis",
+        f"In each setting: with a new draw in place of the initial values, accuracy is not lower by more than "
+        f"{100 * POINTS:g} points and the test loss not higher by more than {LOSS:g} nats.",
+        _place,
+    ),
+    Claim(
+        "pruned",
+        "A network of which 85 % was pruned learns as well from its initial values; cut without training it does not.",
+        "section 4.4, figure 4 (M1, M2, M3)",
+        f"In each setting: M2 is not less accurate than M1 by more than {100 * POINTS:g} points, and is more accurate "
+        f"than M3 by {100 * POINTS:g} points or more.",
+        _pruned,
+    ),
+)

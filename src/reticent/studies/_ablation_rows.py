@@ -1,0 +1,26 @@
+"""The rows of `cwrf-ablation`, as its tables, claims and figures name them."""
+
+SCRATCH = "From scratch"
+VARIANTS = {"A1": "remove", "A2": "rewind-train-vulnerable", "A3": "cwrf"}
+"""Variant -> CWRF's option."""
+CONTROLS = {
+    "Random mask": ("mask=random", "A3 with as many weights, drawn by chance"),
+    "Magnitude mask": ("mask=magnitude", "A3 with the weights of the largest absolute values"),
+    "Learnability mask": ("mask=learnability", "A3 with the weights of the largest learnability scores"),
+    "Fresh values": ("value=fresh", "A3 with a new draw in place of the initial values"),
+}
+"""Row -> CWRF's option, and what it is."""
+NO_REWINDING = "r = 0"
+
+
+def named(variant: str, rate: float) -> str:
+    """Name a row.
+
+    Args:
+        variant: A1, A2 or A3.
+        rate: the share of weights that is rewound.
+
+    Returns:
+        For example ``A3, r = 1 %``.
+    """
+    return f"{variant}, r = {100 * rate:g} %"

@@ -1,0 +1,86 @@
+"""What `cwrf-entanglement` asks of one trained network: two scores of each weight, and how they agree."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reticent.locate.agree import agreement, pairs, total
+from reticent.locate.kinds import KINDS, kinds
+from reticent.locate.top import jaccard, top
+from reticent.locate.weights import Scoring, score
+from reticent.population.worker import Made, Maker
+from reticent.store import Store
+
+NAMES = dict(zip(KINDS, ("Conv", "Att+MLP", "Linear", "Norm", "Embedding", "Other"), strict=True))
+"""Kind of layer -> name in the paper's table."""
+ALL = "All"
+RATES = (0.001, 0.01, 0.05)
+BINS = 26
+"""Of each axis of a cloud."""
+Numbers = dict[tuple[str, str], float]
+
+
+def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers, dict[str, Any]]:
+    """Score a network's weights and compare.
+
+    Args:
+        maker: of its population.
+        store: where it is.
+        made: the network.
+        draw: also count the weights for a picture.
+
+    Returns:
+        Numbers by row and metric, and the clouds by row.
+    """
+    population = maker.population
+    network, materials = maker.network(made), maker.materials(made.model)
+    streams = population.streams(made.model).child("locate")
+    run = store.find(made.training)
+    assert run is not None  # it is in use
+    initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
+    usual = Scoring()
+    vulnerability, learnability, unlearning = (
+        score(network, initial, materials, usual.replace(weight=weight), streams, population.recipe)
+        for weight in (usual.weight, 0.0, 1.0)
+    )
+    groups: dict[str, list[str]] = {ALL: list(vulnerability)}
+    for name, kind in kinds(network).items():
+        if name in vulnerability:
+            groups.setdefault(NAMES[kind], []).append(name)
+    groups = {name: groups[name] for name in (ALL, *NAMES.values()) if name in groups}
+    size = sum(value.numel() for value in vulnerability.values())
+    sums = [total(one, list(one)) for one in (vulnerability, learnability)]
+    numbers: Numbers = {}
+    clouds: dict[str, Any] = {}
+    for row, names in groups.items():
+        numbers[row, "proportion"] = sum(vulnerability[name].numel() for name in names) / size
+        numbers[row, "vulnerability"] = total(vulnerability, names) / max(sums[0], 1e-300)
+        found = agreement(learnability, vulnerability, names)
+        alone = agreement(learnability, unlearning, names)
+        several = {"pearson": found.pearson, "log_pearson": found.log_pearson, "spearman": found.spearman}
+        several |= {"pearson_alone": alone.pearson, "spearman_alone": alone.spearman}
+        numbers |= {(row, metric): value for metric, value in several.items() if value is not None}
+        if draw:
+            clouds[row] = _cloud(learnability, vulnerability, names)
+    for rate in RATES:
+        mask, other = top(vulnerability, rate), top(learnability, rate)
+        row = f"Top {100 * rate:g} %"
+        numbers[row, "proportion"] = rate
+        numbers[row, "vulnerability"] = total(vulnerability, list(vulnerability), mask) / max(sums[0], 1e-300)
+        numbers[row, "overlap"] = jaccard(mask, other)
+    return numbers, clouds
+
+
+def _cloud(learnability: Mapping[str, Tensor], vulnerability: Mapping[str, Tensor], names: list[str]) -> Any:
+    """Count weights by the decimal logarithms of both scores, each as a share of its largest."""
+    both = [np.concatenate(side) for side in zip(*pairs(learnability, vulnerability, names), strict=True)]
+    logs = [np.log10(np.maximum(side / max(float(side.max(initial=0.0)), 1e-300), 1e-8)) for side in both]
+    counts, xs, ys = np.histogram2d(logs[0], logs[1], bins=BINS, range=[[-8.0, 0.0], [-8.0, 0.0]])
+    centres = [(edges[1:] + edges[:-1]) / 2 for edges in (xs, ys)]
+    return [
+        [round(float(centres[0][i]), 3), round(float(centres[1][j]), 3), int(counts[i, j])]
+        for i, j in np.argwhere(counts)
+    ]

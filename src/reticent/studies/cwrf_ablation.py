@@ -1,0 +1,139 @@
+"""Is it right to rewind the vulnerable weights and train the others, and does it matter which weights those are?
+
+Paper: Fang and Kim (2026), "Learnability and privacy vulnerability are entangled in a few critical weights", ICLR,
+section 4.4, its figure of A1, A2 and A3 and Table 2. The controls are not the paper's: other masks of the same size, a
+new draw in place of the initial values, and fine-tuning without rewinding.
+"""
+
+from typing import Any
+
+from reticent.studies._ablation_claims import CLAIMS
+from reticent.studies._ablation_figures import PUBLISHED, drawn
+from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
+from reticent.studies.base import Column, Found, Scale, Setting, Study
+from reticent.studies.bench import Bench
+from reticent.studies.location import PRUNED, located
+from reticent.studies.measured import Contrast, Measured, collect, measure
+from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, LOCATION, LOST
+
+ABOUT = {
+    "A1": "vulnerable weights held at zero, the others trained",
+    "A2": "vulnerable weights rewound and trained, the others held",
+    "A3": "CWRF: vulnerable weights rewound and held, the others trained",
+}
+
+
+def _defense(options: str) -> str:
+    return f"cwrf:{options}+relaxloss"
+
+
+def _recipes(bench: Bench) -> dict[str, tuple[str, str]]:
+    """List what is trained: by row, its defense and a word on it."""
+    rate = bench.options["rate"]
+    rows = {SCRATCH: ("relaxloss", "RelaxLoss alone")}
+    for one in bench.options["rates"]:
+        for variant, option in VARIANTS.items():
+            rows[named(variant, one)] = (_defense(f"rate={one},variant={option}"), ABOUT[variant])
+    for name, (option, about) in CONTROLS.items():
+        rows[name] = (_defense(f"rate={rate},{option}"), f"{about}; r = {100 * rate:g} %")
+    rows[NO_REWINDING] = (_defense("rate=0"), "fine-tuned as long, nothing rewound or held")
+    return rows
+
+
+def _contrasts(bench: Bench) -> dict[str, Contrast]:
+    """Name the differences that claims and the page ask for."""
+    made: dict[str, Contrast] = {}
+    for rate in bench.options["rates"]:
+        for first, second in (("A3", "A2"), ("A2", "A1")):
+            made[f"{first} - {second}, {rate:g}"] = {named(first, rate): 1.0, named(second, rate): -1.0}
+        made[f"A1 - scratch, {rate:g}"] = {named("A1", rate): 1.0, SCRATCH: -1.0}
+        made[f"A3 - scratch, {rate:g}"] = {named("A3", rate): 1.0, SCRATCH: -1.0}
+    ours = named("A3", bench.options["rate"])
+    made |= {f"A3 - {name}": {ours: 1.0, name: -1.0} for name in (*CONTROLS, NO_REWINDING)}
+    return made
+
+
+def measured(bench: Bench) -> Found:
+    """Measure one setting with one seed.
+
+    Args:
+        bench: setting and seed.
+
+    Returns:
+        Its numbers.
+    """
+    recipes = _recipes(bench)
+    jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
+    rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+    found = collect(rows, _contrasts(bench))
+    if bench.options.get("located"):
+        located(bench, found)
+    return found
+
+
+COLUMNS = (
+    Column("accuracy", "Accuracy, non-members", "share"),
+    Column("loss_members", "Loss, members"),
+    Column("loss", "Loss, non-members"),
+    Column("gap", "Loss gap"),
+    Column("auc_lira", "LiRA AUC"),
+    Column("tpr_lira", "LiRA TPR", "share"),
+    Column("auc_rmia", "RMIA AUC"),
+    Column("seconds", "Seconds a model", "seconds"),
+)
+
+
+ALL = (0.001, 0.01, 0.03, 0.05)
+OPTIONS: dict[str, Any] = {"rates": ALL, "rate": 0.01, "fpr": 0.01, "located": 4}
+SCALES = {
+    "tiny": Scale(
+        (
+            Setting(
+                "location30",
+                "MLP on 2,000 records of Location30",
+                LOCATION | {"models": 8, "records": 2000},
+                OPTIONS | {"rates": (0.01, 0.05)},
+                "ResNet18",
+            ),
+        ),
+        1,
+        "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
+    ),
+    "small": Scale(
+        (
+            Setting("location30", "MLP on Location30", LOCATION | {"models": 16}, OPTIONS, "ResNet18"),
+            Setting(
+                "cifar10",
+                "CNN on 1,200 records of CIFAR-10",
+                CIFAR_SMALL | {"models": 8},
+                OPTIONS | {"rates": (0.01, 0.05)},
+                "ResNet18",
+            ),
+        ),
+        3,
+        "Location30 with 16 models a row and a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
+    ),
+    "paper": Scale(
+        (Setting("cifar10", "ResNet18 on CIFAR-10", CIFAR_PAPER | {"architecture": "resnet18"}, OPTIONS, "ResNet18"),),
+        3,
+        "CIFAR-10 with ResNet18, 100 epochs and 50 of fine-tuning, 10 models a row, 3 seeds: a day on one GPU.",
+    ),
+}
+
+STUDY = Study(
+    name="cwrf-ablation",
+    title="Should the vulnerable weights be removed, trained, or rewound and held, and does it matter which they are?",
+    paper="Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR.",
+    scales=SCALES,
+    measure=measured,
+    columns=COLUMNS,
+    claims=CLAIMS,
+    published=(PUBLISHED,),
+    draw=drawn,
+    caution=(
+        LOST,
+        "r of the controls is CWRF's default, 1 %; it was not searched, here or on other data.",
+        f"M1, M2 and M3 are judged by accuracy on {OPTIONS['located']} models a seed; {100 * PRUNED:g} % are pruned by "
+        "learnability, which the paper does not say.",
+    ),
+)

@@ -1,0 +1,205 @@
+"""Does CWRF help a defense: each with and without it, under adaptive LiRA and RMIA, at matched accuracy?
+
+Paper: Fang and Kim (2026), "Learnability and privacy vulnerability are entangled in a few critical weights", ICLR,
+Table 3. Beside each row stands its control, which the paper lacks: the undefended network, stopped early where it is as
+accurate. A recipe that costs accuracy looks private by that alone, so what is compared is how far each row lies below
+its own control.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.studies._defenses_claims import EXCESS, claims
+from reticent.studies._defenses_printed import NONE, PUBLISHED, TITLES, WITH
+from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
+from reticent.studies.bench import Bench
+from reticent.studies.measured import Contrast, Measured, collect, controls, measure
+from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, LOCATION, LOST
+
+
+def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
+    """List what is trained: by row, its defense and a word on it."""
+    rate, rows = bench.options["rate"], dict[str, tuple[str | None, str]]()
+    for name in bench.options["defenses"]:
+        plain = None if name == "none" else name
+        rows[TITLES[name.partition(":")[0]]] = (plain, "cross-entropy alone" if plain is None else name)
+        joined = f"cwrf:rate={rate:g}" + ("" if plain is None else f"+{name}")
+        rows[TITLES[name.partition(":")[0]] + WITH] = (joined, joined)
+    return rows
+
+
+def measured(bench: Bench) -> Found:
+    """Measure one setting with one seed.
+
+    Args:
+        bench: setting and seed.
+
+    Returns:
+        Its numbers.
+    """
+    recipes = _recipes(bench)
+    jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
+    rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+    matched = controls(bench, rows[0], rows[1:])
+    ours = {one.name: one for one in matched.values()}
+    stopped = [one for one in ours.values() if one is not rows[0]]
+    found = collect([*rows, *stopped], _contrasts([one.name for one in rows], matched))
+    for row in rows[1:]:
+        for metric in ("auc_lira", "auc_rmia"):
+            number = found.numbers.get((f"{row.name}, {EXCESS}", metric))
+            if number is not None:
+                found.numbers[row.name, f"excess_{metric}"] = number
+    return found
+
+
+def _contrasts(names: Sequence[str], matched: Mapping[str, Measured]) -> dict[str, Contrast]:
+    """Name the differences: each row against its control, and what CWRF adds, as it is and at matched accuracy."""
+    made: dict[str, Contrast] = {}
+    for name in names[1:]:
+        if matched[name].name != name:
+            made[f"{name}, {EXCESS}"] = {name: 1.0, matched[name].name: -1.0}
+    for name in names[::2]:
+        made[f"CWRF on {name}"] = {name + WITH: 1.0, name: -1.0}
+        weights = {name + WITH: 1.0, matched[name + WITH].name: -1.0}
+        for other, weight in ((name, -1.0), (matched[name].name if name in matched else name, 1.0)):
+            weights[other] = weights.get(other, 0.0) + weight
+        made[f"CWRF on {name}, matched"] = {row: weight for row, weight in weights.items() if weight}
+    return made
+
+
+COLUMNS = (
+    Column("accuracy", "Accuracy, non-members", "share"),
+    Column("accuracy_members", "Accuracy, members", "share"),
+    Column("auc_lira", "LiRA AUC"),
+    Column("excess_auc_lira", "LiRA AUC less its control's"),
+    Column("tpr_lira", "LiRA TPR", "share"),
+    Column("zero_lira", "LiRA TPR at 0.001 %", "share"),
+    Column("auc_rmia", "RMIA AUC"),
+    Column("excess_auc_rmia", "RMIA AUC less its control's"),
+    Column("tpr_rmia", "RMIA TPR", "share"),
+    Column("zero_rmia", "RMIA TPR at 0.001 %", "share"),
+    Column("seconds", "Seconds a model", "seconds"),
+)
+
+
+def drawn(results: Results) -> list[Plain]:
+    """Draw each defense with and without CWRF, under both attacks, and the accuracies.
+
+    Args:
+        results: all.
+
+    Returns:
+        One figure a setting.
+    """
+    figures: list[Plain] = []
+    for one in results.settings:
+        names = [TITLES[name.partition(":")[0]] for name in one.options["defenses"]]
+        panels = []
+        for metric, title, form in (
+            ("accuracy", "Accuracy on non-members", "share"),
+            ("auc_lira", "LiRA AUC", "number"),
+            ("auc_rmia", "RMIA AUC", "number"),
+            ("excess_auc_lira", "LiRA AUC less that of its control", "number"),
+        ):
+            series = []
+            for label, suffix in (("alone", ""), ("with CWRF", WITH)):
+                numbers = [results.get(one.key, name + suffix, metric) for name in names]
+                plain = [None if number is None else number.to_json() for number in numbers]
+                series.append({"label": label, "estimates": plain})
+            levels = [{"label": "as its control", "value": 0.0}] if metric.startswith("excess") else []
+            panels.append({
+                "kind": "dots",
+                "title": f"{title}, {one.label}",
+                "x": title,
+                "names": names,
+                "series": series,
+                "levels": levels,
+                "form": form,
+            })
+        figures.append({"name": one.key, "title": f"Defenses with and without CWRF, {one.label}", "panels": panels})
+    return figures
+
+
+ALL = ("none", "relaxloss", "hamp", "ccl", "past")
+OPTIONS: dict[str, Any] = {"defenses": ALL, "rate": 0.01, "fpr": 0.01}
+SCALES = {
+    "tiny": Scale(
+        (
+            Setting(
+                "location30",
+                "MLP on 2,000 records of Location30",
+                LOCATION | {"models": 8, "records": 2000},
+                OPTIONS | {"defenses": ("none", "relaxloss", "ccl")},
+                "ResNet18",
+            ),
+        ),
+        1,
+        "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
+    ),
+    "small": Scale(
+        (
+            Setting("location30", "MLP on Location30", LOCATION | {"models": 16}, OPTIONS, "ResNet18"),
+            Setting(
+                "cifar10",
+                "CNN on 1,200 records of CIFAR-10",
+                CIFAR_SMALL | {"models": 8},
+                OPTIONS | {"defenses": ("none", "relaxloss", "ccl")},
+                "ResNet18",
+            ),
+        ),
+        3,
+        "Location30 with 16 models a row, a part of CIFAR-10 with 8, 3 seeds: about an hour and a half on two cores.",
+    ),
+    "gpu": Scale(
+        (
+            Setting(
+                "cifar10",
+                "ResNet18 on 4,000 records of CIFAR-10",
+                CIFAR_PAPER
+                | {"architecture": "resnet18", "models": 8, "records": 4000, "reference": 1000, "epochs": 20},
+                OPTIONS | {"defenses": ("none", "relaxloss", "ccl")},
+                "ResNet18",
+            ),
+        ),
+        1,
+        "A part of CIFAR-10 with ResNet18, 20 epochs, 8 models a row, 1 seed: some minutes on one large GPU.",
+    ),
+    "paper": Scale(
+        (
+            Setting(
+                "resnet18",
+                "ResNet18 on CIFAR-10",
+                CIFAR_PAPER | {"architecture": "resnet18"},
+                OPTIONS | {"fpr": 0.001},
+                "ResNet18",
+            ),
+            Setting(
+                "vit",
+                "ViT on CIFAR-10",
+                CIFAR_PAPER | {"architecture": "vit"},
+                OPTIONS | {"fpr": 0.001, "defenses": (*ALL, "dpsgd:epsilon=8")},
+                "ViT",
+            ),
+        ),
+        3,
+        "CIFAR-10 with ResNet18 and ViT, 100 epochs, 10 models a row, 3 seeds: some days on one GPU.",
+    ),
+}
+
+STUDY = Study(
+    name="cwrf-defenses",
+    title="Does CWRF help a defense that it is joined to, under adaptive LiRA and RMIA, at matched accuracy?",
+    paper="Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR.",
+    scales=SCALES,
+    measure=measured,
+    columns=COLUMNS,
+    claims=claims(),
+    published=PUBLISHED,
+    draw=drawn,
+    caution=(
+        LOST,
+        "r is CWRF's default, 1 %, and each defense has its own defaults; nothing was searched, here or on other data. "
+        "The paper chose r by a grid search, and does not say on which attack.",
+        f"LiRA AUC is judged at matched accuracy, by early-stopped controls; {NONE.lower()} has none but itself.",
+    ),
+)

@@ -1,0 +1,191 @@
+"""A population of a study: trained or found, attacked, and turned into measures that can be added and subtracted.
+
+All measures of one seed take the same records in the same replicate, so that differences of recipes, and differences
+of such differences, have the error that belongs to them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import seeds
+from reticent.attacks import score
+from reticent.attacks.base import Problem
+from reticent.auditing.bootstrap import affordable, bootstrap, poisson
+from reticent.auditing.roc import allowed, auc, roc
+from reticent.auditing.weighted import FIXED
+from reticent.jobs.config import Job
+from reticent.jobs.early import Stop, stopped, stops
+from reticent.population.gather import signals
+from reticent.signals.correct import correct
+from reticent.signals.matrix import log_probability
+from reticent.studies.base import Found
+from reticent.studies.bench import Bench
+from reticent.studies.numbers import Estimate, Floats, Measure, combined
+
+Bools = NDArray[np.bool_]
+Contrast = Mapping[str, float]
+"""Weights by row."""
+COSTS = ("seconds", "peak_memory_bytes")
+"""Of making one model, the mean over models."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One recipe with one seed.
+
+    Attributes:
+        name: of the row.
+        about: a word on what it is.
+        job: what was trained.
+        measures: by metric: ``accuracy`` and ``loss`` of non-members, ``accuracy_members`` and ``loss_members``,
+            ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and ``tpr_NAME`` at the rate asked for.
+        facts: one mapping a model.
+    """
+
+    name: str
+    about: str
+    job: Job
+    measures: Mapping[str, Measure]
+    facts: Sequence[Mapping[str, Any]]
+
+    @property
+    def accuracy(self) -> float:
+        """Mean accuracy on non-members."""
+        return float(self.measures["accuracy"].observed.mean())
+
+    def cost(self, fact: str) -> Estimate | None:
+        """Average what making a model took.
+
+        Args:
+            fact: ``seconds`` or ``peak_memory_bytes``.
+
+        Returns:
+            The mean over models; None where it is not known of all.
+        """
+        known = [one.get(fact) for one in self.facts]
+        return None if None in known else Estimate.over(float(one) for one in known if one is not None)
+
+
+def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
+    """Train or find a population, attack every model of it, and measure.
+
+    Args:
+        bench: setting and seed.
+        name: of the row.
+        job: what to train.
+        about: a word on what it is.
+
+    Returns:
+        The measures.
+    """
+    bench.tell(f"{bench.setting.label}, seed {bench.seed}: {name}")
+    with bench.made(job) as (store, made):
+        seen, others = signals(job.population, store, made)
+        problem = Problem.make(seen, job.population.membership, population=others)
+        members = problem.membership.matrix[problem.targets]
+        right = correct(seen, problem.targets)
+        losses = np.empty(members.shape)
+        for block in seen.blocks():
+            losses[:, block] = -log_probability(np.asarray(seen.margins[problem.targets, block])[:, :, 0])
+        scored = {spec.method: score(spec, problem, bench.seed) for spec in job.attacks}
+    replicates = affordable(job.config.replicates, *members.shape)
+    measures = _means(right, losses, members, replicates, bench.seed)
+    rate = bench.options.get("fpr")
+    for attack, scores in scored.items():
+        measures |= _attacked(attack, scores, members, rate, replicates, bench.seed)
+    return Measured(name, about, job, measures, [one.facts for one in made])
+
+
+def _means(right: Bools, losses: Floats, members: Bools, replicates: int, seed: int) -> dict[str, Measure]:
+    """Measure accuracy and loss; all by the same record weights."""
+    weights = poisson(seeds.rng(seed, "study", "records"), (members.shape[1], replicates)).astype(np.float32)
+    found: dict[str, Measure] = {}
+    for suffix, group in (("_members", members), ("", ~members)):
+        size, counted = group.sum(axis=1), int(group.sum(axis=1).min())
+        drawn = np.maximum(group.astype(np.float32) @ weights, 1.0)
+        for name, cells in (("accuracy", right.astype(np.float32)), ("loss", losses.astype(np.float32))):
+            kept = np.where(group, cells, np.float32(0))
+            observed = kept.sum(axis=1, dtype=np.float64) / size
+            found[name + suffix] = Measure(observed, np.asarray((kept @ weights) / drawn, np.float64).T, counted)
+    inside, outside = found["loss_members"], found["loss"]
+    found["gap"] = Measure(
+        outside.observed - inside.observed, outside.values - inside.values, min(inside.counted, outside.counted)
+    )
+    return found
+
+
+def _attacked(
+    attack: str, scores: Floats, members: Bools, rate: float | None, replicates: int, seed: int
+) -> dict[str, Measure]:
+    inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
+    rates = (rate,) if rate is not None and allowed(rate, outside) >= 1 else ()
+    drawn = bootstrap(scores, members, rates, replicates, seeds.rng(seed, "study", "attacks"), oracle=False)
+    observed = auc(scores, members)
+    column = FIXED.index("auc")
+    found = {f"auc_{attack}": Measure(observed, drawn.replicated(column, observed), min(inside, outside))}
+    for i, one in enumerate(rates):
+        hits = np.array([roc(s, own).at_fpr(one).tpr for s, own in zip(scores, members, strict=True)])
+        found[f"tpr_{attack}"] = Measure(hits, drawn.replicated(len(FIXED) + i, hits), inside)
+    return found
+
+
+def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> dict[str, Measured]:
+    """Measure the early-stopped control of each row: the baseline, ended where it is as accurate.
+
+    Where to end is chosen on pilots with a membership of their own, by accuracy alone.
+
+    Args:
+        bench: setting and seed.
+        baseline: the undefended row.
+        rows: other rows.
+
+    Returns:
+        By row, its control; the baseline itself where no earlier end is closer to the row's accuracy.
+    """
+    places = stops(baseline.job, [one.accuracy for one in rows], progress=bench.progress, stage=bench.tell)
+    made: dict[float, Measured] = {}
+    found: dict[str, Measured] = {}
+    if places is None:
+        return {row.name: baseline for row in rows}
+    for row, place in zip(rows, places, strict=True):
+        if place.epochs >= place.end:
+            found[row.name] = baseline
+            continue
+        if place.epochs not in made:
+            made[place.epochs] = _stopped(bench, baseline, place)
+        found[row.name] = made[place.epochs]
+    return found
+
+
+def _stopped(bench: Bench, baseline: Measured, place: Stop) -> Measured:
+    name = f"{baseline.name}, {place.epochs:g} of {place.of} epochs"
+    job = stopped(baseline.job, place.epochs)
+    return replace(measure(bench, name, job), about="control")
+
+
+def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Found:
+    """Turn measures into the numbers of a setting and seed.
+
+    Args:
+        rows: in the order of the table.
+        contrasts: by name, weights of rows; each is measured in every metric that all its rows have.
+
+    Returns:
+        The numbers.
+    """
+    found = Found(rows={one.name: one.about for one in rows})
+    by_name = {one.name: one for one in rows}
+    for one in rows:
+        found.numbers |= {(one.name, metric): held.estimate() for metric, held in one.measures.items()}
+        costs = {fact: one.cost(fact) for fact in COSTS}
+        found.numbers |= {(one.name, fact): cost for fact, cost in costs.items() if cost is not None}
+    for name, weights in contrasts.items():
+        shared = set.intersection(*(set(by_name[row].measures) for row in weights))
+        for metric in sorted(shared):
+            parts = [(weight, by_name[row].measures[metric]) for row, weight in weights.items()]
+            found.numbers[name, metric] = combined(parts)
+    return found

@@ -1,0 +1,209 @@
+"""A number of a study: of one seed, with its error over models and records; and the same over several seeds.
+
+Seeds share the records of a data set, so their errors are not independent. Over seeds a number therefore has two
+intervals, and is judged by the wider end of each side: the mean of the seeds' own limits, which holds however much the
+seeds have in common, and from three seeds on Student's interval of the seeds' values, which holds whatever else varies.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from reticent.auditing.bootstrap import MANY, NO_SPREAD, crossed
+from reticent.auditing.intervals import Interval, degenerate, tail
+from reticent.errors import InputError
+
+Floats = NDArray[np.float64]
+CONFIDENCE = 0.95
+"""Of every interval that is shown."""
+FEW = 3
+"""Seeds from which on their spread counts."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number of one seed.
+
+    Attributes:
+        value: the number.
+        error: its standard error over models and records; 0 where it is known exactly.
+        freedom: degrees of freedom of the error.
+    """
+
+    value: float
+    error: float = 0.0
+    freedom: float = MANY
+
+    def limits(self, confidence: float = CONFIDENCE) -> Interval:
+        """Bound the number by Student's interval.
+
+        Args:
+            confidence: two-sided.
+
+        Returns:
+            Lower and upper limit.
+        """
+        alpha = tail(confidence)
+        arm = -float(stdtrit(self.freedom, alpha) if self.freedom < MANY else ndtri(alpha)) * self.error
+        return self.value - arm, self.value + arm
+
+    def to_json(self) -> list[float]:
+        """Return plain values.
+
+        Returns:
+            Value, error, degrees of freedom.
+        """
+        return [self.value, self.error, self.freedom]
+
+    @classmethod
+    def over(cls, values: Iterable[float]) -> "Estimate":
+        """Take the mean of values that are independent, such as one a model.
+
+        Args:
+            values: at least one.
+
+        Returns:
+            Their mean, with its standard error; 0 for one value.
+        """
+        array = np.asarray(list(values), np.float64)
+        if len(array) < 2:
+            return cls(float(array.mean()))
+        return cls(float(array.mean()), float(array.std(ddof=1)) / len(array) ** 0.5, len(array) - 1.0)
+
+    @classmethod
+    def between(cls, value: float, low: float, high: float, confidence: float = CONFIDENCE) -> "Estimate":
+        """Take a number whose interval is known.
+
+        Args:
+            value: the number.
+            low: lower limit.
+            high: upper limit.
+            confidence: of the interval.
+
+        Returns:
+            The estimate, with the normal error of an interval so wide.
+        """
+        return cls(value, (high - low) / 2 / -float(ndtri(tail(confidence))))
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One statistic of T targets, and what it is when records are drawn again.
+
+    Attributes:
+        observed: ``(T,)``.
+        values: ``(B, T)``, its replicates; all measures of a seed take the same records in the same replicate.
+        counted: records behind a target's value.
+    """
+
+    observed: Floats
+    values: Floats
+    counted: int
+
+    def estimate(self) -> Estimate:
+        """Take the mean over targets.
+
+        Returns:
+            It, with its error over models crossed with records.
+        """
+        return combined([(1.0, self)], low=0.0)
+
+
+def combined(parts: Sequence[tuple[float, Measure]], low: float = -1.0) -> Estimate:
+    """Add measures up, each with a weight, target by target: a difference, or a difference of differences.
+
+    What the measures share (which records are hard, which model got which half) cancels out before the error is taken.
+
+    Args:
+        parts: weights and measures of the same targets, records and replicates.
+        low: the least value that can be; 1 is the largest. It bounds a number that shows no spread.
+
+    Returns:
+        The sum.
+    """
+    observed = np.sum([weight * one.observed for weight, one in parts], axis=0)
+    values = np.sum([weight * one.values for weight, one in parts], axis=0)
+    value, found = float(observed.mean()), crossed(values, observed)
+    if found.total > NO_SPREAD:
+        return Estimate(value, found.total**0.5, found.freedom)
+    if not low <= value <= 1:
+        return Estimate(value)
+    ends = degenerate((value - low) / (1 - low), min(one.counted for _, one in parts), CONFIDENCE)
+    return Estimate.between(value, *(low + (1 - low) * end for end in ends))
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A number over seeds.
+
+    Attributes:
+        each: one estimate a seed.
+    """
+
+    each: tuple[Estimate, ...]
+
+    def __post_init__(self) -> None:
+        if not self.each:
+            raise InputError("expected a number of at least one seed, got none")
+
+    @property
+    def value(self) -> float:
+        """Mean over seeds."""
+        return math.fsum(one.value for one in self.each) / len(self.each)
+
+    def within(self, confidence: float = CONFIDENCE) -> Interval:
+        """Bound the mean as if all seeds erred together: by the mean of their limits.
+
+        Args:
+            confidence: two-sided.
+
+        Returns:
+            Lower and upper limit.
+        """
+        low, high = np.mean([one.limits(confidence) for one in self.each], axis=0)
+        return float(low), float(high)
+
+    def over_seeds(self, confidence: float = CONFIDENCE) -> Interval | None:
+        """Bound the mean by the spread of the seeds' values alone (Student).
+
+        Args:
+            confidence: two-sided.
+
+        Returns:
+            Lower and upper limit; None for fewer than `FEW` seeds.
+        """
+        if len(self.each) < FEW:
+            return None
+        return Estimate.over(one.value for one in self.each).limits(confidence)
+
+    def limits(self, confidence: float = CONFIDENCE) -> Interval:
+        """Bound the mean by the wider end of both intervals; by this a claim is judged.
+
+        Args:
+            confidence: two-sided.
+
+        Returns:
+            Lower and upper limit.
+        """
+        within, over = self.within(confidence), self.over_seeds(confidence)
+        return within if over is None else (min(within[0], over[0]), max(within[1], over[1]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values.
+
+        Returns:
+            ``mean``, ``interval`` (the wider one), ``within``, ``over_seeds`` and ``seeds``.
+        """
+        over = self.over_seeds()
+        return {
+            "mean": self.value,
+            "interval": list(self.limits()),
+            "within": list(self.within()),
+            "over_seeds": None if over is None else list(over),
+            "seeds": [one.value for one in self.each],
+        }

@@ -1,0 +1,252 @@
+"""At which stage of a network does membership begin to show, and is it where a probe's accuracy stops to grow?
+
+Paper: Fang and Kim, "Decoupling generalizability and membership privacy risks in neural networks" (PPTP, arXiv
+2602.02296), figures 1 and 8 to 11. The paper compares distributions by eye; here the first risky stage is chosen by the
+rule of `locate layers`, with its evidence. Its figures have no printed numbers: what it says of them stands in the
+claims.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.jobs.locate._layers_document import Options
+from reticent.jobs.locate.layers import run
+from reticent.studies.base import Claim, Column, Found, Plain, Results, Scale, Setting, Study
+from reticent.studies.bench import Bench
+from reticent.studies.judging import Part, better, reaches
+from reticent.studies.numbers import Estimate
+from reticent.studies.places import CIFAR, CIFAR_SMALL, DIGITS, LOCATION
+
+MARGIN, GAIN = 0.05, 0.005
+"""The effect beyond one half that is a disparity, and the smallest difference of the probe's gains that matters."""
+FIRST, LAST, LEVELS = "first stage", "last stage", "gain before the onset less gain from there on"
+HEAD = "head"
+"""The classifier, which is no stage of the paper's."""
+
+
+def measured(bench: Bench) -> Found:
+    """Measure one setting with one seed.
+
+    Args:
+        bench: setting and seed.
+
+    Returns:
+        The effect, Kolmogorov's distance and the probe's accuracy at each stage.
+    """
+    bench.tell(f"{bench.setting.label}, seed {bench.seed}: networks on all records and on halves")
+    job = bench.job(out=str(bench.work))
+    options = Options(seeds=bench.options.get("repetitions", 2), margin=MARGIN)
+    document = run(job, options, progress=bench.progress, stage=bench.tell).document
+    found, stages, test = Found(), document["stages"], document["data"]["test"]
+    for stage in stages:
+        name = stage["name"]
+        found.rows[name] = f"{stage['size']:,} numbers a record, {stage['share']:.1%} of the weights"
+        found.numbers[name, "effect"] = Estimate.between(stage["effect"]["mean"], *stage["effect"]["interval"])
+        found.numbers[name, "ks"] = Estimate(stage["ks"])
+        if stage["probe"] is not None:
+            found.numbers[name, "probe"] = _share(stage["probe"]["mean"], test)
+    body = [stage for stage in stages if stage["name"] != HEAD]
+    found.numbers[FIRST, "effect"] = found.numbers[body[0]["name"], "effect"]
+    found.numbers[LAST, "effect"] = found.numbers[body[-1]["name"], "effect"]
+    onset = document["onset"]["index"]
+    if onset is not None and 0 < onset < len(body) and body[0]["probe"] is not None:
+        levels = [1 / job.records.classes, *(stage["probe"]["mean"] for stage in body)]
+        found.numbers[LEVELS, "probe"] = levelling(levels, onset, test)
+    found.series = {"stages": [_drawn(stage) for stage in stages], "onset": document["onset"]["stage"]}
+    found.notes = [f"seed {bench.seed}: {document['sentence']}", *document["detail"]]
+    return found
+
+
+def _share(value: float, records: int) -> Estimate:
+    """Take a share of records, with its binomial error; one that is 0 or 1 errs as if one record were otherwise."""
+    kept = min(max(value, 1 / records), 1 - 1 / records)
+    return Estimate(value, (kept * (1 - kept) / records) ** 0.5)
+
+
+def levelling(levels: Sequence[float], onset: int, records: int) -> Estimate:
+    """Compare how much the probe gains a stage before the onset and from it on.
+
+    Args:
+        levels: chance, then the probe's accuracy at each stage.
+        onset: index of the first risky stage, at least 1.
+        records: test records behind each accuracy; the stages' errors are taken as independent, which is too wide.
+
+    Returns:
+        The mean gain of the stages before, less that of the others.
+    """
+    before, last = levels[onset], levels[-1]
+    after = len(levels) - 1 - onset
+    value = (before - levels[0]) / onset - (last - before) / after
+    errors = _share(before, records).error * (1 / onset + 1 / after), _share(last, records).error / after
+    return Estimate(value, (errors[0] ** 2 + errors[1] ** 2) ** 0.5)
+
+
+def _drawn(stage: Mapping[str, Any]) -> dict[str, Any]:
+    distances = stage["distances"]
+    return {"name": stage["name"], **{key: distances[key] for key in ("edges", "both", "one")}}
+
+
+def _early(results: Results) -> list[Part]:
+    return [
+        reaches(f"effect, first stage, {one.label}", results.get(one.key, FIRST, "effect"), 0.5 + MARGIN, lower=True)
+        for one in results.settings
+    ]
+
+
+def _late(results: Results) -> list[Part]:
+    return [
+        reaches(
+            f"effect, last stage before the classifier, {one.label}", results.get(one.key, LAST, "effect"), 0.5 + MARGIN
+        )
+        for one in results.settings
+    ]
+
+
+def _levels(results: Results) -> list[Part]:
+    return [
+        better(f"probe, {LEVELS}, {one.label}", results.get(one.key, LEVELS, "probe"), GAIN, metric="points")
+        for one in results.settings
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "early-safe",
+        "Early stages carry no trace of membership.",
+        "section 3.3, Figures 1 and 9 to 11",
+        f"In each setting: the effect of the first stage is below {0.5 + MARGIN:g}, where 0.5 is no trace.",
+        _early,
+    ),
+    Claim(
+        "late-risky",
+        "Late stages do.",
+        "section 3.3, Figures 1 and 9 to 11",
+        f"In each setting: the effect of the last stage before the classifier is above {0.5 + MARGIN:g}.",
+        _late,
+    ),
+    Claim(
+        "levels-off",
+        "Membership begins to show where a probe's accuracy stops to grow with the stage.",
+        "section 3.3, Figure 8",
+        f"In each setting in which every seed has an onset after the first stage: a stage before it adds more to the "
+        f"probe's accuracy than one from it on, by {100 * GAIN:g} points or more; else it can't be told.",
+        _levels,
+    ),
+)
+
+COLUMNS = (
+    Column("effect", "Effect (0.5: no trace)"),
+    Column("ks", "Kolmogorov's distance"),
+    Column("probe", "Probe's accuracy", "share"),
+)
+
+
+def drawn(results: Results) -> Sequence[Plain]:
+    """Draw effect and probe by stage, and the distances at each stage.
+
+    Args:
+        results: all.
+
+    Returns:
+        Two figures a setting.
+    """
+    figures: list[Plain] = []
+    for one in results.settings:
+        names = list(results.rows(one.key))
+        panels = []
+        for metric, title, form in (("effect", "Effect", "number"), ("probe", "Probe's accuracy", "share")):
+            numbers = [results.get(one.key, name, metric) for name in names]
+            plain = [None if number is None else number.to_json() for number in numbers]
+            levels = [{"label": "no trace", "value": 0.5}] if metric == "effect" else []
+            panels.append({
+                "kind": "lines",
+                "title": f"{title} by stage, {one.label}",
+                "y": title.lower(),
+                "form": form,
+                "ticks": names,
+                "series": [{"label": title, "x": list(range(len(names))), "estimates": plain}],
+                "levels": levels,
+            })
+        figures.append({"name": one.key, "title": f"Where membership begins to show, {one.label}", "panels": panels})
+        figures += [_distances(one, stages) for stages in results.series(one.key, "stages")[:1]]
+    return figures
+
+
+def _distances(setting: Setting, stages: Sequence[Plain]) -> Plain:
+    panels = [
+        {
+            "kind": "density",
+            "title": f"{stage['name']}, {setting.label}",
+            "x": "normalised distance of feature maps",
+            "edges": stage["edges"],
+            "series": [
+                {"label": "seen by both", "heights": _shares(stage["both"])},
+                {"label": "seen by one", "heights": _shares(stage["one"])},
+            ],
+        }
+        for stage in stages
+    ]
+    title = f"Distances between a network on all records and one on half, {setting.label} (first seed)"
+    return {"name": f"{setting.key}-distances", "title": title, "panels": panels}
+
+
+def _shares(counts: Sequence[int]) -> list[float]:
+    total = max(1, sum(counts))
+    return [count / total for count in counts]
+
+
+TINY_IMAGES: dict[str, Any] = CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
+SCALES = {
+    "tiny": Scale(
+        (
+            Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn"}),
+            Setting("mlp", "MLP on 2,000 records of Location30", LOCATION | {"records": 2000}),
+        ),
+        1,
+        "Digits as pictures and a part of Location30; 6 networks of each kind, 1 seed: a minute or two.",
+    ),
+    "small": Scale(
+        (
+            Setting(
+                "resnet20",
+                "ResNet20 on 1,200 records of CIFAR-10",
+                CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}},
+            ),
+            Setting("cnn", "CNN on 1,200 records of CIFAR-10", CIFAR_SMALL),
+            Setting("mlp", "MLP on Location30", LOCATION),
+        ),
+        3,
+        "A part of CIFAR-10 and Location30; 6 networks of each kind a seed, 3 seeds: about an hour on two cores.",
+    ),
+    "paper": Scale(
+        tuple(
+            Setting(name, f"{label} on TinyImageNet", TINY_IMAGES | {"architecture": architecture})
+            for name, label, architecture in (
+                ("resnet18", "ResNet18", "resnet18"),
+                ("resnet152", "ResNet152", "resnet152"),
+                ("vgg11", "VGG11", "vgg11"),
+                ("vgg19", "VGG19", "vgg19"),
+                ("atm-xt", "ATM-XT", "atm"),
+            )
+        ),
+        3,
+        "TinyImageNet with augmentation, 100 epochs, five architectures, 3 seeds: days on one GPU.",
+    ),
+}
+
+STUDY = Study(
+    name="pptp-disparity",
+    title="At which stage does membership begin to show, and is it where a probe's accuracy stops to grow?",
+    paper="Fang and Kim, Decoupling generalizability and membership privacy risks in neural networks (PPTP), arXiv "
+    "2602.02296.",
+    scales=SCALES,
+    measure=measured,
+    columns=COLUMNS,
+    claims=CLAIMS,
+    draw=drawn,
+    caution=(
+        "The paper prints no number of these figures and names no optimizer, epochs or kind of probe: what it says is "
+        "judged, not its values.",
+        "A stage's effect says that its maps differ, not what an attack on the network's answers would find.",
+    ),
+)

@@ -1,0 +1,147 @@
+"""The document of a study: ``study.json``, from its description and what was measured."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.data.records import Records
+from reticent.studies.base import Claim, Column, Plain, Published, Results, Scale, Setting, Study
+from reticent.studies.judging import NOT, OPEN, REPRODUCED, verdict
+from reticent.studies.numbers import CONFIDENCE, FEW
+
+SCHEMA = "reticent.study/1"
+
+
+def assemble(study: Study, scale: str, given: Scale, results: Results, data: Mapping[str, Records]) -> dict[str, Any]:
+    """Put a study's document together, in the order of ``docs/schema.md``.
+
+    Args:
+        study: its description.
+        scale: name of the scale.
+        given: what of it ran.
+        results: what was measured.
+        data: the records of each setting.
+
+    Returns:
+        Plain values.
+    """
+    claims = [_claim(one, results) for one in study.claims]
+    return {
+        "schema": SCHEMA,
+        "study": study.name,
+        "title": study.title,
+        "paper": study.paper,
+        "scale": {"name": scale, "seeds": given.seeds, "about": given.about},
+        "confidence": CONFIDENCE,
+        "sentence": sentence(study.name, scale, claims),
+        "claims": claims,
+        "tables": [_table(study, one, results) for one in given.settings],
+        "figures": [_figure(study, one) for one in study.draw(results)],
+        "published": [_published(study, one) for one in study.published],
+        "settings": [_setting(one, data[one.key]) for one in given.settings],
+        "cannot_say": _limits(study, given, results),
+    }
+
+
+def sentence(name: str, scale: str, claims: Sequence[Plain]) -> str:
+    """Count the verdicts in one sentence.
+
+    Args:
+        name: of the study.
+        scale: its name.
+        claims: with verdicts.
+
+    Returns:
+        The sentence.
+    """
+    counted = Counter(claim["verdict"] for claim in claims)
+    total = len(claims)
+    said = [
+        f"{counted[REPRODUCED]} of {total} claims {'is' if counted[REPRODUCED] == 1 else 'are'} reproduced",
+        f"{counted[NOT]} {'is' if counted[NOT] == 1 else 'are'} not",
+        f"{counted[OPEN]} can't be told",
+    ]
+    return f"{name} at scale {scale}: {said[0]}, {said[1]}, and {said[2]} at this scale."
+
+
+def _claim(claim: Claim, results: Results) -> dict[str, Any]:
+    parts = list(claim.parts(results))
+    return {
+        "key": claim.key,
+        "text": claim.text,
+        "source": claim.source,
+        "rule": claim.rule,
+        "verdict": verdict(parts),
+        "parts": [part.to_json(len(parts)) for part in parts],
+    }
+
+
+def _table(study: Study, setting: Setting, results: Results) -> dict[str, Any]:
+    printed = [one for one in study.published if one.group == setting.beside]
+    rows = []
+    for name, about in results.rows(setting.key).items():
+        numbers = {column.metric: results.get(setting.key, name, column.metric) for column in study.columns}
+        paper: dict[str, Any] = {}
+        for one in printed:
+            paper |= _entries(one.rows.get(name, {}))
+        rows.append({
+            "name": name,
+            "about": about,
+            "values": {key: None if one is None else one.to_json() for key, one in numbers.items()},
+            "paper": paper or None,
+        })
+    return {
+        "title": setting.label,
+        "setting": setting.key,
+        "columns": [_column(column) for column in study.columns],
+        "rows": rows,
+    }
+
+
+def _column(column: Column) -> dict[str, str]:
+    return {"key": column.metric, "label": column.label, "form": column.form}
+
+
+def _entries(values: Mapping[str, tuple[float, float | None]]) -> dict[str, Any]:
+    return {key: {"value": value, "std": std} for key, (value, std) in values.items()}
+
+
+def _published(study: Study, one: Published) -> dict[str, Any]:
+    there = {metric for values in one.rows.values() for metric in values}
+    return {
+        "title": f"{one.reference}, {one.group}",
+        "note": one.note,
+        "columns": [_column(column) for column in study.columns if column.metric in there],
+        "rows": {name: _entries(values) for name, values in one.rows.items()},
+        "remarks": [{"row": row, "column": column, "text": text} for (row, column), text in one.remarks.items()],
+    }
+
+
+def _figure(study: Study, figure: Plain) -> dict[str, Any]:
+    name = f"{study.name}-{figure['name']}"
+    return {**figure, "name": name, "svg": f"{name}.svg", "png": f"{name}.png"}
+
+
+def _setting(setting: Setting, records: Records) -> dict[str, Any]:
+    facts = {
+        "data": records.name,
+        "records in the data set": len(records),
+        "classes": records.classes,
+        **{key: value for key, value in setting.base.items() if key != "dataset"},
+        **setting.options,
+    }
+    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in facts.items()}
+    return {"key": setting.key, "label": setting.label, "digest": records.digest, "facts": plain}
+
+
+def _limits(study: Study, given: Scale, results: Results) -> list[str]:
+    said = list(study.caution)
+    if given.seeds < FEW:
+        said.append(
+            f"Seeds: {given.seeds}. How much another one would change is not part of the intervals, which hold for "
+            f"models and records; from {FEW} seeds on it is."
+        )
+    for setting in given.settings:
+        for one in results.found[setting.key]:
+            said += [f"{setting.label}: {note}" for note in one.notes if f"{setting.label}: {note}" not in said]
+    return said

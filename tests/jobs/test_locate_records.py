@@ -99,11 +99,11 @@ def test_the_table_holds_all_records(found, folder):
 
 
 def test_where_too_few_models_tell_memorisation_is_not_known(found):
-    from reticent.jobs.locate.records import _memorisation, _sentence
+    from reticent.jobs.locate._learned import memorisation, sentence
     from reticent.report.locate.records import html
 
-    assert _memorisation([]) is None
-    assert "Of none of the 120 records" in _sentence(None, 120)
+    assert memorisation([]) is None
+    assert "Of none of the 120 records" in sentence(None, 120)
     rows = [row | {"memorisation": None, "exposure": None} for row in found.rows]
     page = html(found.document | {"most_memorised": [], "most_exposed": [], "memorisation": None}, rows, {})
     assert "The memorisation of these records is not known." in page

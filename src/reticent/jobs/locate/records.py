@@ -18,6 +18,7 @@ from reticent.errors import InputError, SpecError
 from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._audited import Finished, read
+from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate._own import ATTACKING, refuse
 from reticent.jobs.measure import Measured
 from reticent.jobs.sources import Finished as HasFiles
@@ -26,7 +27,7 @@ from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.report.files import make_folder
-from reticent.report.locate.records import MEMORISED, write_records_page
+from reticent.report.locate.records import write_records_page
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -41,7 +42,6 @@ SILENT = tuple(key for key in ATTACKING if key != "group_by")
 """Keys of an audit that mean nothing here."""
 ATTACKED = ("probability", "probability_low", "probability_high")
 """What an audit says of a record by an attack, and no attack is run here."""
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,10 +205,10 @@ def _write(
         (row for row in rows if row.get("memorisation") is not None),
         key=lambda row: (-row["memorisation"], -(row.get("memorisation_soft") or 0.0), row["record"]),
     )
-    summary = _memorisation([row["memorisation"] for row in memorised])
+    summary = memorisation([row["memorisation"] for row in memorised])
     written = {
         "schema": SCHEMA,
-        "sentence": _sentence(summary, len(rows)),
+        "sentence": sentence(summary, len(rows)),
         "detail": [parts["exposure"]["sentence"]],
         "source": parts["source"],
         "exposure": parts["exposure"],
@@ -216,50 +216,12 @@ def _write(
         "most_exposed": [row for row in rows if row.get("exposure") is not None][:LISTED],
         "most_memorised": memorised[:LISTED],
         **{key: parts[key] for key in ("data", "population", "recipe")},
-        "cannot_say": [*_limits(rows), *said],
+        "cannot_say": [*limits(rows), *said],
         "environment": parts["environment"],
     }
     shown = {row["record"] for row in [*rows[:PICTURES], *memorised[:PICTURES]]}
     files = write_records_page(out, written, rows, _thumbnails(records, shown))
     return LocatedRecords(written, rows, files)
-
-
-def _memorisation(values: Sequence[float]) -> dict[str, Any] | None:
-    """Summarise the memorisation of all records that have one."""
-    if not values:
-        return None
-    array = np.asarray(values, np.float64)
-    low, half, high = np.quantile(array, (0.05, 0.5, 0.95)).tolist()
-    return {
-        "records": len(values),
-        "mean": float(array.mean()),
-        "quantiles": {"0.05": low, "0.5": half, "0.95": high},
-        "memorised": int(np.count_nonzero(array >= MEMORISED)),
-        "threshold": MEMORISED,
-    }
-
-
-def _sentence(summary: Mapping[str, Any] | None, records: int) -> str:
-    if summary is None:
-        return f"Of none of the {records:,} records is the memorisation known: that needs models with and without it."
-    verb = "is" if summary["memorised"] == 1 else "are"
-    return (
-        f"{summary['memorised']:,} of {summary['records']:,} records {verb} learned by heart: the share of models that "
-        f"label it right is at least {100 * MEMORISED:.0f} points larger among those trained on it. The mean of all "
-        f"records is {100 * summary['mean']:.1f} points."
-    )
-
-
-def _limits(rows: Sequence[Row]) -> list[str]:
-    models = max((row.get("models_in") or 0) + (row.get("models_out") or 0) for row in rows)
-    return [
-        f"Each number comes from {models} models at most, and has the standard error beside it. The records at the top "
-        "of a list look worse than they are, since chance helped to put them there.",
-        "A record that is not learned by heart may still be found by an attack: exposure says by how much models with "
-        "the record differ from those without it, whether or not the label changes.",
-        "Records that stand in the data twice protect each other's numbers: a model without one copy may have the "
-        "other.",
-    ]
 
 
 def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:

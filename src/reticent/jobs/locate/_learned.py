@@ -1,0 +1,70 @@
+"""What ``records.json`` says of all records together: how many are learned by heart."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from reticent.report.locate.records import MEMORISED
+
+
+def memorisation(values: Sequence[float]) -> dict[str, Any] | None:
+    """Summarise the memorisation of all records that have one.
+
+    Args:
+        values: from -1 to 1.
+
+    Returns:
+        The ``memorisation`` of ``records.json``; None where there are none.
+    """
+    if not values:
+        return None
+    array = np.asarray(values, np.float64)
+    low, half, high = np.quantile(array, (0.05, 0.5, 0.95)).tolist()
+    return {
+        "records": len(values),
+        "mean": float(array.mean()),
+        "quantiles": {"0.05": low, "0.5": half, "0.95": high},
+        "memorised": int(np.count_nonzero(array >= MEMORISED)),
+        "threshold": MEMORISED,
+    }
+
+
+def sentence(summary: Mapping[str, Any] | None, records: int) -> str:
+    """Say how many records are learned by heart.
+
+    Args:
+        summary: from `memorisation`.
+        records: how many there are.
+
+    Returns:
+        The sentence.
+    """
+    if summary is None:
+        return f"Of none of the {records:,} records is the memorisation known: that needs models with and without it."
+    verb = "is" if summary["memorised"] == 1 else "are"
+    return (
+        f"{summary['memorised']:,} of {summary['records']:,} records {verb} learned by heart: the share of models that "
+        f"label it right is at least {100 * MEMORISED:.0f} points larger among those trained on it. The mean of all "
+        f"records is {100 * summary['mean']:.1f} points."
+    )
+
+
+def limits(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say what the numbers of single records cannot say.
+
+    Args:
+        rows: one mapping a record.
+
+    Returns:
+        Sentences.
+    """
+    models = max((row.get("models_in") or 0) + (row.get("models_out") or 0) for row in rows)
+    return [
+        f"Each number comes from {models} models at most, and has the standard error beside it. The records at the top "
+        "of a list look worse than they are, since chance helped to put them there.",
+        "A record that is not learned by heart may still be found by an attack: exposure says by how much models with "
+        "the record differ from those without it, whether or not the label changes.",
+        "Records that stand in the data twice protect each other's numbers: a model without one copy may have the "
+        "other.",
+    ]

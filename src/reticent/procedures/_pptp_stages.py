@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """The stage is measured."""
+NONE = "no stage was found risky, so that nothing was frozen: the whole network was set back and trained again."
+HEAD_ALONE = (
+    "nothing but the classifier was trained again, which Fang and Kim found not to take much from what tells members "
+    "apart."
+)
 NUMBERED = re.compile(r"stage \d+")
 """Names of stages that a network numbers itself."""
 
@@ -85,17 +90,12 @@ def chosen(shown: Sequence[Stage], spec: "PPTP", measure: Callable[[], Onset]) -
         The choice; where no stage is found risky, all are trained again, and a notice says so.
     """
     names = tuple(one.name for one in shown)
-    further = spec.boundary == "frozen"
-    if spec.stage != AUTO:
-        given = place(names, spec.stage) + further
-        return Choice(names, min(given, len(names) - 1), None, tuple(_said(names, given)))
-    onset = measure()
-    if onset.index is None:
-        said = f"pptp: {onset.sentence} So nothing was frozen: the whole network was set back and trained again."
-        return Choice(names, 0, onset, (*onset.warnings, said))
-    index = onset.index + further
-    told = _said(names, index) if further else []
-    return Choice(names, min(index, len(names) - 1), onset, (*onset.warnings, *told))
+    onset = measure() if spec.stage == AUTO else None
+    found = place(names, spec.stage) if onset is None else onset.index
+    first = 0 if found is None else found + (spec.boundary == "frozen")
+    said = NONE if found is None else _odd(first, len(names) - 1)
+    lead = "pptp" if onset is None else "pptp, in models of which this was measured"
+    return Choice(names, min(first, len(names) - 1), onset, (f"{lead}: {said}",) if said else ())
 
 
 def place(names: Sequence[str], stage: int | str) -> int:
@@ -131,16 +131,13 @@ def _all(known: Sequence[str]) -> str:
     return f"the network's stages are {', '.join(known)}"
 
 
-def _said(names: Sequence[str], first: int) -> list[str]:
-    """Say what is odd about a choice."""
-    if first >= len(names):
-        return ["pptp: stage: the last stage would stay too, and nothing be trained: the classifier was trained again."]
-    if first == len(names) - 1 and first:
-        return [
-            f"pptp: only {names[first]}, the classifier, was trained again, which Fang and Kim found not to take much "
-            "from what tells members apart."
-        ]
-    return [] if first else ["pptp: the first stage was chosen, so nothing was frozen."]
+def _odd(first: int, last: int) -> str:
+    """Say what is odd about a choice, in words that are the same for all models."""
+    if first > last:
+        return f"the last stage would stay too, and nothing be trained again: {HEAD_ALONE}"
+    if first == last and first:
+        return HEAD_ALONE
+    return "" if first else "no stage comes before the first that is trained again, so that nothing was frozen."
 
 
 def started(

@@ -122,7 +122,7 @@ def test_at_rate_zero_statistics_that_are_kept_are_those_of_plain_fine_tuning():
 
 
 def test_at_rate_zero_dpsgd_is_dpsgd_from_the_trained_weights():
-    inner = DPSGD(noise=0.5)
+    inner = DPSGD(noise=0.5, accountant="rdp")
     recipe = using(SMALL.replace(objective=Recipe().objective), rate=0.0, inner=inner)
     given = materials(noise())
     then = replace(given, start=Start(snapshot(plain(recipe, given).model)))
@@ -148,7 +148,7 @@ def test_at_rate_one_the_model_is_the_untrained_one(recipe):
 @pytest.mark.parametrize("mask", ["vulnerability", "random"])
 def test_exactly_k_weights_are_rewound(mask, scope):
     given = materials(noise())
-    for rate in (0.001, 0.013, 0.35, 0.5, 0.999):
+    for rate in (0.001, 0.013, 0.5):
         made = train(using(SMALL.replace(epochs=1), mask=mask, scope=scope, rate=rate, tuning_epochs=1), given, STREAMS)
         sizes = [8 * 6 + 8, 8 * 3 + 3]
         expected = round(rate * sum(sizes)) if scope == "global" else sum(round(rate * size) for size in sizes)
@@ -163,12 +163,13 @@ def test_exactly_k_weights_are_rewound(mask, scope):
 STEPS = {
     **{name: (options, Plain()) for name, options in OPTIMIZERS.items()},
     "clipped": ({"clip_norm": 0.05, "weight_decay": 0.05}, Plain()),
-    "dpsgd": ({"objective": Recipe().objective, "weight_decay": 0.05}, DPSGD(noise=1.0)),
+    "dpsgd": ({"objective": Recipe().objective, "weight_decay": 0.05}, DPSGD(noise=1.0, accountant="rdp")),
 }
 
 
-@pytest.mark.parametrize("case", STEPS)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    ("case", "variant"), [*((c, "cwrf") for c in STEPS), *((c, v) for c in ("adam", "dpsgd") for v in VARIANTS[1:])]
+)
 def test_after_a_hundred_steps_what_is_held_has_its_bits_and_the_rest_moved(case, variant):
     options, inner = STEPS[case]
     recipe = using(SMALL.replace(**options), variant=variant, tuning_epochs=34, inner=inner)
@@ -478,7 +479,7 @@ def test_watched_records_are_noted_in_both_trainings():
 
 def test_dpsgd_covers_the_fine_tuning_alone_and_claims_nothing():
     given = materials(images())
-    recipe = using(PICTURES.replace(objective=Recipe().objective), inner=DPSGD(noise=0.5))
+    recipe = using(PICTURES.replace(objective=Recipe().objective), inner=DPSGD(noise=0.5, accountant="rdp"))
     made = train(recipe, given, STREAMS)
     assert "accountant" not in made.facts
     assert made.facts["notices"][0].startswith("There is no guarantee and no epsilon")
@@ -541,12 +542,22 @@ def test_what_a_later_stage_would_refuse_is_found_before_training(options, chang
         train(recipe, given, STREAMS)
 
 
+def test_a_network_without_anything_to_train_is_refused(monkeypatch):
+    monkeypatch.setattr(Run, "epoch", lambda *_: pytest.fail("it was trained"))
+    with pytest.raises(ModelError, match="nothing to train"):
+        train(SMALL.replace(architecture=Factory(factory="test_cwrf:fixed")), materials(noise()), STREAMS)
+
+
+def fixed(input_shape, classes):
+    return nn.Linear(input_shape[0], classes).requires_grad_(False)
+
+
 def test_layers_that_dpsgd_refuses_are_found_before_the_first_training(monkeypatch):
     monkeypatch.setattr(Run, "epoch", lambda *_: pytest.fail("it was trained"))
     architecture = Factory(factory="test_cwrf:instance")
     recipe = SMALL.replace(architecture=architecture, objective=Recipe().objective)
     with pytest.raises(ModelError, match="InstanceNorm"):
-        train(using(recipe, inner=DPSGD(noise=1.0)), materials(images()), STREAMS)
+        train(using(recipe, inner=DPSGD(noise=1.0, accountant="rdp")), materials(images()), STREAMS)
 
 
 def instance(input_shape, classes):
@@ -559,7 +570,7 @@ def instance(input_shape, classes):
 def test_states_of_another_network_are_named():
     given = materials(images())
     state = snapshot(untrained(PICTURES, given, STREAMS))
-    private = using(PICTURES.replace(objective=Recipe().objective), inner=DPSGD(noise=1.0))
+    private = using(PICTURES.replace(objective=Recipe().objective), inner=DPSGD(noise=1.0, accountant="rdp"))
     with pytest.raises(ModelError, match=r"the initial state is not one of .*GroupNorm from the beginning"):
         repair(state, state, private, given, STREAMS)
     with pytest.raises(ModelError, match="the trained state is not one of the recipe's network"):

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from reticent.errors import InputError, ModelError, SpecError
 from reticent.locate.kinds import KINDS, kinds
 from reticent.locate.top import Scores, top
 from reticent.locate.weights import score
+from reticent.procedures import dpsgd
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -42,19 +44,36 @@ class Marked:
         return {name: value.reshape(value.shape or (1,)) for name, value in named.items()}
 
 
-def wanted(model: nn.Module, spec: "CWRF") -> tuple[int, int]:
-    """Count the weights of a network, and how many of them are to be rewound.
+def possible(model: nn.Module, spec: "CWRF", tuning: Recipe, materials: Materials) -> None:
+    """Refuse before training what the later stages would refuse.
 
     Args:
-        model: the network.
-        spec: rate and scope.
+        model: the untrained network.
+        spec: how weights are chosen.
+        tuning: the recipe of the fine-tuning.
+        materials: the records.
 
-    Returns:
-        Both numbers, d and k; k is smaller in the end where fewer than k weights ever have a gradient.
+    Raises:
+        SpecError: too few members, nothing would be trained, or dpsgd's delta is too large.
+        InputError: there are no reference non-members.
+        ModelError: a layer has no per-record gradients, where the fine-tuning is dpsgd.
     """
+    if len(materials.members) < 2:
+        raise SpecError(f"cwrf: expected at least 2 members, to score by, got {len(materials.members)}")
+    if spec.mask == "vulnerability" and spec.weight and not len(materials.reference):
+        raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
+    if spec.inner.method == "dpsgd":
+        dpsgd.ready(tuning, materials, model)
     none = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
-    found = top(none, spec.rate, spec.scope).values() if none else ()
-    return sum(v.numel() for v in none.values()), sum(int(v.sum()) for v in found)
+    if not none:
+        raise ModelError("cwrf: the network has no parameter that asks for a gradient: there is nothing to train")
+    if spec.variant == "rewind-train-vulnerable" and not any(
+        v.any() for v in top(none, spec.rate, spec.scope).values()
+    ):
+        raise SpecError(
+            f"cwrf: rate: {spec.rate:g} of {sum(v.numel() for v in none.values())} weights rounds to none, so that "
+            "nothing would be trained: give a larger one"
+        )
 
 
 def mark(

@@ -15,14 +15,14 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BeforeValidator
 from torch import Tensor, nn
 
-from reticent.errors import InputError, ModelError, SpecError
+from reticent.errors import ModelError, SpecError
 from reticent.locate.top import Scope
 from reticent.locate.weights import Scoring
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
-from reticent.procedures import basic, dpsgd
+from reticent.procedures import basic
 from reticent.procedures._costs import Costs
-from reticent.procedures._cwrf_mask import Marked, mark, wanted
+from reticent.procedures._cwrf_mask import Marked, mark, possible
 from reticent.procedures._cwrf_rewind import accuracies, given_state, rewound, tune, unmoved
 from reticent.procedures._parts import joined, named, shortened
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot
@@ -170,7 +170,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
         raise ModelError("cwrf begins from a fresh initialisation: expected materials without a start")
     check(recipe)
     model = network(recipe, materials, streams)
-    _possible(recipe, materials, model)
+    possible(model, _spec(recipe), _tuning(recipe)[1], materials)
     initial = snapshot(model)
     first = recipe.replace(objective=CrossEntropy(), procedure=Plain())
     loss, costs = objective(first), Costs(materials.prepare.device)
@@ -210,7 +210,7 @@ def repair(
     """
     check(recipe)
     model = network(recipe, materials, streams)
-    _possible(recipe, materials, model)
+    possible(model, _spec(recipe), _tuning(recipe)[1], materials)
     initial = given_state(model, initial_state, "the initial state")
     given_state(model, model_state, "the trained state")
     costs = Costs(materials.prepare.device)
@@ -231,28 +231,6 @@ def _tuning(recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
     spec = _spec(recipe)
     shorter = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // 2))
     return basic.second(shorter, spec.inner, INNER)
-
-
-def _possible(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
-    """Refuse before training what the later stages would refuse.
-
-    Raises:
-        SpecError: too few members, or nothing would be trained.
-        InputError: there are no reference non-members.
-    """
-    spec = _spec(recipe)
-    if len(materials.members) < 2:
-        raise SpecError(f"cwrf: expected at least 2 members, to score by, got {len(materials.members)}")
-    if spec.mask == "vulnerability" and spec.weight and not len(materials.reference):
-        raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
-    if spec.inner.method == "dpsgd":
-        dpsgd.ready(_tuning(recipe)[1], materials, model)
-    weights, count = wanted(model, spec)
-    if spec.variant == "rewind-train-vulnerable" and not count:
-        raise SpecError(
-            f"cwrf: rate: {spec.rate:g} of {weights} weights rounds to none, so that nothing would be trained: give a "
-            "larger one"
-        )
 
 
 def _rewound(

@@ -55,7 +55,7 @@ class Watch(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.stage, self.most, self.ended = "start", {}, threading.Event()
+        self.stage, self.most, self.ended = "states", dict[str, int](), threading.Event()
 
     def run(self) -> None:
         """Look until it is ended."""
@@ -94,6 +94,7 @@ def main() -> int:
         start = time.perf_counter()
 
         def stage(name: str) -> None:
+            print(f"{time.perf_counter() - start:6.0f} s  {name}", flush=True)
             watch.stage = name
 
         found = reticent.locate_weights(

@@ -13,9 +13,10 @@ from reticent.errors import CorruptFileError, InputError, MissingFileError, Mode
 from reticent.jobs.config import OWN, gather, prepare
 from reticent.jobs.locate.given import member_ids
 from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
+from reticent.jobs.locate.scores import _save, read_scores
 from reticent.jobs.locate.states import fitted, read
 from reticent.jobs.using import finished
-from reticent.locate.top import jaccard, top
+from reticent.locate.top import Scores, jaccard, top
 from reticent.locate.weights import Scoring, score
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
@@ -154,7 +155,9 @@ def test_the_scores_are_those_of_score(own, own_folder):
     for row in found.document["stability"]["rows"]:
         assert row["mean"] == row["least"] == jaccard(top(first, row["rate"]), top(second, row["rate"]))
     with safe_open(found.files[1], "pt") as file:
-        assert file.metadata() == {"scores": "vulnerability", "unused": ""}
+        assert file.metadata() == {"scores": "vulnerability", "unused": "", "order": "\n".join(first)}
+    assert list(found.vulnerability) == list(first), "the network's order, not that of the names"
+    assert [row["layer"] for row in found.document["layers"]] == ["0", "1", "3"]
 
 
 def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_folder):
@@ -289,6 +292,20 @@ def test_states_are_read_without_running_code_and_brought_to_the_network(tmp_pat
 def _touched(path):
     path.touch()
     return path
+
+
+def test_scores_keep_their_order_and_the_names_of_what_is_never_taken(tmp_path):
+    given = Scores({"10": torch.ones(2), "9": torch.zeros(1), "a": torch.ones(())}, unused=["9"])
+    _save(tmp_path / "s.safetensors", given, Scoring())
+    found = read_scores(tmp_path / "s.safetensors")
+    assert list(found) == ["10", "9", "a"]
+    assert found.unused == {"9"}
+    assert all(torch.equal(value, given[name]) for name, value in found.items())
+    save_file({"w": torch.ones(2)}, tmp_path / "other.safetensors")
+    (tmp_path / "bad.safetensors").write_bytes(b"nonsense")
+    for name, error in (("none", MissingFileError), ("other", CorruptFileError), ("bad", CorruptFileError)):
+        with pytest.raises(error, match=name):
+            read_scores(tmp_path / f"{name}.safetensors")
 
 
 def made(seed=0):

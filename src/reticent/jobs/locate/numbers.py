@@ -35,10 +35,12 @@ def by_kind(vulnerability: State, learnability: State, kinds: Mapping[str, str])
     """
     everything = sum(value.numel() for value in vulnerability.values())
     whole = total(vulnerability, list(vulnerability))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for kind in ("all", *KINDS):
         names = [name for name in vulnerability if kind in {"all", kinds[name]}]
-        if names:
+        if kind != "all" and len(names) == len(vulnerability):
+            rows.append(rows[0] | {"kind": kind})
+        elif names:
             found = agreement(vulnerability, learnability, names)
             rows.append({
                 "kind": kind,

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor
 
+from reticent.errors import CorruptFileError, MissingFileError
 from reticent.jobs.locate.source import Source
 from reticent.locate._scoring import Answers, answers, run
 from reticent.locate.top import Scores, top
@@ -42,9 +44,9 @@ class Scored:
     entropy: float | None
     overlap: dict[float, list[float]]
 
-    def read(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Read both scores; from the disk, as they are used."""
-        return load_file(self.files[0]), load_file(self.files[1])
+    def read(self) -> tuple[Scores, Scores]:
+        """Read both scores from the disk."""
+        return read_scores(self.files[0]), read_scores(self.files[1])
 
 
 def scored(
@@ -98,8 +100,35 @@ def _steps(found: Scores) -> dict[str, Any]:
 
 
 def _save(path: Path, scores: Scores, scoring: Scoring) -> None:
-    about = {"scores": "learnability" if not scoring.weight else "vulnerability", "unused": "\n".join(scores.unused)}
+    what = "vulnerability" if scoring.weight else "learnability"
+    about = {"scores": what, "order": "\n".join(scores), "unused": "\n".join(sorted(scores.unused))}
     replace_bytes(path, save(dict(scores), metadata=about))
+
+
+def read_scores(path: str | Path) -> Scores:
+    """Read scores that `scored` wrote, in the network's order, which safetensors do not keep.
+
+    Args:
+        path: vulnerability.safetensors or learnability.safetensors.
+
+    Returns:
+        The scores, with the names of parameters that never had a gradient.
+
+    Raises:
+        MissingFileError: there is no such file.
+        CorruptFileError: it is no file of scores.
+    """
+    if not Path(path).is_file():
+        raise MissingFileError(f"no file {str(path)!r}: expected scores that reticent locate weights wrote")
+    try:
+        with safe_open(path, "pt") as file:
+            about = file.metadata() or {}
+            if set(about.get("order", "").split("\n")) != set(file.keys()):
+                raise CorruptFileError(f"{path}: expected scores that reticent locate weights wrote, got other tensors")
+            found = {name: file.get_tensor(name) for name in about["order"].split("\n")}
+    except (SafetensorError, OSError) as error:
+        raise CorruptFileError(f"{path}: not a safetensors file: {error}") from None
+    return Scores(found, unused=[name for name in about.get("unused", "").split("\n") if name])
 
 
 def _packed(mask: Mapping[str, Tensor]) -> list[NDArray[np.uint8]]:

@@ -12,8 +12,7 @@ from typing import Any
 
 import torch
 from numpy.typing import ArrayLike
-from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import nn
 
 from reticent.data import imported
 from reticent.data.records import Records
@@ -24,10 +23,11 @@ from reticent.jobs.locate import words
 from reticent.jobs.locate._own import ATTACKING, divided, refuse
 from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held
-from reticent.jobs.locate.scores import Scored, scored
+from reticent.jobs.locate.scores import Scored, read_scores, scored
 from reticent.jobs.locate.source import Source, of_population
 from reticent.jobs.using import using
 from reticent.locate.kinds import kinds
+from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
 from reticent.report.files import make_folder, replacing
@@ -57,14 +57,14 @@ class LocatedWeights:
         return str(self.document["sentence"])
 
     @cached_property
-    def vulnerability(self) -> dict[str, Tensor]:
-        """Privacy vulnerability, ``float32`` by parameter name; from the disk."""
-        return load_file(self.files[1])
+    def vulnerability(self) -> Scores:
+        """Privacy vulnerability, ``float32`` by parameter name; read from the disk on first use."""
+        return read_scores(self.files[1])
 
     @cached_property
-    def learnability(self) -> dict[str, Tensor]:
-        """Learnability, ``float32`` by parameter name; from the disk."""
-        return load_file(self.files[2])
+    def learnability(self) -> Scores:
+        """Learnability, ``float32`` by parameter name; read from the disk on first use."""
+        return read_scores(self.files[2])
 
 
 def locate_weights(

@@ -93,11 +93,28 @@ def test_every_line_of_the_tables_is_listed_and_told():
     assert set(listed) == {name for table in PARTS.values() for name in table} - {"function", *UNDEFENDED.values()}
     for name, one in listed.items():
         assert explained(name) == one
-        assert set(one.options) == set(PARTS[one.part][name].spec.model_fields)
+        assert set(one.options) == set(PARTS[one.part][name].spec.model_fields) - {"inner"}
         assert one.paper, name
         assert one.cost, name
     with pytest.raises(UnknownNameError, match="did you mean"):
         explained("hampp")
+
+
+def test_a_procedure_goes_into_the_second_stage_of_one_that_takes_it():
+    for text in ("cwrf:rate=0.05+dpsgd:noise=1.0+relaxloss", "relaxloss+dpsgd:noise=1.0+cwrf:rate=0.05"):
+        assert parts_of(text) == {
+            "objective": {"name": "relaxloss"},
+            "procedure": {"name": "cwrf", "rate": 0.05, "inner": {"name": "dpsgd", "noise": 1.0}},
+        }
+    parts = parts_of({"name": "cwrf+dpsgd", "noise": 1.0, "rate": 0.05})
+    assert parts["procedure"] == {"name": "cwrf", "rate": 0.05, "inner": {"name": "dpsgd", "noise": 1.0}}
+    recipe = Recipe(**chosen(None, SMALL | {"defense": "cwrf+dpsgd:noise=1.0"}).recipe)
+    job = prepare(gather(None, SMALL | {"defense": "cwrf+dpsgd:noise=1.0"}))
+    assert recipe.procedure.method == "plain"
+    assert job.population.recipe.procedure.inner.noise == 1.0
+    for text in ("dpsgd+selena", "cwrf+pptp", "cwrf+dpsgd+mist"):
+        with pytest.raises(SpecError, match="are both a way of training"):
+            parts_of(text)
 
 
 def test_no_name_stands_in_two_tables():

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic.fields import FieldInfo
 
@@ -23,6 +23,7 @@ from reticent.spec import full, toml_or_text
 from reticent.training.recipe import Recipe
 
 Options = dict[str, Any]
+Place = TypeVar("Place")
 NONE = "none"
 PARTS: dict[str, Mapping[str, Any]] = {"objective": OBJECTIVES, "procedure": PROCEDURES, "output": OUTPUTS}
 """Where the parts of a defense are looked up, and the field of the recipe that each fills."""
@@ -138,6 +139,42 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
     if INNER in chosen:
         chosen["procedure"][INNER] = chosen.pop(INNER)
     return chosen
+
+
+def with_option(text: str, key: str, value: Any) -> str:
+    """Write an option into the text of a defense, beside the one of its parts that has it.
+
+    Args:
+        text: names joined by ``+``, with or without options.
+        key: the option; ``cwrf.weight`` where several parts have one of that name.
+        value: its value; one that the text gives already is replaced.
+
+    Returns:
+        The text of the defense with the option.
+
+    Raises:
+        SpecError: none of the parts has it, or several have.
+    """
+    pieces = [piece.strip() for piece in JOIN.split(text)]
+    named = [_piece(piece) for piece in pieces]
+    owner, _, option = key.replace("-", "_").rpartition(".")
+    owner = owner.replace("_", "-")
+    methods = {i: (_part(name), name) for i, (name, _) in enumerate(named) if owner in {"", name}}
+    if owner and not methods:
+        raise SpecError(f"defense {text!r}: {key}: {owner} is no part of it: {nearest(owner, [n for n, _ in named])}")
+    place = _taker(methods, text, option, value)
+    name, options = named[place]
+    options[option] = value
+    written = ",".join(f"{key}={_written(item)}" for key, item in options.items())
+    pieces[place] = f"{name}:{written}"
+    return "+".join(pieces)
+
+
+def _written(value: Any) -> str:
+    """Write a value as `toml_or_text` reads it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"[{','.join(_written(item) for item in value)}]" if isinstance(value, (list, tuple)) else f"{value}"
 
 
 def _put(chosen: dict[str, Options], text: str, method: Options) -> None:
@@ -281,20 +318,29 @@ def _part(name: str) -> str:
     return known[name]
 
 
-def _table(part: str) -> Mapping[str, Any]:
-    return PARTS["procedure" if part == INNER else part]
-
-
 def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
     """Hand an option to the one part that has it.
 
     Raises:
         SpecError: none has it, several have it, or it is given twice.
     """
-    fields_of = {part: _table(part)[options["name"]].spec.model_fields for part, options in chosen.items()}
-    takers = [part for part, fields in fields_of.items() if key in fields]
+    methods = {part: ("procedure" if part == INNER else part, one["name"]) for part, one in chosen.items()}
+    taker = _taker(methods, text, key, value)
+    if key in chosen[taker]:
+        raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")
+    chosen[taker][key] = value
+
+
+def _taker(methods: Mapping[Place, tuple[str, str]], text: str, key: str, value: Any) -> Place:
+    """Find the one method, of those given by their part and name, that has an option.
+
+    Raises:
+        SpecError: none has it, or several have it.
+    """
+    fields_of = {place: PARTS[part][name].spec.model_fields for place, (part, name) in methods.items()}
+    takers = [place for place, fields in fields_of.items() if key in fields]
     if len(takers) > 1:
-        names = [chosen[part]["name"] for part in takers]
+        names = [methods[place][1] for place in takers]
         raise SpecError(
             f"defense {text!r}: {' and '.join(names)} both have an option {key!r}: say whose it is, "
             f"as in {names[0]}:{key}={value}"
@@ -302,9 +348,7 @@ def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
     if not takers:
         fields = [name for found in fields_of.values() for name in found]
         raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, fields)}")
-    if key in chosen[takers[0]]:
-        raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")
-    chosen[takers[0]][key] = value
+    return takers[0]
 
 
 def explained(name: str) -> Defense:

@@ -1,0 +1,72 @@
+"""``reticent search``: choose a defense's option on models that no reported audit is made of."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from reticent.cli.flags import Flags
+from reticent.errors import SpecError
+from reticent.spec import toml_or_text
+
+
+def search(
+    *,
+    over: Annotated[list[str] | None, Parameter(negative="")] = None,
+    lost: float = 0.02,
+    flags: Flags = Flags(),  # noqa: B008
+) -> None:
+    """Try values of a defense's options on models of their own, and choose the one that leaks least.
+
+    The models are drawn apart from those of `reticent audit` with the same seed, which therefore may be reported.
+
+    Example: reticent search --defense cwrf+relaxloss --over rate=0.001,0.01,0.05 --over cwrf.weight=0.1,0.5,0.9
+
+    Args:
+        over: option=value,value,...; repeat it for several options, of which all combinations are tried.
+        lost: How much accuracy may be lost against no defense, a fraction.
+        flags: what to audit, and how.
+
+    Raises:
+        SpecError: no defense or several, a configuration file, or values that cannot be read.
+    """
+    from reticent.cli.progress import screen
+    from reticent.cli.screen import stdout
+    from reticent.jobs.search import search as run
+    from reticent.report.search import terminal
+
+    if flags.config is not None:
+        raise SpecError("--config holds one audit: give --defense, --over and other flags")
+    values = flags.values()
+    names = values.pop("defense", None) or []
+    if len(names) != 1:
+        raise SpecError(
+            f"search: expected one --defense, whose options are searched, got {len(names)}: join what goes into one "
+            "model by +"
+        )
+    with screen() as shown:
+        searched = run(
+            names[0],
+            dict(_values(text) for text in over or ()),
+            lost=lost,
+            out=values.pop("out", "reticent-search"),
+            progress=shown.model,
+            stage=shown.stage,
+            note=shown.note,
+            **values,
+        )
+    console = stdout()
+    console.print(terminal(searched.document))
+    for file in searched.files:
+        console.print(str(file), soft_wrap=True)
+
+
+def _values(text: str) -> tuple[str, list[Any]]:
+    """Read one ``option=value,value``.
+
+    Raises:
+        SpecError: it is written otherwise.
+    """
+    key, equals, rest = text.partition("=")
+    if not equals or not key.strip() or not rest.strip():
+        raise SpecError(f"--over {text}: expected option=value,value, such as rate=0.001,0.01,0.05")
+    return key.strip(), [toml_or_text(part) for part in rest.split(",")]

@@ -1,0 +1,38 @@
+"""A search on the terminal: the sentence, and a line for each value that was tried."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from reticent.report.wording import level, middle, number, percent
+
+
+def terminal(document: Mapping[str, Any]) -> Group:
+    """Lay a search out for the terminal.
+
+    Args:
+        document: the search, in the form of ``docs/search.md``.
+
+    Returns:
+        What rich prints.
+    """
+    fpr = document.get("fpr")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("tried", overflow="fold")
+    for heading in ("accuracy", "AUC", f"TPR at {level(fpr)}" if fpr else "TPR", ""):
+        table.add_column(heading, justify="right")
+    for one in (document["undefended"], *document["tried"]):
+        rate = middle(one.get("tpr"))
+        chosen = one["defense"] == document["chosen"]
+        table.add_row(
+            one["defense"],
+            percent(middle(one["accuracy"])),
+            number(middle(one["auc"])),
+            "" if rate is None else percent(rate),
+            "chosen" if chosen else "",
+            style="bold" if chosen else "",
+        )
+    return Group(Text(document["sentence"]), "", table)

@@ -1,0 +1,106 @@
+"""A search tries values on models of its own, chooses by its rule, and says what it cannot."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+import reticent
+from reticent.errors import SpecError, UnknownNameError
+from reticent.jobs import search as searching
+from reticent.jobs.defenses import with_option
+from reticent.report.search import terminal
+from reticent.report.search.page import html
+
+TINY = {"models": 4, "records": 240, "epochs": 3, "attacks": ["loss", "lira"], "replicates": 100}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    return reticent.search(
+        "relaxloss", {"level": [0.1, 2.0], "upper": [0.5, 1.0]}, lost=0.9, out=folder / "o", store=folder / "s", **TINY
+    )
+
+
+def test_all_combinations_are_tried_and_the_least_leak_is_chosen(found):
+    document = found.document
+    assert [one["options"] for one in document["tried"]] == [
+        {"level": level, "upper": upper} for level in (0.1, 2.0) for upper in (0.5, 1.0)
+    ]
+    best = min(document["tried"], key=lambda one: one["auc"]["mean"])
+    assert found.chosen == best["defense"]
+    assert found.chosen in found.sentence
+    assert json.loads((found.files[1]).read_text())["chosen"] == found.chosen
+
+
+def test_its_models_are_none_of_the_audit_of_the_same_seed(found, tmp_path):
+    seed = found.document["seed"]
+    assert seed["audit"] == 0
+    assert seed["search"] > 0
+    audited = reticent.audit(defense=found.chosen, out=tmp_path / "a", store=found.files[0].parent.parent / "s", **TINY)
+    assert audited.document["environment"]["models_found"] == 0
+    tried = json.loads(next(found.files[0].parent.glob("tried/relaxloss*/audit.json")).read_text())
+    assert tried["population"]["models"] == 4
+    assert not {row["run"] for row in tried["population"]["per_model"]} & {
+        row["run"] for row in audited.document["population"]["per_model"]
+    }
+
+
+def test_the_page_shows_both_options_and_the_terminal_the_choice(found):
+    page = html(found.document)
+    assert page.count("<svg") == 3
+    assert "Accuracy and leak against level" in page
+    assert "Accuracy and leak against upper" in page
+    assert html(found.document) == page
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(terminal(found.document))
+    lines = console.export_text().splitlines()
+    assert [line.split()[0] for line in lines if line.endswith("chosen")] == [found.chosen]
+
+
+def point(accuracy, auc, name="d"):
+    return {"defense": name, "accuracy": {"mean": accuracy}, "auc": {"mean": auc}, "tpr": None}
+
+
+def test_a_value_that_loses_too_much_accuracy_is_not_chosen():
+    tried = [point(0.60, 0.55, "weak"), point(0.69, 0.80, "good"), point(0.70, 0.80, "same"), point(0.72, 0.9, "loud")]
+    assert searching._choose(tried, point(0.70, 0.9), 0.02)["defense"] == "good"
+    assert searching._choose(tried[:1], point(0.70, 0.9), 0.02) is None
+    assert "nothing is chosen" in searching._sentence(None, point(0.70, 0.9), 0.02, 0.01)
+
+
+def test_an_option_is_written_beside_the_part_that_has_it():
+    assert with_option("relaxloss", "level", 2.0) == "relaxloss:level=2.0"
+    assert with_option("relaxloss:level=1,upper=0.5", "level", 2) == "relaxloss:level=2,upper=0.5"
+    assert with_option("hamp + temperature", "temperature", 3.0) == "hamp+temperature:temperature=3.0"
+    assert with_option("adv-reg+mist", "adv-reg.weight", 2.0) == "adv-reg:weight=2.0+mist"
+    with pytest.raises(SpecError, match="both have an option 'weight'"):
+        with_option("adv-reg+mist", "weight", 2.0)
+    with pytest.raises(SpecError, match="hamp is no part of it"):
+        with_option("relaxloss", "hamp.gamma", 1)
+    with pytest.raises(SpecError, match="did you mean 'level'"):
+        with_option("relaxloss", "leval", 1)
+
+
+@pytest.mark.parametrize(
+    ("defense", "over", "error", "words"),
+    [
+        ("relaxloss", {}, SpecError, "expected values to try"),
+        ("relaxloss", {"level": []}, SpecError, "expected values to try"),
+        ("none", {"level": [1]}, SpecError, "'none' has no options"),
+        ("relaxlos", {"level": [1]}, UnknownNameError, "did you mean 'relaxloss'"),
+        ("relaxloss", {"level": [1, 1]}, SpecError, "given twice"),
+        ("relaxloss", {"level": list(range(61))}, SpecError, "at most 60 combinations"),
+    ],
+)
+def test_what_is_wrong_is_said_before_training(defense, over, error, words, tmp_path):
+    with pytest.raises(error, match=words):
+        reticent.search(defense, over, out=tmp_path / "o", store=tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_fraction_is_expected_of_what_may_be_lost(tmp_path):
+    with pytest.raises(SpecError, match="fraction of accuracy"):
+        reticent.search("relaxloss", {"level": [1]}, lost=2, out=tmp_path)

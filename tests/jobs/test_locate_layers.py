@@ -267,7 +267,7 @@ def test_the_page_shows_every_stage(found, folder):
 def test_names_of_modules_are_escaped(found):
     from reticent.report.locate.layers import html
 
-    stages = [stage | {"name": "<b>&x"} for stage in found.document["stages"]]
+    stages = [found.document["stages"][0] | {"name": "<b>&x", "probe": None}]
     page = html(found.document | {"stages": stages, "sentence": "<script>", "detail": ["<i>warned</i>"]})
     assert "<b>&x" not in page
     assert "&lt;b&gt;&amp;x" in page

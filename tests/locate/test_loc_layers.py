@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import torch
 from locate_networks import LADDER, Ladder, blobs, prepared
+from scipy.stats import norm
 from torch import nn
 
+from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.locate import layers
 from reticent.locate.evidence import first, judged
@@ -36,8 +38,6 @@ def decided(contrasts, options=QUICK, names=NAMES):
 
 def shifted(effects, n=4000, seed=0):
     """Distances, normal in both groups, whose effect at each stage is the one given."""
-    from scipy.stats import norm
-
     rng = np.random.default_rng(seed)
     one = np.arange(n) < n // 2
     placed = norm.ppf((np.arange(n // 2) + 0.5) / (n // 2))
@@ -218,8 +218,6 @@ def test_augmentation_is_for_training_only():
 
 
 def images(n=64):
-    from reticent.data.records import Records
-
     rng = np.random.default_rng(0)
     return Records.make(rng.integers(0, 256, (n, 8, 8, 3), dtype=np.uint8), np.arange(n) % 2)
 
@@ -252,3 +250,17 @@ def test_a_half_is_a_half_and_another_draw_is_another():
     assert {int(half.sum()) for half in drawn} <= {50, 51}
     assert np.mean(drawn, axis=0) == pytest.approx(np.full(101, 0.5), abs=0.3)
     assert int(part(np.arange(1000), 0.2, np.random.default_rng(0)).sum()) == 200
+
+
+@pytest.mark.slow
+def test_labels_learned_by_heart_show_more_with_every_stage():
+    rng = np.random.default_rng(0)
+    records = Records.make(rng.normal(size=(240, 20)).astype(np.float32), rng.permutation(240) % 2)
+    recipe = Recipe(architecture=MLP(widths=(48, 48, 48)), epochs=60, batch_size=32, learning_rate=3e-3)
+    found = onset(recipe, prepared(records), Streams(0, 0), QUICK)
+    effects = [stage.effect for stage in found.stages]
+    assert effects == sorted(effects)
+    assert effects[-1] > 0.8
+    assert found.index is not None
+    untrained = recipe.replace(epochs=1, learning_rate=1e-7)
+    assert onset(untrained, prepared(records), Streams(0, 0), QUICK).index is None

@@ -264,8 +264,14 @@ def test_auc_interval_covers(count, distance, between):
     assert (0.8 if count == 2 and between else 0.91) <= inside / 300 <= 0.995
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [1, 8, 32])
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(1, marks=pytest.mark.calibration),
+        pytest.param(8, marks=pytest.mark.slow),
+        pytest.param(32, marks=pytest.mark.calibration),
+    ],
+)
 def test_tpr_interval_covers(count):
     truth = norm.cdf(norm.ppf(0.1) + 0.7)
     inside = covers(np.random.default_rng(6), count, 600, 0.7, 0.0, len(FIXED), truth, 300)

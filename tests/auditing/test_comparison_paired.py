@@ -202,9 +202,13 @@ def test_paired_interval_of_the_tpr_covers(targets, shifts):
     assert 0.91 <= inside / 300 <= 0.999
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("targets", "records", "fpr", "shift"), [(1, 1800, 0.01, 0.0), (1, 1800, 0.01, 1.0), (8, 200, 0.01, 1.0)]
+    ("targets", "records", "fpr", "shift"),
+    [
+        pytest.param(1, 1800, 0.01, 0.0, marks=pytest.mark.calibration),
+        pytest.param(1, 1800, 0.01, 1.0, marks=pytest.mark.slow),
+        pytest.param(8, 200, 0.01, 1.0, marks=pytest.mark.calibration),
+    ],
 )
 def test_few_false_positives_make_no_difference(targets, records, fpr, shift):
     rng, wrong = np.random.default_rng(11), 0

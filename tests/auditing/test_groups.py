@@ -167,17 +167,21 @@ def test_the_difference_is_from_the_mean_of_the_others_own_areas():
 
 
 NULLS = [
-    {"targets": 4},
-    {"shift": 0.0},
-    pytest.param({"targets": 16}, marks=pytest.mark.slow),
-    pytest.param({"targets": 16, "shift": 4.0}, marks=pytest.mark.slow),
-    {"records": 300, "sizes": (1,) * 10},
-    {"sizes": (1, 1)},
-    {"attack": "loss", "lift": 1.5},
+    pytest.param({"targets": 4}, marks=pytest.mark.slow),
+    pytest.param({"records": 300, "sizes": (1,) * 10}, marks=pytest.mark.slow),
+    *(
+        pytest.param(options, marks=pytest.mark.calibration)
+        for options in (
+            {"shift": 0.0},
+            {"targets": 16},
+            {"targets": 16, "shift": 4.0},
+            {"sizes": (1, 1)},
+            {"attack": "loss", "lift": 1.5},
+        )
+    ),
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("options", NULLS, ids=str)
 def test_no_group_is_named_where_groups_are_alike(options):
     named = [found(seed, None, **options)["most_exposed"] is not None for seed in range(200)]
@@ -191,8 +195,9 @@ def test_a_planted_group_is_named(options):
     assert all(entry["groups"][5]["stands_out"] == "more" for entry in entries if entry["most_exposed"])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("targets", [4, 8])
+@pytest.mark.parametrize(
+    "targets", [pytest.param(4, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.calibration)]
+)
 def test_intervals_cover_where_there_is_nothing_to_find(targets):
     entries = [found(seed, targets=targets, shift=0.0) for seed in range(80)]
     known = [group for entry in entries for group in entry["groups"] if group["auc"] is not None]

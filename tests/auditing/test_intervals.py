@@ -100,8 +100,15 @@ def test_auc_interval_covers(distance):
     assert low <= inside <= high
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("distance", "members", "others"), [(0, 30, 30), (0, 500, 500), (1, 30, 300), (2, 50, 50)])
+@pytest.mark.parametrize(
+    ("distance", "members", "others"),
+    [
+        pytest.param(0, 30, 30, marks=pytest.mark.calibration),
+        pytest.param(0, 500, 500, marks=pytest.mark.calibration),
+        pytest.param(1, 30, 300, marks=pytest.mark.slow),
+        pytest.param(2, 50, 50, marks=pytest.mark.calibration),
+    ],
+)
 def test_auc_interval_covers_at_its_nominal_rate(distance, members, others):
     inside = coverage(distance, members, others, 4000, seed=2)
     assert 0.935 <= inside / 4000 <= 0.97

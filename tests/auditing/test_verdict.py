@@ -156,7 +156,7 @@ def test_a_planted_leak_is_found_and_the_verdict_is_plain_json():
     assert said == json.loads(json.dumps(said, allow_nan=False))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_no_leak_is_found_at_most_at_the_nominal_rate():
     called = sum(simulated(seed, 0.0)["leak"] == "found" for seed in range(300))
     # The 99.9 % binomial limit at 5 % of 300.

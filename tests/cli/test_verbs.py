@@ -146,7 +146,8 @@ def test_attack_runs_on_outputs_and_saves_scores(command, outputs, tmp_path):
     assert out.splitlines()[-4:] == ["here/report.html", "here/records.csv", "here/audit.json", "s.npy"]
     assert "earlier report" not in err
     _, _, err = command("attack --signals outputs.npz --attack correctness --out here")
-    assert words(err) == "here holds an earlier report, which this one will replace; to keep it, stop and give another --out"
+    told = "here holds an earlier report, which this one will replace; to keep it, stop and give another --out"
+    assert words(err) == told
     scores = np.load(tmp_path / "s.npy", allow_pickle=False)
     assert scores.shape == (8, 60)
     with np.load(outputs()) as file:

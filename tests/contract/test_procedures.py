@@ -252,8 +252,11 @@ def bytes_of(store, made):
     return found
 
 
-@names
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    # One among the slow ones, which has most to restore; the others take too long for CI.
+    [pytest.param(n, marks=pytest.mark.slow if n == "mist" else pytest.mark.calibration) for n in PROCEDURES],
+)
 def test_a_training_that_is_killed_ends_with_the_same_bits_when_it_is_run_again(name, tmp_path):
     whole = Store(tmp_path / "whole").open()
     with cases.Steps() as steps:

@@ -67,7 +67,7 @@ def test_adult(adult_folder):
     assert records.x[0, [-43, -44]].tolist() == [1, 0]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_mnist_plain_and_gzipped(mnist_folder, tmp_path):
     records = load("mnist", data_dir=mnist_folder)
     assert records.x.shape == (70000, 1, 28, 28)
@@ -102,7 +102,7 @@ def test_cifar10(tmp_path):
         load("cifar10", data_dir=packed)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_tinyimagenet_part(tmp_path, caplog):
     from shared_copies import made
 

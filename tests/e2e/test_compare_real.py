@@ -11,7 +11,6 @@ from reticent.cli.run import guarded
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 FEW = ("--models", "8", "--attack", "lira", "--attack", "rmia")
-pytestmark = pytest.mark.slow
 
 
 def compared(tmp_path, *words, decay):
@@ -36,10 +35,12 @@ def check(document):
     return verdicts[("decay", control["name"], "auc")]
 
 
+@pytest.mark.slow
 def test_weight_decay_on_digits(tmp_path):
     check(compared(tmp_path, *FEW, decay=0.03))
 
 
+@pytest.mark.calibration
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
 def test_weight_decay_on_location30_does_not_beat_stopping_early(tmp_path):
     words = ("--dataset", "location30", "--data-dir", str(SHARED), *FEW)

@@ -60,7 +60,7 @@ def test_a_full_disk_of_the_store(small_disk, tmp_path):
     assert before.items() < after.items()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_full_disk_of_the_report(small_disk, tmp_path):
     out, store = small_disk("64k") / "out", tmp_path / "store"
     assert f"expected to write {out}" in refused(audit(tmp_path, store, out))

@@ -70,9 +70,9 @@ def uninterrupted(tmp_path_factory):
 @pytest.mark.parametrize(
     ("moment", "workers"),
     [
-        pytest.param(while_writing, 1, marks=pytest.mark.slow),
+        pytest.param(while_writing, 1, marks=pytest.mark.calibration),
         pytest.param(mid_model, 2, marks=pytest.mark.slow),
-        pytest.param(between_models, 2, marks=pytest.mark.slow),
+        pytest.param(between_models, 2, marks=pytest.mark.calibration),
         pytest.param(mid_model, 1, marks=pytest.mark.calibration),
         pytest.param(while_writing, 2, marks=pytest.mark.calibration),
     ],
@@ -97,7 +97,7 @@ def test_a_killed_audit_goes_on(tmp_path, uninterrupted, moment, workers):
     assert environment["models_found"] >= len(before) // 2
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_changed_rate_data_file_or_line_of_code_is_trained_anew(tmp_path):
     (tmp_path / "mine.py").write_text(
         "import numpy as np, torch\n"

@@ -151,7 +151,7 @@ def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
     assert done.document["data"]["name"] == "given outputs"
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_recipe_and_itself_are_a_tie(tmp_path):
     done = reticent.compare(
         recipes={"one": {}, "same": {}}, **SMALL, early_stopped=False, store=tmp_path / "s", out=tmp_path / "o"

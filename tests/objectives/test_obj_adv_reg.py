@@ -130,8 +130,9 @@ def test_the_attack_network_has_the_layers_of_the_paper_and_starts_at_one_half()
     assert not same(state(attacker), state(Attacker(30, generator(1))))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("fit", ["mse", "bce"])
+@pytest.mark.parametrize(
+    "fit", [pytest.param("mse", marks=pytest.mark.slow), pytest.param("bce", marks=pytest.mark.calibration)]
+)
 def test_the_attack_network_learns_who_is_a_member(fit):
     """Its score is higher for members: sure answers are theirs here."""
     run = started(AdvReg(attacker_learning_rate=1e-3, attacker_loss=fit))

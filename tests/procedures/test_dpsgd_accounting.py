@@ -155,17 +155,16 @@ def test_epsilon_falls_with_noise_and_grows_with_steps_and_rate():
     assert rates == sorted(rates)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("accountant", ["prv", "rdp"])
 @pytest.mark.parametrize(
     ("epsilon", "steps"),
     [
-        (8.0, Steps(0.07, 140, 1e-5)),
-        (2.0, Steps(0.07, 560, 1e-5)),
-        (0.05, Steps(0.07, 560, 1e-5)),
-        (100.0, Steps(0.07, 560, 1e-5)),
-        (8.0, Steps(1.0, 1, 1e-5)),
-        (1.0, Steps(0.001, 10_000, 1e-7)),
+        pytest.param(8.0, Steps(0.07, 140, 1e-5), marks=pytest.mark.slow),
+        pytest.param(2.0, Steps(0.07, 560, 1e-5), marks=pytest.mark.calibration),
+        pytest.param(0.05, Steps(0.07, 560, 1e-5), marks=pytest.mark.calibration),
+        pytest.param(100.0, Steps(0.07, 560, 1e-5), marks=pytest.mark.calibration),
+        pytest.param(8.0, Steps(1.0, 1, 1e-5), marks=pytest.mark.calibration),
+        pytest.param(1.0, Steps(0.001, 10_000, 1e-7), marks=pytest.mark.slow),
     ],
 )
 def test_the_target_is_met_and_hardly_missed(epsilon, steps, accountant):

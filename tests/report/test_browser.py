@@ -89,7 +89,7 @@ def _choose(tab, selector, value):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("width", [360, 1280])
 def test_opens_without_complaint_request_or_overflow(tab, either, width, dark):
     tab.open(either, width, dark=dark)
     assert tab.complaints() == []

@@ -13,7 +13,7 @@ from reticent.models.resnet20 import ResNet20
 from reticent.models.stages import stages
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
-from reticent.procedures import PROCEDURES, plain, pptp
+from reticent.procedures import PROCEDURES, _pptp_repair, plain, pptp
 from reticent.procedures._parts import shortened
 from reticent.procedures._pptp_stages import place, started
 from reticent.procedures.base import snapshot, untrained
@@ -228,7 +228,7 @@ def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen
         asked.append((options, whole))
         return found(["block 1", "block 2", "head"], index)
 
-    monkeypatch.setattr(pptp, "onset", measured)
+    monkeypatch.setattr(_pptp_repair, "onset", measured)
     options = {"stage": "auto", "boundary": boundary, "seeds": 1, "swap": False, "equalise": "steps", "margin": 0.1}
     given = materials(noise())
     made = pptp.train(changed(SMALL, **options), given, STREAMS)
@@ -249,7 +249,7 @@ def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen
 def test_a_first_training_that_is_not_the_plain_one_spares_none(monkeypatch, options):
     asked = []
     names = ["block 1", "block 2", "head"]
-    monkeypatch.setattr(pptp, "onset", lambda *_, whole: asked.append(whole) or found(names, 1))
+    monkeypatch.setattr(_pptp_repair, "onset", lambda *_, whole: asked.append(whole) or found(names, 1))
     pptp.train(changed(SMALL, stage="auto", **options), materials(noise()), STREAMS)
     assert asked == [None]
 
@@ -320,7 +320,7 @@ def test_an_epsilon_of_the_second_training_is_not_passed_on():
     given = materials(images())
     made = pptp.train(recipe, given, STREAMS)
     assert "accountant" not in made.facts
-    assert made.facts["notices"][0] == pptp.NO_GUARANTEE
+    assert made.facts["notices"][0] == _pptp_repair.NO_GUARANTEE
     assert any("GroupNorm" in notice for notice in made.facts["notices"])
     frozen, risky = halves(snapshot(made.model), "0.", "1.")
     assert not any("running" in name for name in frozen | risky)

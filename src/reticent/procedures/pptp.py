@@ -16,14 +16,14 @@ from pydantic import BeforeValidator
 from torch import Tensor, nn
 
 from reticent.errors import ModelError, SpecError
-from reticent.locate.layers import Layers, Onset, onset
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import dpsgd
 from reticent.procedures._costs import Costs
-from reticent.procedures._cwrf_rewind import Tuning, accuracies, given_state
+from reticent.procedures._cwrf_rewind import given_state
 from reticent.procedures._parts import Noted, joined, named, shortened
-from reticent.procedures._pptp_stages import AUTO, chosen, possible, started
+from reticent.procedures._pptp_repair import set_back, tune
+from reticent.procedures._pptp_stages import AUTO, possible
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.procedures.basic import read, second
 from reticent.spec import Spec
@@ -36,16 +36,6 @@ FOR_AUTO = ("seeds", "swap", "equalise", "margin")
 """Options that mean nothing where the stage is given."""
 INNER = ("plain", "dpsgd", "mist", "selena")
 """Procedures that have a meaning in the second stage: each begins from a state, and trains what it is told to."""
-APART = ("mist", "selena")
-"""Those of them that rest on networks which leave members out."""
-NO_GUARANTEE = (
-    "pptp with dpsgd proves nothing and has no epsilon: the stages that stay, and which they are, depend on the "
-    "members, and no noise hides it."
-)
-
-SHARED = (
-    "pptp with {0}: the networks of {0} that leave a member out share the stages that stay, which were trained on it."
-)
 
 
 class PPTP(Spec):
@@ -167,8 +157,11 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
         history = fit(model, first, materials, loss, streams, make=make)
     told = loss.notices()
     let_go(loss)
-    target = {"initial": initial, "trained": snapshot(model)}.get(str(spec.rewind), early)
-    made = _repaired(model, initial, target, recipe, materials, streams, costs, usual=_usual(recipe))
+    trained = snapshot(model)
+    target = {"initial": initial, "trained": trained}.get(str(spec.rewind), early)
+    start, known = set_back(model, trained, target, recipe, materials, streams, costs, usual=_usual(recipe))
+    del model, trained, target
+    made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
     facts = {**made.facts, "notices": [*told, *made.facts["notices"]]}
     facts["pptp"] = {"epochs": [len(history.loss), len(made.history.loss)], **facts["pptp"]}
     return replace(made, history=joined(history, made.history), facts=_without_empty(facts))
@@ -215,46 +208,10 @@ def repair(
     trained = given_state(model, model_state, "the trained state")
     target = initial if spec.rewind == "initial" else trained
     costs = Costs(materials.prepare.device)
-    made = _repaired(model.eval(), initial, target, recipe, materials, streams, costs, usual=False)
+    start, known = set_back(model.eval(), trained, target, recipe, materials, streams, costs, usual=False)
+    del model, trained, target
+    made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
     return replace(made, facts=_without_empty(made.facts))
-
-
-def _repaired(
-    model: nn.Module,
-    initial: dict[str, Tensor],
-    target: Mapping[str, Tensor],
-    recipe: Recipe,
-    materials: Materials,
-    streams: Streams,
-    costs: Costs,
-    *,
-    usual: bool,
-) -> Trained:
-    """Choose, set back and train again; `usual` says that plain training of the recipe gives the trained model."""
-    spec, (entry, its) = _spec(recipe), _second(recipe)
-    shown, known = stages(model, spec.stages), accuracies(model, materials)
-    with costs.stage("choice"):
-        choice = chosen(shown, spec, lambda: _measured(recipe, materials, streams, model if usual else None))
-    start, count = started(model, shown[: choice.first], snapshot(model), target)
-    total = sum(value.numel() for value in model.parameters())
-    own = Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
-    with costs.stage("tuning"), named("pptp, the second training"):
-        made = entry.train(its, replace(materials, start=start), own)
-    facts = {key: value for key, value in made.facts.items() if key != "accountant"}
-    facts["notices"] = [
-        *choice.notices,
-        *([NO_GUARANTEE] if entry.proves else []),
-        *([SHARED.format(its.procedure.method)] if its.procedure.method in APART and choice.first else []),
-        *made.facts.get("notices", []),
-    ]
-    facts["pptp"] = {
-        "accuracy_before": known,
-        **choice.facts,
-        "parameters": total,
-        "parameters_frozen": count,
-        "share_frozen": count / total,
-    }
-    return replace(made, initial=initial, facts=facts | costs.facts)
 
 
 def _possible(model: nn.Module, recipe: Recipe, materials: Materials) -> None:
@@ -268,13 +225,6 @@ def _possible(model: nn.Module, recipe: Recipe, materials: Materials) -> None:
 def _usual(recipe: Recipe) -> bool:
     """Tell whether the first training is what the measurement would train."""
     return _spec(recipe).pretraining == "cross-entropy" and _second(recipe)[0].network is untrained
-
-
-def _measured(recipe: Recipe, materials: Materials, streams: Streams, whole: nn.Module | None) -> Onset:
-    spec = _spec(recipe)
-    options = Layers(stages=spec.stages, seeds=spec.seeds, swap=spec.swap, equalise=spec.equalise, margin=spec.margin)
-    with named("pptp, measuring the first risky stage"):
-        return onset(recipe, materials, streams, options, whole=whole)
 
 
 def _without_empty(facts: dict[str, Any]) -> dict[str, Any]:

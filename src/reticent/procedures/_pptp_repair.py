@@ -1,0 +1,112 @@
+"""PPTP's second part: choose the stages of a trained network, set them back, and train them again."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from torch import Tensor, nn
+
+from reticent.locate.layers import Layers, Onset, onset
+from reticent.models.stages import stages
+from reticent.procedures._costs import Costs
+from reticent.procedures._cwrf_rewind import Tuning, accuracies
+from reticent.procedures._parts import named
+from reticent.procedures._pptp_stages import chosen, started
+from reticent.procedures.base import ProcedureEntry, Trained
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.start import Start
+from reticent.training.streams import Streams
+
+if TYPE_CHECKING:
+    from reticent.procedures.pptp import PPTP
+
+APART = ("mist", "selena")
+"""Procedures of a second training that rest on networks which leave members out."""
+NO_GUARANTEE = (
+    "pptp with dpsgd proves nothing and has no epsilon: the stages that stay, and which they are, depend on the "
+    "members, and no noise hides it."
+)
+
+SHARED = (
+    "pptp with {0}: the networks of {0} that leave a member out share the stages that stay, which were trained on it."
+)
+
+
+def set_back(
+    model: nn.Module,
+    trained: Mapping[str, Tensor],
+    target: Mapping[str, Tensor],
+    recipe: Recipe,
+    materials: Materials,
+    streams: Streams,
+    costs: Costs,
+    *,
+    usual: bool,
+) -> tuple[Start, dict[str, Any]]:
+    """Choose the stages, and say where the second training begins.
+
+    Args:
+        model: the trained network; it is not changed.
+        trained: its state.
+        target: the state that risky stages go back to.
+        recipe: with PPTP as its procedure.
+        materials: the records.
+        streams: the model's random streams.
+        costs: measures the choice.
+        usual: plain training of the recipe with these streams gives this network.
+
+    Returns:
+        The start, and facts: ``pptp`` and ``notices``.
+    """
+    spec = cast("PPTP", recipe.procedure)
+    shown, known = stages(model, spec.stages), accuracies(model, materials)
+    with costs.stage("choice"):
+        choice = chosen(shown, spec, lambda: _measured(recipe, spec, materials, streams, model if usual else None))
+    start, count = started(model, shown[: choice.first], trained, target)
+    total = sum(value.numel() for value in model.parameters())
+    shares = {"parameters": total, "parameters_frozen": count, "share_frozen": count / total}
+    said = list(choice.notices)
+    if spec.inner.method in APART and choice.first:
+        said.append(SHARED.format(spec.inner.method))
+    return start, {"pptp": {"accuracy_before": known, **choice.facts, **shares}, "notices": said}
+
+
+def _measured(recipe: Recipe, spec: "PPTP", materials: Materials, streams: Streams, whole: nn.Module | None) -> Onset:
+    options = Layers(stages=spec.stages, seeds=spec.seeds, swap=spec.swap, equalise=spec.equalise, margin=spec.margin)
+    with named("pptp, measuring the first risky stage"):
+        return onset(recipe, materials, streams, options, whole=whole)
+
+
+def tune(
+    entry: ProcedureEntry,
+    recipe: Recipe,
+    start: Start,
+    known: dict[str, Any],
+    initial: dict[str, Tensor],
+    materials: Materials,
+    streams: Streams,
+    costs: Costs,
+) -> Trained:
+    """Train again.
+
+    Args:
+        entry: the second training's procedure.
+        recipe: the one that it follows.
+        start: where it begins, and what stays.
+        known: facts so far.
+        initial: the state before the first training.
+        materials: the records.
+        streams: those of the whole.
+        costs: measures this too.
+
+    Returns:
+        What the procedure gives, with all facts; without an epsilon, which would not hold for the model.
+    """
+    own = Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
+    with costs.stage("tuning"), named("pptp, the second training"):
+        made = entry.train(recipe, replace(materials, start=start), own)
+    facts = {key: value for key, value in made.facts.items() if key != "accountant"} | {"pptp": known["pptp"]}
+    guarantee = [NO_GUARANTEE] if entry.proves else []
+    facts["notices"] = [*known["notices"], *guarantee, *made.facts.get("notices", [])]
+    return replace(made, initial=initial, facts=facts | costs.facts)

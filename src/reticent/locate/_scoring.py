@@ -5,9 +5,7 @@ The initial model is asked once about all that will be drawn, and is not held du
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import torch
@@ -15,31 +13,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from reticent.errors import InputError, ModelError, TrainingDivergedError
+from reticent.locate._steps import Answers, Steps, asker
 from reticent.locate.top import BLOCK, Scores
-from reticent.objectives.base import Examples
-from reticent.training.augment import augment
 from reticent.training.fused import Adam, Optimizer, Sgd
-from reticent.training.materials import Materials, forward
+from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
 if TYPE_CHECKING:
     from reticent.locate.weights import Scoring
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """What the initial model says of the reference non-members that will be drawn.
-
-    Attributes:
-        log_probabilities: ``float32 (K, C)`` of the K records that are drawn at least once.
-        places: for each reference record its row there, -1 for those that are not drawn.
-        entropy: mean entropy of the answers, as a share of that of guessing, log C.
-    """
-
-    log_probabilities: Tensor
-    places: Tensor
-    entropy: float
 
 
 def copied(model: nn.Module) -> nn.Module:
@@ -121,7 +103,7 @@ def answers(vanilla: nn.Module, materials: Materials, scoring: "Scoring", stream
     places = torch.full((len(reference),), -1, dtype=torch.int64)
     places[known] = torch.arange(len(known))
     vanilla.eval()
-    asked = _asker(vanilla, materials, recipe)
+    asked = asker(vanilla, materials, recipe)
     with torch.no_grad():
         parts = [
             functional.log_softmax(asked(reference.take(part).x), dim=1)
@@ -165,7 +147,7 @@ def run(
     named = {name: p for name, p in working.named_parameters() if p.requires_grad}
     if not named:
         raise ModelError("the network has no parameter that asks for a gradient: there is nothing to score")
-    steps = _Steps(working, told, materials, scoring, recipe, streams)
+    steps = Steps(working, told, materials, scoring, recipe, streams)
     optimizer = _optimizer(scoring, list(named.values()))
     sums: dict[str, Tensor] = {}
     member_loss: list[float] = []
@@ -236,73 +218,3 @@ def _optimizer(scoring: "Scoring", parameters: list[nn.Parameter]) -> Optimizer:
     if scoring.optimizer == "sgd":
         return Sgd(parameters, rate, decay, scoring.momentum, nesterov=False)
     return Adam(parameters, rate, decay, decoupled=scoring.optimizer == "adamw")
-
-
-def _asker(model: nn.Module, materials: Materials, recipe: Recipe) -> Callable[[Tensor], Tensor]:
-    """Return a function from stored records to logits, under the recipe's precision."""
-    device = materials.prepare.device.type
-    cast: Callable[[], AbstractContextManager[object]] = (
-        (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
-    )
-
-    def ask(x: Tensor) -> Tensor:
-        with cast():
-            logits = forward(model, materials.prepare(x), materials.classes)
-        return logits if logits.dtype == torch.float64 else logits.float()
-
-    return ask
-
-
-class _Steps:
-    """The loss of one step, of members and non-members apart."""
-
-    def __init__(
-        self,
-        model: nn.Module,
-        told: Answers | None,
-        materials: Materials,
-        scoring: "Scoring",
-        recipe: Recipe,
-        streams: Streams,
-    ) -> None:
-        self.model, self.told, self.materials, self.scoring, self.recipe = model, told, materials, scoring, recipe
-        self.ask = _asker(model, materials, recipe)
-        self.noise = streams.generator("scoring/augmentation")
-
-    def loss(self, rows: Tensor, other: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Compute the loss, and its two parts detached.
-
-        Non-members are asked first, so that at the first step the statistics are still those that the model came with:
-        an untrained network then has no divergence at all.
-        """
-        members = self._members(rows)
-        if self.told is None or other is None:
-            self.model.train()
-            entropy = functional.cross_entropy(self.ask(members.x), members.y)
-            return entropy, entropy.detach(), None
-        reference = self.materials.reference.take(other)
-        if self.scoring.statistics == "joint":
-            self.model.train()
-            both = self.ask(torch.cat([members.x, reference.x]))
-            logits, away = both[: len(rows)], both[len(rows) :]
-        else:
-            self.model.train(self.scoring.statistics == "own")
-            away = self.ask(reference.x)
-            self.model.train()
-            logits = self.ask(members.x)
-        entropy = functional.cross_entropy(logits, members.y)
-        initial = self.told.log_probabilities[self.told.places[other.to(self.told.places.device)]]
-        distance = self._divergence(initial, functional.log_softmax(away, dim=1))
-        weight = self.scoring.weight
-        return (1 - weight) * entropy + weight * distance, entropy.detach(), distance.detach()
-
-    def _members(self, rows: Tensor) -> Examples:
-        found = self.materials.members.take(rows)
-        if self.scoring.augmentation == "none" or self.recipe.augmentation == "none":
-            return found
-        return Examples(augment(found.x, self.recipe.augmentation, self.recipe.padding, self.noise), found.y)
-
-    def _divergence(self, initial: Tensor, updated: Tensor) -> Tensor:
-        """Compute the mean divergence of a batch, of log-probabilities."""
-        first, second = (initial, updated) if self.scoring.divergence == "vanilla-first" else (updated, initial)
-        return functional.kl_div(second, first, reduction="batchmean", log_target=True)

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reticent.jobs.locate.scores import RATES
+from reticent.jobs.locate.source import Source
+from reticent.jobs.locate.words import unlearned
 from reticent.locate.agree import agreement, pairs, total
 from reticent.locate.kinds import KINDS
 from reticent.locate.top import BLOCK, jaccard, top
+from reticent.training.loop import accuracy
 
 State = Mapping[str, Tensor]
 CELLS = 40
@@ -165,4 +168,30 @@ def _cell(values: NDArray[np.float64], ends: tuple[float, float]) -> NDArray[np.
     with np.errstate(divide="ignore"):
         place = (np.log10(values) - ends[0]) / (ends[1] - ends[0]) * CELLS
     found: NDArray[np.int64] = np.clip(np.floor(place), 0, CELLS - 1).astype(np.int64)
+    return found
+
+
+def known(source: Source, name: str) -> dict[str, Any]:
+    """State whom a network knows and how well; a notice is added to the source where it does not know its members.
+
+    Args:
+        source: with its network in the trained state.
+        name: of the data set.
+
+    Returns:
+        Plain values.
+    """
+    materials, network = source.materials, source.network
+    found: dict[str, Any] = {
+        "name": name,
+        "classes": materials.classes,
+        "members": len(materials.members),
+        "reference": len(materials.reference),
+        "accuracy_members": accuracy(network, materials, materials.members),
+    }
+    if len(materials.reference):
+        found["accuracy_reference"] = accuracy(network, materials, materials.reference)
+    commonest = float(torch.bincount(materials.members.y).max() / len(materials.members))
+    if found["accuracy_members"] <= commonest:
+        source.notices.append(unlearned(found["accuracy_members"], commonest))
     return found

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from reticent.errors import CorruptFileError, MissingFileError
 from reticent.jobs.locate.source import Source
-from reticent.locate._scoring import Answers, answers, run
+from reticent.locate._scoring import answers, run
+from reticent.locate._steps import Answers
 from reticent.locate.top import Scores, top
 from reticent.locate.weights import Scoring
 from reticent.report.files import make_folder, replace_bytes

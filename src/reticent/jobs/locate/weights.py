@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
@@ -22,7 +21,7 @@ from reticent.jobs.config import OWN, AuditConfig, chosen, prepare
 from reticent.jobs.locate import words
 from reticent.jobs.locate._own import ATTACKING, divided, refuse
 from reticent.jobs.locate.given import Own, Weights, of_own
-from reticent.jobs.locate.numbers import by_kind, by_layer, held
+from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.scores import Scored, read_scores, scored
 from reticent.jobs.locate.source import Source, of_population
 from reticent.jobs.using import using
@@ -32,7 +31,6 @@ from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
 from reticent.report.files import make_folder, replacing
 from reticent.spec import full
-from reticent.training.loop import accuracy
 from reticent.training.memory import peak
 
 SCHEMA = "reticent.locate.weights/1"
@@ -121,9 +119,7 @@ def locate_weights(
             "a model of your own is given by network or weights, together with its members and its initial state: "
             f"got {'no members' if given else 'neither network nor weights'}"
         )
-    data = rest.get("dataset")
-    records = None if data is None or isinstance(data, (str, Path)) else imported.records("dataset", data)
-    asked = chosen(config, rest if records is None else rest | {"dataset": OWN})
+    asked, records = _asked(config, rest)
     out = Path(asked.out if "out" in asked.model_fields_set else FOLDER)
     make_folder(out)
     with ExitStack() as held_open:
@@ -133,6 +129,14 @@ def locate_weights(
         else:
             source = _trained(asked, records, model, scoring, tell, held_open)
         return _located(source, asked, scoring, seeds, out, tell)
+
+
+def _asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
+    """Read the configuration, and the data where they are given as they are."""
+    data = values.get("dataset")
+    if data is None or isinstance(data, (str, Path)):
+        return chosen(config, values), None
+    return chosen(config, {**values, "dataset": OWN}), imported.records("dataset", data)
 
 
 def _trained(
@@ -171,7 +175,7 @@ def _located(
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     source.restore()
     device = source.materials.prepare.device
-    data = _data(source, config)
+    data = known(source, config.dataset)
     with peak(device) as memory:
         found = scored(source, scoring, repeats, out, tell)
     seconds = time.perf_counter() - clock
@@ -212,19 +216,6 @@ def write(written: dict[str, Any], found: Scored, out: Path) -> LocatedWeights:
         with replacing(path) as stream:
             stream.write(text)
     return LocatedWeights(written, (paths[0], *found.files, paths[1]))
-
-
-def _data(source: Source, config: AuditConfig) -> dict[str, Any]:
-    """State whom the model knows and how well."""
-    materials, network = source.materials, source.network
-    sizes = {"members": len(materials.members), "reference": len(materials.reference)}
-    known: dict[str, Any] = {"accuracy_members": accuracy(network, materials, materials.members)}
-    if len(materials.reference):
-        known["accuracy_reference"] = accuracy(network, materials, materials.reference)
-    commonest = float(torch.bincount(materials.members.y).max() / len(materials.members))
-    if known["accuracy_members"] <= commonest:
-        source.notices.append(words.unlearned(known["accuracy_members"], commonest))
-    return {"name": config.dataset, "classes": materials.classes, **sizes, **known}
 
 
 def _document(

@@ -32,17 +32,17 @@ def scatter(row: Mapping[str, Any], name: str) -> str:
     """
     given = row["density"]
     counts = np.asarray(given["counts"], dtype=np.float64)
-    edges = [np.linspace(*given[axis], counts.shape[i] + 1) for i, axis in ((1, "x"), (0, "y"))]
+    across, up = (np.linspace(given[axis][0], given[axis][1], len(counts) + 1) for axis in ("x", "y"))
     with drawing():
         figure, axes = canvas(290, 304)
         shades = _shades(counts)
         for shade in range(1, LEVELS + 1):
             cells = np.argwhere(shades == shade)
             if len(cells):
-                path = _cells(cells, edges[0], edges[1])
+                path = _cells(cells, across, up)
                 axes.add_patch(PathPatch(path, facecolor=SERIES[0], alpha=0.12 + 0.88 * shade / LEVELS, linewidth=0))
-        axes.set_xlim(edges[0][0], edges[0][-1])
-        axes.set_ylim(edges[1][0], edges[1][-1])
+        axes.set_xlim(across[0], across[-1])
+        axes.set_ylim(up[0], up[-1])
         axes.set(xlabel="learnability", ylabel="vulnerability")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(5, integer=True))

@@ -36,6 +36,8 @@ VARIANTS = [
     {"method": "rmia", "signal": "taylor", "queries": 1},
     {"method": "rmia", "signal": "sm-taylor", "temperature": 2.0, "queries": 1},
     {"method": "rmia", "temperature": 2.0, "queries": 1},
+    {"method": "selena-replica"},
+    {"method": "selena-replica", "features": "distance"},
 ]
 """Every attack, with the options that take another path through the code."""
 
@@ -62,7 +64,13 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
     others = None
     if population:
         others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
-    return Problem.make(audited, known, population=others, **rows)
+    return Problem.make(audited, known, population=others, replicas=taught(audited, known), **rows)
+
+
+def taught(audited, known):
+    """Make soft targets of each model's members: its own answers to them; NaN elsewhere."""
+    odds = np.exp(audited.logits - audited.logits.max(axis=2, keepdims=True))
+    return np.where(known.matrix[:, :, None], odds / odds.sum(axis=2, keepdims=True), np.nan)
 
 
 def auc(scores, members):

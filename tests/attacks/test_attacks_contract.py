@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from attack_cases import NAMES, SPECS, auc, problem
 
-from reticent.attacks import ATTACKS, Problem, parse, score
+from reticent.attacks import ATTACKS, Problem, needs_replicas, parse, score
 from reticent.data.membership import Membership
-from reticent.errors import NonFiniteError, ShapeError, SpecError, UnknownNameError
+from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals import matrix
 from reticent.signals.matrix import Rows, Signals
 from reticent.spec import Spec, identity, text
@@ -67,6 +67,7 @@ def test_inputs_stay_as_they_are(spec):
         case.references,
         case.population.margins,
         case.population.logits,
+        case.replicas,
     ]
     before = [array.tobytes() for array in arrays]
     score(spec, case)
@@ -99,7 +100,8 @@ def test_permuting_records_permutes_scores(spec):
     order = np.random.default_rng(0).permutation(60)
     kept = case.signals
     shuffled = Signals(kept.labels[order], kept.margins[:, order], 3, kept.logits[:, order])
-    moved = replace(case, signals=shuffled, membership=Membership(case.membership.matrix[:, order]))
+    members, taught = Membership(case.membership.matrix[:, order]), case.replicas[:, order]
+    moved = replace(case, signals=shuffled, membership=members, replicas=taught)
     np.testing.assert_allclose(score(spec, moved), score(spec, case)[:, order], rtol=1e-9, atol=1e-12)
 
 
@@ -152,12 +154,33 @@ def test_signals_may_lie_on_disk_as_float32(spec, tmp_path):
     case = problem(11, queries=QUERIES)
     margins, logits = (case.signals.margins.astype(np.float32), case.signals.logits.astype(np.float32))
     mapped = []
-    for name, values in (("margins", margins), ("logits", logits)):
+    for name, values in (("margins", margins), ("logits", logits), ("replicas", case.replicas)):
         np.save(tmp_path / f"{name}.npy", values)
         mapped.append(Rows(list(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))))
     memory = replace(case, signals=Signals(case.signals.labels, margins, 3, logits))
-    disk = replace(case, signals=Signals(case.signals.labels, mapped[0], 3, mapped[1]))
+    disk = replace(case, signals=Signals(case.signals.labels, mapped[0], 3, mapped[1]), replicas=mapped[2])
     assert score(spec, disk).tobytes() == score(spec, memory).tobytes()
+
+
+@every
+def test_replicas_of_a_target_change_no_bit_of_its_scores(spec):
+    case = problem(13)
+    for target in (0, 7):
+        alone = replace(case, targets=np.array([target]))
+        other = case.replicas.copy()
+        other[target] = 1 / 3
+        assert score(spec, replace(alone, replicas=other)).tobytes() == score(spec, alone).tobytes()
+
+
+@every
+def test_what_needs_replicas_says_so_and_the_others_do_not_look_at_them(spec):
+    case = problem(15)
+    bare = replace(case, replicas=None)
+    if needs_replicas(spec):
+        with pytest.raises(InputError, match=r"expected soft targets that every reference's own Split-AI .* use lira"):
+            score(spec, bare)
+    else:
+        assert score(spec, bare).tobytes() == score(spec, case).tobytes()
 
 
 def leaking(spec, case):

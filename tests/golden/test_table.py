@@ -7,7 +7,7 @@ change that is meant to change numbers, look at each row, and replace ``table.tx
 from pathlib import Path
 
 import reticent
-from reticent.attacks import ATTACKS
+from reticent.attacks import ATTACKS, needs_replicas
 
 PINNED = Path(__file__).with_name("table.txt")
 TOLERANCE = 0.02
@@ -20,7 +20,7 @@ def rows(text):
 def test_the_table_stays(tmp_path):
     audited = reticent.audit(
         dataset="digits", records=200, models=6, epochs=3, seed=0, workers=1, device="cpu", replicates=100,
-        attacks=list(ATTACKS),
+        attacks=[name for name in ATTACKS if not needs_replicas(name)],
         store=tmp_path / "store", out=tmp_path / "out",
     )  # fmt: skip
     lines = [f"{'attack':<17} {'AUC':>6} {'oracle':>7}"]

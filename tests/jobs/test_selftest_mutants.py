@@ -27,7 +27,16 @@ CHEAP = [
     "eval-mode",
     "optimizers",
 ]
-REFERENCE_ATTACKS = {"lira", "rmia", "lira-offline", "rmia-offline", "rmia-trimmed", "lira-median"}
+REFERENCE_ATTACKS = {
+    "lira",
+    "rmia",
+    "lira-offline",
+    "rmia-offline",
+    "rmia-trimmed",
+    "lira-median",
+    "selena-replica",
+    "selena-replica-distance",
+}
 
 
 def wrong(only=CHEAP):
@@ -73,7 +82,7 @@ def test_a_planted_sign_in_the_auc(monkeypatch):
 
 
 def test_a_target_among_the_references_that_are_summed(monkeypatch):
-    """What the sums and counts of lira and rmia leave out is put back in."""
+    """What the sums and counts of attacks that learn from references leave out is put back in."""
     sums = _leave_one_out.sums
 
     def of_all(values):
@@ -89,6 +98,7 @@ def test_a_target_among_the_references_that_are_summed(monkeypatch):
     )
     found = wrong(["metrics", "formulas", "leak", "own-references", "eval-mode"])
     assert {f"own-references/{name}-{kind}" for name in ("lira", "rmia") for kind in ("trap", "row")} <= set(found)
+    assert {"own-references/selena-replica-row", "own-references/selena-replica-distance-row"} <= set(found)
     assert all(fault.startswith("A target among its own references") for name, fault in found.items() if "own-" in name)
     assert {name for name in found if "own-" not in name} == {
         "formulas/lira", "formulas/rmia-gamma-1", "formulas/rmia-gamma-2"
@@ -97,7 +107,7 @@ def test_a_target_among_the_references_that_are_summed(monkeypatch):
     assert touched <= REFERENCE_ATTACKS
 
 
-@pytest.mark.parametrize("attack", ["lira", "rmia"])
+@pytest.mark.parametrize("attack", ["lira", "rmia", "selena-replica-distance"])
 def test_a_target_among_its_references_is_a_big_effect(monkeypatch, attack):
     """In the trap the AUC goes from one half to nearly 0 or 1."""
     monkeypatch.setattr(_leave_one_out, "rows", lambda targets, references: np.full(len(targets), len(references)))

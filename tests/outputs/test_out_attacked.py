@@ -45,7 +45,10 @@ def defended(spec, logits):
 
 
 def problem(logits, labels, membership):
-    return Problem.make(Signals.from_logits(logits, labels), membership)
+    signals = Signals.from_logits(logits, labels)
+    odds = np.exp(signals.logits - signals.logits.max(axis=2, keepdims=True))
+    taught = np.where(membership.matrix[:, :, None], odds / odds.sum(axis=2, keepdims=True), np.nan)
+    return Problem.make(signals, membership, replicas=taught)
 
 
 VARIANTS = [

@@ -20,10 +20,11 @@ from reticent.attacks import (
     loss,
     modified_entropy,
     rmia,
+    selena_replica,
 )
 from reticent.attacks.base import Access, AttackEntry, Needs, Problem, model_rows
 from reticent.data.membership import Membership, as_membership
-from reticent.errors import NonFiniteError, ShapeError, SpecError, UnknownNameError
+from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -35,6 +36,7 @@ __all__ = [
     "Problem",
     "check_membership",
     "check_references",
+    "needs_replicas",
     "parse",
     "score",
 ]
@@ -108,6 +110,16 @@ ATTACKS: dict[str, AttackEntry] = {
         access="margins",
         strong=True,
     ),
+    "selena-replica": AttackEntry(
+        spec=selena_replica.SelenaReplica,
+        score=selena_replica.score,
+        needs=selena_replica.needs,
+        summary="LiRA, and how close a record's answer is to what Split-AI of other models says; for selena alone.",
+        paper="Tang et al. (2022), Mitigating membership inference attacks by self-distillation, adaptive attack",
+        access="probabilities",
+        strong=True,
+        usual=False,
+    ),
 }
 """Every attack, by name."""
 
@@ -152,7 +164,7 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
 
     Raises:
         TooFewReferencesError: a target has too few references.
-        InputError: the signals lack what the attack needs.
+        InputError: the problem lacks what the attack needs.
         ShapeError: the attack broke its contract.
         NonFiniteError: a score is NaN or infinite.
     """
@@ -174,16 +186,36 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
 
 
 def check_references(attack: str | Spec, problem: Problem) -> None:
-    """Check that every target of a problem has as many references as an attack needs.
+    """Check that a problem holds what an attack needs, and as many references for every target.
 
     Args:
         attack: a name or a spec.
         problem: the problem.
 
     Raises:
+        InputError: it needs what the references' own Split-AI says, and the problem does not hold that.
         TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
     """
+    if problem.replicas is None and needs_replicas(attack):
+        raise InputError(
+            f"{parse(attack).method}: expected soft targets that every reference's own Split-AI gave its members, got "
+            "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
+            "lira here"
+        )
     check_membership(attack, problem.membership, problem.targets, problem.references)
+
+
+def needs_replicas(attack: str | Spec) -> bool:
+    """Tell whether an attack looks at what the references' own Split-AI says of their members.
+
+    Args:
+        attack: a name or a spec.
+
+    Returns:
+        True where only models trained by selena will do.
+    """
+    spec = parse(attack)
+    return ATTACKS[spec.method].needs(spec).replicas
 
 
 def check_membership(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import checks
 from reticent.data.membership import Membership, as_membership
 from reticent.errors import InputError, ShapeError
-from reticent.signals.matrix import Floats, Signals
+from reticent.signals.matrix import Floats, Matrix, Signals
 from reticent.spec import Spec
 
 Rows = NDArray[np.int64]
@@ -30,6 +30,8 @@ class Problem:
         targets: models to audit ``(T,)``.
         references: models that may be learned from ``(R,)``.
         population: what the same M models say of Z records that none was trained on, or None.
+        replicas: what each model's own Split-AI says of the records that it holds, ``(M, N, C)`` probabilities, NaN
+            elsewhere; or None. An attack looks at those of references only, never at its target's.
     """
 
     signals: Signals
@@ -37,6 +39,7 @@ class Problem:
     targets: Rows
     references: Rows
     population: Signals | None = None
+    replicas: Matrix | None = None
 
     @classmethod
     def make(
@@ -46,6 +49,7 @@ class Problem:
         targets: ArrayLike | None = None,
         references: ArrayLike | None = None,
         population: Signals | None = None,
+        replicas: Matrix | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
@@ -55,12 +59,13 @@ class Problem:
             targets: rows to audit; by default all M.
             references: rows to learn from; by default all M. May be empty for attacks that learn nothing.
             population: of the same M models, on records that none was trained on.
+            replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
 
         Returns:
             The problem.
 
         Raises:
-            ShapeError: signals, membership or population disagree on the models, records or queries.
+            ShapeError: signals, membership, population or replicas disagree on the models, records, queries or classes.
         """
         turned = (signals.records, signals.models)
         if not isinstance(membership, Membership) and turned[0] != turned[1] and np.shape(membership) == turned:
@@ -83,8 +88,14 @@ class Problem:
                         f"population: expected {getattr(signals, what)} {what}, as the signals of the audited records "
                         f"have, got {getattr(population, what)}"
                     )
+        expected = (signals.models, signals.records, signals.classes)
+        if replicas is not None and tuple(replicas.shape) != expected:
+            raise ShapeError(
+                f"replicas: expected shape {expected} (models, records, classes), as the signals have, got "
+                f"{tuple(replicas.shape)}"
+            )
         rows, learned = model_rows(known.models, targets, references)
-        return cls(signals, known, rows, learned, population)
+        return cls(signals, known, rows, learned, population, replicas)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -105,11 +116,13 @@ class Needs:
         references: in all.
         references_in: for each record, those trained on it.
         references_out: for each record, those not trained on it.
+        replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
     """
 
     references: int = 0
     references_in: int = 0
     references_out: int = 0
+    replicas: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,7 +137,8 @@ class AttackEntry:
         paper: what to cite.
         access: the least that a model must answer for the default options: its predicted label, all class
             probabilities, logits, or the margin (log-odds) of the true label.
-        usual: it runs where no attack is asked for; not so variants that only reproduce released code.
+        usual: it runs where no attack is asked for; not so variants that only reproduce released code, and those that
+            need models of a certain defense.
         strong: it compares models that saw a record with models that did not. The others ask one model alone, and miss
             most of a leak, so a gate passes nothing by them.
     """

@@ -18,7 +18,8 @@ class AttackConfig(Spec):
     """What a user may say of attacks and of the audit of their scores."""
 
     attacks: tuple[str, ...] = ()
-    """Which attacks to run; by default all but variants that only reproduce released code."""
+    """Which attacks to run; by default all but variants that only reproduce released code (lira-released), and those
+    that need models of one defense (selena-replica)."""
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
     seed: Annotated[int, Ge(0)] = 0

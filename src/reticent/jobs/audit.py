@@ -17,6 +17,7 @@ from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
 from reticent.jobs.non_adaptive import NonAdaptive, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
+from reticent.jobs.replicas import opened
 from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -145,7 +146,8 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
     made = train(job.population, store, workers=job.workers, device=job.device, progress=progress)
     seconds = {"training": clock.lap()}
     signals, others = population_signals.signals(job.population, store, made)
-    problem = Problem.make(signals, job.population.membership, population=others)
+    replicas = opened(job.attacks, job.population, store, made)
+    problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
     settings = Settings.of(job.config, document.accountant(made))
     measured = measure(problem, job.attacks, settings, labellings=job.labellings, progress=tell)
     seconds["scoring"] = clock.lap()

@@ -19,7 +19,7 @@ from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, RolesError, SpecError, UnknownNameError, nearest
-from reticent.jobs import grouping
+from reticent.jobs import grouping, replicas
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
 from reticent.jobs.defenses import defended, undefended
 from reticent.models import ARCHITECTURES
@@ -302,6 +302,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     check(recipe, len(roles.reference), records.classes)
     if config.also_non_adaptive:
         undefended(recipe)
+    replicas.check(attacks, recipe, unaware=config.also_non_adaptive)
     workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
     return Job(config, records, population, attacks, workers, device, labellings)
 

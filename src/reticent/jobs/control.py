@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
 from reticent import seeds
@@ -21,6 +22,7 @@ from reticent.auditing.wording import percent
 from reticent.data.membership import Membership
 from reticent.errors import ReticentError
 from reticent.jobs.measure import Settings, attacked
+from reticent.signals.swapped import dealt
 from reticent.spec import Spec
 
 STRICT = 75
@@ -89,8 +91,12 @@ def _seed(settings: Settings) -> int:
 
 
 def _permuted(problem: Problem, seed: int) -> Problem:
-    permuted = seeds.rng(seed, "permuted").permuted(problem.membership.matrix, axis=0)
-    return replace(problem, membership=Membership(permuted))
+    """Deal membership out anew, and with each record's membership what the models that held it were told of it."""
+    matrix = problem.membership.matrix
+    rows = np.broadcast_to(np.arange(len(matrix))[:, None], matrix.shape)
+    order = seeds.rng(seed, "permuted").permuted(rows, axis=0)
+    replicas = None if problem.replicas is None else dealt(problem.replicas, order)
+    return replace(problem, membership=Membership(np.take_along_axis(matrix, order, axis=0)), replicas=replicas)
 
 
 def _entry(audit: Audit) -> dict[str, Any]:

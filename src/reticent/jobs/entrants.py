@@ -15,6 +15,7 @@ from reticent.attacks.base import Problem
 from reticent.data import imported
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
+from reticent.jobs import replicas
 from reticent.jobs.attack import problem_of, read_signals, runnable
 from reticent.jobs.attacks import AttackConfig, gather_attacks
 from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
@@ -151,6 +152,7 @@ class _Shared:
         """Ask for the attacker who does not know of the defense, where there is one to know of."""
         if not self._unaware or not has_defense(job.population.recipe):
             return job
+        replicas.check(job.attacks, job.population.recipe, unaware=True)
         return replace(job, config=job.config.replace(also_non_adaptive=True))
 
     def jobs(self, sources: Mapping[str, Source]) -> dict[str, Job]:

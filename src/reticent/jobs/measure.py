@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -241,7 +241,7 @@ def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDA
     rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
     if len(rows) == 0:
         return None
-    pretended = Problem(problem.signals, problem.membership, rows, problem.references, problem.population)
+    pretended = replace(problem, targets=rows)
     try:
         return score(attack, pretended, seed), problem.membership.matrix[rows]
     except TooFewReferencesError:

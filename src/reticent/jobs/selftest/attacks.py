@@ -9,10 +9,12 @@ from reticent import attacks
 from reticent.attacks.lira import Lira
 from reticent.attacks.lira_released import LiraReleased
 from reticent.attacks.rmia import Rmia
+from reticent.attacks.selena_replica import SelenaReplica
 from reticent.auditing import roc
 from reticent.auditing.results import Summary
 from reticent.auditing.verdict import widened
 from reticent.jobs import attack as job
+from reticent.jobs.measure import Settings, attacked
 from reticent.jobs.selftest import made
 from reticent.jobs.selftest.line import Line, Lines, near, number, within
 from reticent.spec import Spec
@@ -34,6 +36,7 @@ VARIANTS: dict[str, Spec] = {
     "lira-offline": Lira(mode="offline"),
     "rmia-trimmed": Rmia(trim=0.2),
     "rmia-offline": Rmia(mode="offline"),
+    "selena-replica-distance": SelenaReplica(features="distance"),
 }
 """Options under which references are summed up otherwise."""
 OWN = (
@@ -78,20 +81,24 @@ def null() -> Lines:
         For each attack, its interval; then the verdict, and the bound on epsilon.
     """
     problem = made.problem(0.0, 16, 600, "null")
+    alone = [name for name in attacks.ATTACKS if not attacks.needs_replicas(name)]
     done = job.attack(
         labels=problem.signals.labels,
         logits=np.asarray(problem.signals.logits),
         membership=problem.membership,
-        attacks=list(attacks.ATTACKS),
+        attacks=alone,
         seed=made.SEED,
         confidence=NULL_CONFIDENCE,
         replicates=400,
     )
-    found = done.document["attacks"]
-    for one in found:
-        low, high = widened(Summary(**one["overall"]["auc"]), NULL_CONFIDENCE, len(found))
+    areas = {one["name"]: Summary(**one["overall"]["auc"]) for one in done.document["attacks"]}
+    rest = [attacks.parse(name) for name in attacks.ATTACKS if name not in areas]
+    settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
+    areas |= {audit.name: audit.auc for audit in attacked(problem, rest, settings)[0]}
+    for name, area in areas.items():
+        low, high = widened(area, NULL_CONFIDENCE, len(areas))
         yield Line(
-            one["name"],
+            name,
             "AUC's interval holds 0.5",
             f"{low:.3f} to {high:.3f}",
             low <= 0.5 <= high,
@@ -149,9 +156,10 @@ def own_references() -> Lines:
         For each attack, and for options that compare in another way, the AUC in the trap that is farthest from one
         half; and the scores that change.
     """
-    traps = [made.trap(target, TRAP_RECORDS) for target in TRAP_TARGETS]
     plain = made.problem(2.0, 12, 120, "flip")
     for name, spec in ({name: attacks.parse(name) for name in attacks.ATTACKS} | VARIANTS).items():
+        held = max(1, attacks.ATTACKS[spec.method].needs(spec).references_in)
+        traps = [made.trap(target, TRAP_RECORDS, held) for target in TRAP_TARGETS]
         areas = [made.auc(attacks.score(spec, trap, made.SEED), trap.membership.matrix[trap.targets]) for trap in traps]
         worst = max(areas, key=lambda area: abs(area - 0.5))
         yield within(f"{name}-trap", 0.5 - TRAP_LIMIT, 0.5 + TRAP_LIMIT, worst, OWN)

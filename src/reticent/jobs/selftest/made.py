@@ -27,14 +27,29 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
         name: of the random stream.
 
     Returns:
-        The problem: every model a target, and a reference of the others; logits ``(M, N, C)`` of 5 classes.
+        The problem: every model a target, and a reference of the others; logits ``(M, N, C)`` of 5 classes, and
+        replicas.
     """
     rng = seeds.rng(SEED, "selftest", name)
     labels = rng.integers(0, CLASSES, records)
     membership = Membership.draw(models, records, SEED)
     logits = rng.normal(size=(models, records, CLASSES))
     logits[:, np.arange(records), labels] += rng.normal(0.0, 1.0, records) + gap * membership.matrix
-    return Problem.make(Signals.from_logits(logits, labels), membership)
+    return Problem.make(Signals.from_logits(logits, labels), membership, replicas=taught(logits, membership.matrix))
+
+
+def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
+    """Make soft targets of each model's members, as if SELENA had brought each model to answer them exactly.
+
+    Args:
+        logits: ``(M, N, C)``.
+        inside: which model holds which record, ``(M, N)``.
+
+    Returns:
+        Probabilities ``(M, N, C)``; NaN where a model does not hold the record.
+    """
+    odds = np.exp(logits - logits.max(axis=2, keepdims=True))
+    return np.where(inside[:, :, None], odds / odds.sum(axis=2, keepdims=True), np.nan)
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
@@ -56,17 +71,18 @@ def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
     return Problem.make(Signals.from_margins(margins, rng.integers(0, CLASSES, records), CLASSES), membership)
 
 
-def trap(target: int, records: int) -> Problem:
+def trap(target: int, records: int, held: int = 1) -> Problem:
     """Make one model that answers unlike all others, and membership that has nothing to do with it.
 
     All references agree on a record but for a little noise, exactly one of them was trained on it, and the target is
     far above them. An attack that leaves the target among its references drags their centre toward it, more where it
-    was the second IN model of two than where it was the fourth OUT model of four: that gives its members away, although
-    nothing does.
+    was the second IN model of two than where it was the fifth OUT model of five: that gives its members away, although
+    nothing does. So does its own soft target among the replicas, to which it alone comes close.
 
     Args:
         target: row of that model.
         records: number of records N.
+        held: how many references were trained on each record.
 
     Returns:
         The problem, with one target, who stands among the references.
@@ -76,11 +92,17 @@ def trap(target: int, records: int) -> Problem:
     labels = rng.integers(0, CLASSES, records)
     inside = np.zeros((TRAP_MODELS, records), dtype=np.bool_)
     inside[rng.choice(others, records), np.arange(records)] = True
+    for _ in range(held - 1):
+        free = rng.random(inside.shape) - 2.0 * inside
+        free[target] = -1.0
+        inside[free.argmax(axis=0), np.arange(records)] = True
     inside[target] = rng.permutation(records) < records // 2
     logits = rng.normal(0.0, 0.01, (TRAP_MODELS, records, CLASSES))
     logits[:, np.arange(records), labels] -= 16.0
     logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
-    return Problem.make(Signals.from_logits(logits, labels), inside, targets=[target])
+    return Problem.make(
+        Signals.from_logits(logits, labels), inside, targets=[target], replicas=taught(logits, inside)
+    )
 
 
 def flipped(given: Problem, target: int) -> Problem:
@@ -91,11 +113,11 @@ def flipped(given: Problem, target: int) -> Problem:
         target: the row to turn over.
 
     Returns:
-        The same signals, with that one target.
+        The same signals and replicas, with that one target.
     """
     matrix = given.membership.matrix.copy()
     matrix[target] = ~matrix[target]
-    return Problem.make(given.signals, matrix, targets=[target])
+    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas)
 
 
 def auc(scores: Floats, members: NDArray[np.bool_]) -> float:

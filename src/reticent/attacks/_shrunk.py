@@ -1,0 +1,170 @@
+"""Tests whose shifts between IN and OUT are learned from a record's references and from all records, and their sum.
+
+A feature of a model is normal around a centre of the record and the kind, with a variance of the kind. Each record has
+a level of its own, of which nothing is known beforehand, and a shift between the kinds, which is normal over records.
+The mean and the variance of shifts come from the references by moments (DerSimonian and Laird, 1986, Controlled
+Clinical Trials 7). Where the variance is large, this is LiRA's test; where it is zero, all records share one shift.
+
+Several features of one answer are dependent, and none is quite normal. So each is tested alone, and how much each test
+counts is learned on the references, each judged as a target is, itself left out: a linear discriminant (Fisher, 1936).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks import _leave_one_out
+from reticent.attacks._leave_one_out import Mask
+from reticent.attacks._replicas import Seen
+from reticent.attacks.lira import FLOOR
+from reticent.signals.matrix import Floats
+
+_Pair = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Law:
+    """How one feature behaves, as one target's references show it.
+
+    Attributes:
+        variances: between IN models, and between OUT models, of one record.
+        shift: mean over records of IN less OUT.
+        spread: variance over records of that shift.
+    """
+
+    variances: tuple[float, float]
+    shift: float
+    spread: float
+
+    def ratio(self, value: Floats, centres: _Pair, counts: _Pair) -> Floats:
+        """Compute log-likelihood ratios, IN against OUT.
+
+        Args:
+            value: of the models that are judged.
+            centres: means of their IN and of their OUT references.
+            counts: how many these are.
+
+        Returns:
+            In nats, of the shape that the arguments have together. The variance that an uncertain centre adds is left
+            out of the logarithm, as LiRA does: where counts differ, it would tell them.
+        """
+        result = np.zeros(np.broadcast_shapes(value.shape, centres[0].shape))
+        for kind, sign in ((0, 1.0), (1, -1.0)):
+            other, variance = 1 - kind, self.variances[kind]
+            direct = counts[kind] / variance
+            borrowed = 1 / (self.variances[other] / counts[other] + self.spread)
+            guess = centres[other] + sign * self.shift
+            centre = (centres[kind] * direct + guess * borrowed) / (direct + borrowed)
+            result -= sign * 0.5 * ((value - centre) ** 2 / (variance + 1 / (direct + borrowed)) + np.log(variance))
+        return result
+
+
+class Sums:
+    """What the references of one target say, summed over records one after the other: blocks change no bit."""
+
+    def __init__(self, features: int) -> None:
+        """Start at zero.
+
+        Args:
+            features: how many.
+        """
+        self._total = np.zeros(4 * features + 5)
+
+    def add(self, seen: Seen) -> None:
+        """Take a block in.
+
+        Args:
+            seen: by the references; the target's answers are not looked at.
+        """
+        rows = []
+        for values in seen.references:
+            inside, outside = _centred(values, seen.inside), _centred(values, seen.outside)
+            shift = inside[0] - outside[0]
+            rows += [inside[1], outside[1], shift, shift**2]
+        counts = [mask.sum(axis=0).astype(np.float64) for mask in (seen.inside, seen.outside)]
+        rows += [count - 1 for count in counts] + [1 / count for count in counts] + [np.ones_like(counts[0])]
+        self._total = _added(self._total, np.stack(rows))
+
+    def laws(self) -> list[Law]:
+        """Return how each feature behaves."""
+        free_in, free_out, inverse_in, inverse_out, records = (float(value) for value in self._total[-5:])
+        found = []
+        for inside, outside, shifts, squares in self._total[:-5].reshape(-1, 4):
+            variances = max(FLOOR, inside / max(free_in, 1.0)), max(FLOOR, outside / max(free_out, 1.0))
+            mean = shifts / records
+            total = (squares - records * mean**2) / max(records - 1, 1.0)
+            noise = (variances[0] * inverse_in + variances[1] * inverse_out) / records
+            found.append(Law((float(variances[0]), float(variances[1])), float(mean), float(max(0.0, total - noise))))
+        return found
+
+
+class Discriminant:
+    """How much each feature's test counts, learned on the references of one target."""
+
+    def __init__(self, laws: Sequence[Law]) -> None:
+        """Start with no record.
+
+        Args:
+            laws: of the features.
+        """
+        self._laws = laws
+        self._total = np.zeros((2, 1 + len(laws) + len(laws) ** 2))
+
+    def judge(self, seen: Seen) -> Floats:
+        """Judge the target by each feature, and its references for `weights`.
+
+        Args:
+            seen: of a block.
+
+        Returns:
+            The target's log-likelihood ratios ``(features, n)``.
+        """
+        masks = seen.inside, seen.outside
+        counts = tuple(mask.sum(axis=0).astype(np.float64) for mask in masks)
+        target, ratios = [], []
+        for law, value, values in zip(self._laws, seen.target, seen.references, strict=True):
+            centres = tuple(_centred(values, mask)[0] for mask in masks)
+            target.append(law.ratio(value, (centres[0], centres[1]), (counts[0], counts[1])))
+            # As if each reference were the target: its own kind has lost it.
+            left = [(c * k - values) / np.maximum(k - 1, 1) for c, k in zip(centres, counts, strict=True)]
+            fewer = [np.maximum(k - 1, 1) for k in counts]
+            ratios.append((
+                law.ratio(values, (left[0], centres[1]), (fewer[0], counts[1])),
+                law.ratio(values, (centres[0], left[1]), (counts[0], fewer[1])),
+            ))
+        for kind, mask in enumerate(masks):
+            one = [np.where(mask, ratio[kind], 0.0) for ratio in ratios]
+            rows = [mask.astype(np.float64), *one, *(first * second for first in one for second in one)]
+            self._total[kind] = _added(self._total[kind], np.stack([_leave_one_out.total(row) for row in rows]))
+        return np.stack(target)
+
+    def weights(self) -> Floats:
+        """Return the weights of the features: the covariance of references' ratios, inverse, times IN less OUT means.
+
+        Returns:
+            ``(features,)``; a single feature counts as it is.
+        """
+        size = len(self._laws)
+        if size == 1:
+            return np.ones(1)
+        means, covariances = [], []
+        for total in self._total:
+            mean = total[1 : size + 1] / total[0]
+            means.append(mean)
+            covariances.append(total[size + 1 :].reshape(size, size) / total[0] - np.outer(mean, mean))
+        return np.asarray(np.linalg.pinv((covariances[0] + covariances[1]) / 2, rcond=1e-10) @ (means[0] - means[1]))
+
+
+def _centred(values: Floats, mask: Mask) -> _Pair:
+    """Return the mean of the masked references, ``(n,)``, and the sum of their squared deviations."""
+    count = mask.sum(axis=0)
+    centre = _leave_one_out.total(np.where(mask, values, 0.0)) / count
+    return centre, _leave_one_out.total(np.where(mask, values - centre, 0.0) ** 2)
+
+
+def _added(total: Floats, rows: Floats) -> Floats:
+    """Add the columns of ``rows (k, n)`` to ``total (k,)``, one after the other."""
+    both: NDArray[np.float64] = np.concatenate([total[:, None], rows], axis=1)
+    return np.asarray(np.add.accumulate(both, axis=1)[:, -1])

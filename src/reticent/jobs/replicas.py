@@ -1,0 +1,59 @@
+"""What SELENA's adaptive attack needs besides signals: the soft targets that every model's own Split-AI kept."""
+
+from collections.abc import Sequence
+
+from reticent.attacks import needs_replicas
+from reticent.errors import SpecError
+from reticent.population import gather
+from reticent.population.population import Population
+from reticent.population.worker import Made
+from reticent.signals.matrix import Matrix
+from reticent.spec import Spec
+from reticent.store import Store
+from reticent.training.recipe import Recipe
+
+
+def check(attacks: Sequence[Spec], recipe: Recipe, *, unaware: bool = False) -> None:
+    """Refuse, before training, attacks on models that will not have what they need.
+
+    Args:
+        attacks: their specs.
+        recipe: of the models.
+        unaware: references without the defense attack too.
+
+    Raises:
+        SpecError: an attack needs Split-AI of every reference, and the references run none.
+    """
+    name = next((spec.method for spec in attacks if needs_replicas(spec)), None)
+    if name is None:
+        return
+    if not gather.has_replicas(recipe):
+        raise SpecError(
+            f"{name}: expected models by the procedure selena, whose Split-AI it compares answers with, got "
+            f"{recipe.procedure.method}: give --defense selena, or leave this attack out"
+        )
+    if unaware:
+        raise SpecError(
+            f"{name}: expected references that run Split-AI themselves, got also_non_adaptive, whose references are "
+            "trained without the defense: leave one of the two out"
+        )
+
+
+def opened(attacks: Sequence[Spec], population: Population, store: Store, made: Sequence[Made]) -> Matrix | None:
+    """Open the soft targets of a finished population, if an attack looks at them.
+
+    Args:
+        attacks: their specs.
+        population: what was trained.
+        store: where it lies.
+        made: one entry a model, by row.
+
+    Returns:
+        Probabilities ``(M, N, C)``, NaN where a model does not hold a record; None where no attack needs them.
+
+    Raises:
+        CorruptRunError: runs are gone or their bytes changed; all are named.
+    """
+    if not any(needs_replicas(spec) for spec in attacks):
+        return None
+    return gather.replicas(population, store, made)

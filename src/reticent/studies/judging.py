@@ -57,7 +57,7 @@ class Part:
         Returns:
             "yes", "no" or "open".
         """
-        if self.number is None:
+        if self.number is None or not self.number.bounded:
             return "open"
         if self._turned(1 - (1 - CONFIDENCE) / parts)[1] < self.no_below:
             return "no"

@@ -31,7 +31,7 @@ class Estimate:
 
     Attributes:
         value: the number.
-        error: its standard error over models and records; 0 where it is known exactly.
+        error: its standard error over models and records; 0 where it is not known.
         freedom: degrees of freedom of the error.
     """
 
@@ -68,7 +68,7 @@ class Estimate:
             values: at least one.
 
         Returns:
-            Their mean, with its standard error; 0 for one value.
+            Their mean, with its standard error, which one value has not.
         """
         array = np.asarray(list(values), np.float64)
         if len(array) < 2:
@@ -156,6 +156,11 @@ class Pooled:
         """Mean over seeds."""
         return math.fsum(one.value for one in self.each) / len(self.each)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether there is an interval: an error of each seed, or seeds enough to see their spread."""
+        return len(self.each) >= FEW or all(one.error > 0 for one in self.each)
+
     def within(self, confidence: float = CONFIDENCE) -> Interval:
         """Bound the mean as if all seeds erred together: by the mean of their limits.
 
@@ -197,13 +202,13 @@ class Pooled:
         """Return plain values.
 
         Returns:
-            ``mean``, ``interval`` (the wider one), ``within``, ``over_seeds`` and ``seeds``.
+            ``mean``, ``interval`` (the wider one, None where there is none), ``within``, ``over_seeds`` and ``seeds``.
         """
         over = self.over_seeds()
         return {
             "mean": self.value,
-            "interval": list(self.limits()),
-            "within": list(self.within()),
+            "interval": list(self.limits()) if self.bounded else None,
+            "within": list(self.within()) if all(one.error > 0 for one in self.each) else None,
             "over_seeds": None if over is None else list(over),
             "seeds": [one.value for one in self.each],
         }

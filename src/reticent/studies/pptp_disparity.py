@@ -247,6 +247,8 @@ STUDY = Study(
     caution=(
         "The paper prints no number of these figures and names no optimizer, epochs or kind of probe: what it says is "
         "judged, not its values.",
+        "The paper's networks see pictures. An MLP on Location30 asks whether what it says holds elsewhere; it counts "
+        "in the verdicts.",
         "A stage's effect says that its maps differ, not what an attack on the network's answers would find.",
     ),
 )

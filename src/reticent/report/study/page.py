@@ -44,7 +44,7 @@ def html(document: Mapping[str, Any]) -> str:
         "sentence": document["sentence"],
         "confidence": level(document["confidence"]),
         "claims": [_claim(claim) for claim in document["claims"]],
-        "figures": [(one["title"], [drawn(svg) for svg in pictures(one)]) for one in document["figures"]],
+        "figures": [(one["title"], _drawings(one)) for one in document["figures"]],
         "tables": [_table(i, one) for i, one in enumerate(document["tables"])],
         "published": [_printed(one) for one in document["published"]],
         "settings": document["settings"],
@@ -57,6 +57,11 @@ def html(document: Mapping[str, Any]) -> str:
     return render("study.html.j2", values)
 
 
+def _drawings(figure: Plain) -> list[tuple[Any, str]]:
+    titles = [panel["title"] for panel in figure["panels"]]
+    return list(zip((drawn(svg) for svg in pictures(figure)), titles, strict=True))
+
+
 def _claim(claim: Plain) -> dict[str, Any]:
     parts = [
         {
@@ -64,7 +69,7 @@ def _claim(claim: Plain) -> dict[str, Any]:
             "value": view.form(middle(part), part["metric"]),
             "interval": view.between(limits(part), part["metric"]),
             "rule": view.rule(part),
-            "answer": {"yes": "yes", "no": "no", "open": "open"}[part["answer"]],
+            "answer": part["answer"],
         }
         for part in claim["parts"]
     ]

@@ -219,7 +219,7 @@ def _dots(axes: Axes, panel: Plain) -> None:
         )
     _levels(axes.axvline, panel)
     axes.set_yticks(range(len(names)), [short(name, 30) for name in names], color=INK)
-    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))

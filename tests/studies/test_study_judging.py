@@ -1,0 +1,114 @@
+"""The rule by which a claim is reproduced, not reproduced, or open."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from reticent.errors import InputError
+from reticent.studies.judging import NOT, OPEN, REPRODUCED, Part, better, no_worse, reaches, verdict
+from reticent.studies.numbers import Estimate, Pooled
+
+Z = stats.norm.ppf(0.975)
+
+
+def at(low, high):
+    """A number with this 95 % interval."""
+    return Pooled((Estimate((low + high) / 2, (high - low) / 2 / Z),))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "answer"),
+    [
+        (0.005, 0.05, "yes"),
+        (0.02, 0.05, "yes"),
+        (-0.01, 0.05, "open"),
+        (-0.05, 0.009, "no"),
+        (0.002, 0.008, "no"),
+        (-0.05, -0.02, "no"),
+        (-0.05, 0.02, "open"),
+    ],
+)
+def test_better_asks_for_more_than_nothing_and_refuses_what_is_too_small(low, high, answer):
+    assert better("x", at(low, high), 0.01).answer() == answer
+    assert better("x", at(-high, -low), 0.01, lower=True).answer() == answer
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "answer"),
+    [(-0.019, 0.03, "yes"), (-0.03, 0.03, "open"), (-0.05, -0.021, "no"), (-0.03, -0.019, "open")],
+)
+def test_no_worse_allows_a_small_loss(low, high, answer):
+    assert no_worse("x", at(low, high), 0.02).answer() == answer
+    assert no_worse("x", at(-high, -low), 0.02, lower=True).answer() == answer
+
+
+@pytest.mark.parametrize(("low", "high", "answer"), [(0.71, 0.8, "yes"), (0.5, 0.69, "no"), (0.6, 0.8, "open")])
+def test_reaches_asks_for_a_level(low, high, answer):
+    assert reaches("x", at(low, high), 0.7).answer() == answer
+    assert reaches("x", at(-high, -low), -0.7, lower=True).answer() == answer
+
+
+def test_no_is_widened_for_the_number_of_parts_and_yes_is_not():
+    tight = at(-0.05, 0.0099)
+    assert better("x", tight, 0.01).answer(1) == "no"
+    assert better("x", tight, 0.01).answer(20) == "open"
+    assert better("x", at(0.0001, 0.05), 0.01).answer(20) == "yes"
+
+
+@given(st.floats(-1, 1), st.floats(0, 1), st.floats(-0.5, 0.5), st.floats(0, 0.5), st.integers(1, 9), st.booleans())
+def test_turning_all_signs_changes_no_answer(value, error, level, more, parts, lower):
+    one = Part("x", Pooled((Estimate(value, error),)), level, level + more, lower)
+    other = Part("x", Pooled((Estimate(-value, error),)), level, level + more, not lower)
+    assert one.answer(parts) == other.answer(parts)
+    if one.answer(parts) == "no":
+        assert one.answer(1) == "no"
+
+
+def test_a_number_without_an_error_decides_nothing_until_seeds_show_its_spread():
+    bare = Pooled((Estimate(0.5),))
+    assert reaches("x", bare, 0.1).answer() == "open"
+    assert bare.to_json()["interval"] is None
+    assert reaches("x", Pooled((Estimate(0.5), Estimate(0.51), Estimate(0.52))), 0.1).answer() == "yes"
+
+
+YES, NO, UNKNOWN = (
+    better(label, at(*ends), 0.01) for label, ends in {"a": (0.1, 0.2), "b": (-0.2, -0.1), "c": (-1, 1)}.items()
+)
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ([YES], REPRODUCED),
+        ([YES, YES], REPRODUCED),
+        ([YES, UNKNOWN], OPEN),
+        ([YES, NO], NOT),
+        ([UNKNOWN, NO], NOT),
+        ([], OPEN),
+        ([YES, better("d", None, 0.01)], OPEN),
+    ],
+)
+def test_all_parts_make_a_claim_and_one_breaks_it(parts, wanted):
+    assert verdict(parts) == wanted
+
+
+def test_levels_that_leave_a_gap_are_refused():
+    with pytest.raises(InputError, match="neither: raise it"):
+        Part("x", at(0, 1), yes_above=0.5, no_below=0.2)
+
+
+def test_the_plain_form_tells_levels_in_the_numbers_own_direction():
+    plain = better("AUC", at(-0.05, -0.02), 0.01, lower=True, metric="difference").to_json(1)
+    assert (plain["better"], plain["yes"], plain["no"], plain["answer"]) == ("lower", 0.0, -0.01, "yes")
+    assert plain["mean"] == pytest.approx(-0.035)
+    assert better("AUC", None, 0.01).to_json(2)["interval"] is None
+
+
+def test_a_true_null_is_rarely_called_reproduced_and_never_more_than_its_share():
+    """Of claims whose effect is zero, at most 2.5 % are reproduced: 4,000 draws, error 0.25 %."""
+    import numpy as np
+
+    draws = np.random.default_rng(0).normal(size=4000)
+    called = [verdict([better("x", Pooled((Estimate(float(value), 1.0),)), 0.01)]) for value in draws]
+    assert 0.015 < called.count(REPRODUCED) / len(called) < 0.035

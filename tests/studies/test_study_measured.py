@@ -1,0 +1,128 @@
+"""A population's measures against slow twins, the early-stopped controls, and M1, M2 and M3."""
+
+import numpy as np
+import pytest
+import torch
+from toy_study import BASE
+
+from reticent.attacks import score
+from reticent.attacks.base import Problem
+from reticent.auditing.roc import auc
+from reticent.data.load import load
+from reticent.population.gather import signals
+from reticent.population.worker import Maker
+from reticent.procedures import plain
+from reticent.studies import location
+from reticent.studies.base import Found, Setting
+from reticent.studies.bench import Bench
+from reticent.studies.measured import collect, controls, measure
+from reticent.studies.places import digit_pictures
+
+SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1, "located": 2})
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("measured")
+    machine = {"store": str(folder / "store"), "workers": 1, "device": "cpu"}
+    return Bench(SETTING, 0, load("digits"), machine, folder / "work")
+
+
+@pytest.fixture(scope="module")
+def row(bench):
+    return measure(bench, "plain", bench.job())
+
+
+def test_means_are_those_of_the_signals(bench, row):
+    job = bench.job()
+    with bench.made(job) as (store, made):
+        assert not any(one.fresh for one in made)
+        seen, _ = signals(job.population, store, made)
+        logits = np.asarray(seen.logits[:, :]).astype(np.float64)
+    members, labels = job.population.membership.matrix, seen.labels
+    right = logits.argmax(axis=2) == labels
+    losses = np.log(np.exp(logits).sum(axis=2)) - logits[:, np.arange(len(labels)), labels]
+    for suffix, group in (("_members", members), ("", ~members)):
+        for name, cells in (("accuracy", right), ("loss", losses)):
+            wanted = [cells[t, group[t]].mean() for t in range(len(group))]
+            np.testing.assert_allclose(row.measures[name + suffix].observed, wanted, rtol=1e-5)
+    gap = row.measures["loss"].observed - row.measures["loss_members"].observed
+    np.testing.assert_allclose(row.measures["gap"].observed, gap)
+
+
+def test_the_leak_is_that_of_the_attack(bench, row):
+    job = bench.job()
+    with bench.made(job) as (store, made):
+        seen, others = signals(job.population, store, made)
+        problem = Problem.make(seen, job.population.membership, population=others)
+        scores = score(job.attacks[0], problem, 0)
+    np.testing.assert_allclose(row.measures["auc_lira"].observed, auc(scores, problem.membership.matrix))
+    assert row.measures["tpr_lira"].counted == problem.membership.matrix.sum(axis=1).min()
+
+
+def test_replicates_of_a_mean_are_weighted_means(row):
+    """A replicate's mean over records lies around the mean, with the deviation that redrawing records has."""
+    measured = row.measures["loss"]
+    assert measured.values.shape[1] == len(measured.observed)
+    assert abs(measured.values.mean() - measured.observed.mean()) < 0.1 * measured.values.std() + 0.02
+    assert measured.values.std(axis=0).min() > 0
+
+
+def test_a_row_against_itself_is_nothing(row):
+    found = collect([row], {"same": {"plain": 0.0}})
+    assert found.numbers["same", "loss"].value == 0
+    assert found.numbers["plain", "accuracy"].value == pytest.approx(row.accuracy)
+    assert found.numbers["plain", "seconds"].value > 0
+
+
+def test_the_control_has_the_accuracy_of_its_row_or_is_the_baseline(bench, row):
+    weak = measure(bench, "weak", bench.job(epochs=1))
+    matched = controls(bench, row, [weak, row])
+    assert matched["plain"] is row
+    control = matched["weak"]
+    assert control.about == "control"
+    assert control.name.startswith("plain, ")
+    assert abs(control.accuracy - weak.accuracy) < 0.15
+    assert control.accuracy < row.accuracy
+
+
+def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
+    starts = []
+    original = plain.train
+
+    def noted(recipe, materials, streams):
+        starts.append(materials.start)
+        trained = original(recipe, materials, streams)
+        for name, value in trained.model.state_dict().items():
+            keep = materials.start.trainable[name]
+            assert torch.equal(value[~keep], torch.zeros_like(value[~keep]))
+            assert not torch.equal(value[keep], materials.start.state[name][keep])
+        return trained
+
+    monkeypatch.setattr(location.plain, "train", noted)
+    found = Found()
+    location.located(bench, found)
+    assert len(starts) == 2
+    kept = sum(int(mask.sum()) for mask in starts[0].trainable.values())
+    size = sum(mask.numel() for mask in starts[0].trainable.values())
+    assert kept == round(0.15 * size)
+    assert list(found.rows) == ["M1", "M2", "M3"]
+    for pair, (one, other) in {"M2 - M1": ("M2", "M1"), "M2 - M3": ("M2", "M3")}.items():
+        difference = found.numbers[one, "accuracy"].value - found.numbers[other, "accuracy"].value
+        assert found.numbers[pair, "accuracy"].value == pytest.approx(difference)
+
+
+def test_m1_is_the_plain_network(bench):
+    job, found = bench.job(), Found()
+    location.located(bench, found)
+    with bench.made(job) as (store, made):
+        Maker(job.population, store, "cpu")
+        wanted = np.mean([one.facts["accuracy_non_members"] for one in made[:2]])
+    assert found.numbers["M1", "accuracy"].value == pytest.approx(wanted)
+
+
+def test_digit_pictures_are_the_digits():
+    pictures, digits = digit_pictures(), load("digits")
+    assert pictures.kind == "image"
+    np.testing.assert_allclose(np.asarray(pictures.x).reshape(1797, 64), np.rint(np.asarray(digits.x) * 240), atol=0.01)
+    assert np.array_equal(pictures.y, digits.y)

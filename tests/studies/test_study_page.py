@@ -1,0 +1,248 @@
+"""The page, the section, the pictures and the terminal's text of a study's document."""
+
+import copy
+import io
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from reticent.report.study import markdown, terminal
+from reticent.report.study.page import html
+from reticent.report.study.picture import described, files, pictures
+from reticent.report.study.view import between, form, printed, rule
+
+HOSTILE = "evil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7 * 7 }}|`"
+
+
+def number(mean, low, high):
+    return {"mean": mean, "interval": [low, high], "within": [low, high], "over_seeds": None, "seeds": [mean]}
+
+
+LINES = {
+    "kind": "lines",
+    "title": "Accuracy over r",
+    "x": "r",
+    "y": "accuracy",
+    "log_x": True,
+    "form": "share",
+    "series": [
+        {"label": "A1", "x": [0.001, 0.01], "estimates": [number(0.5, 0.4, 0.6), None]},
+        {"label": "A2", "x": [0.001, 0.01], "estimates": [number(0.7, 0.6, 0.8), number(0.75, 0.7, 0.8)]},
+    ],
+    "levels": [{"label": "from scratch", "value": 0.65}],
+}
+STAGES = LINES | {"log_x": False, "ticks": ["stem", "stage1"], "form": "number"}
+STAGES["series"] = [{"label": "effect", "x": [0, 1], "estimates": [number(0.5, 0.49, 0.51), number(0.6, 0.58, 0.62)]}]
+DOTS = {
+    "kind": "dots",
+    "title": "LiRA AUC",
+    "x": "AUC",
+    "names": ["one", "two"],
+    "series": [{"label": "", "estimates": [number(0.8, 0.7, 0.9), None]}],
+}
+CLOUD = {
+    "kind": "cloud",
+    "title": "All weights",
+    "x": "learnability",
+    "y": "vulnerability",
+    "points": [[-3, -2, 1000], [-1, -1, 2]],
+}
+DENSITY = {
+    "kind": "density",
+    "title": "stage1",
+    "x": "distance",
+    "edges": [0.0, 1.0, 2.0],
+    "series": [{"label": "both", "heights": [1.0, 0.0]}, {"label": "one", "heights": [0.0, 1.0]}],
+}
+PANELS = [LINES, STAGES, DOTS, CLOUD, DENSITY]
+FIGURE = {"name": "toy-a", "title": "All kinds", "panels": PANELS, "svg": "toy-a.svg", "png": "toy-a.png"}
+PART = {
+    "label": "accuracy, A3 against A2",
+    "metric": "points",
+    "better": "higher",
+    "yes": 0.0,
+    "no": 0.05,
+    "answer": "yes",
+    **number(0.1, 0.06, 0.14),
+}
+COLUMNS = [
+    {"key": "accuracy", "label": "Accuracy", "form": "share"},
+    {"key": "auc", "label": "AUC", "form": "number"},
+    {"key": "tpr", "label": "never measured", "form": "share"},
+]
+ROW = {"name": "A3", "about": "CWRF", "values": {"accuracy": number(0.6, 0.55, 0.65), "auc": None, "tpr": None}}
+DOCUMENT = {
+    "schema": "reticent.study/1",
+    "study": "toy",
+    "title": "What is it?",
+    "paper": "Nobody (2026).",
+    "scale": {"name": "tiny", "seeds": 1, "about": "Seconds."},
+    "confidence": 0.95,
+    "sentence": "toy at scale tiny: 1 of 2 claims is reproduced.",
+    "claims": [
+        {"key": "a", "text": "A.", "source": "T1", "rule": "R.", "verdict": "reproduced", "parts": [PART]},
+        {"key": "b", "text": "B.", "source": "T2", "rule": "R.", "verdict": "can't tell at this scale", "parts": []},
+    ],
+    "tables": [
+        {
+            "title": "MLP on digits",
+            "setting": "digits",
+            "columns": COLUMNS,
+            "rows": [
+                ROW | {"paper": {"auc": {"value": 0.7, "std": 0.01}, "accuracy": {"value": 0.771, "std": 0.0121}}},
+                ROW | {"paper": None},
+            ],
+        }
+    ],
+    "figures": [FIGURE],
+    "published": [
+        {
+            "title": "Nobody, Table 1",
+            "note": "Of other data.",
+            "columns": COLUMNS[:2],
+            "rows": {"A3": {"auc": {"value": 0.7, "std": None}}},
+            "remarks": [{"row": "A3", "column": "auc", "text": "impossible as printed"}],
+        }
+    ],
+    "settings": [
+        {"key": "digits", "label": "MLP on digits", "digest": "0", "facts": {"models": 4, "rates": [0.1, 0.2]}}
+    ],
+    "cannot_say": ["All else."],
+    "environment": {"reticent": "0", "device": "cpu", "seconds": 3.2},
+}
+
+
+def everywhere(value, text):
+    """Put a text into every string of a document that is shown."""
+    if isinstance(value, dict):
+        kept = {
+            "key",
+            "form",
+            "kind",
+            "metric",
+            "better",
+            "answer",
+            "verdict",
+            "name",
+            "svg",
+            "png",
+            "column",
+            "setting",
+        }
+        return {k: v if k in kept and isinstance(v, str) else everywhere(v, text) for k, v in value.items()}
+    if isinstance(value, list):
+        return [everywhere(item, text) for item in value]
+    return text if isinstance(value, str) else value
+
+
+def test_the_page_says_verdicts_numbers_and_the_papers_beside():
+    page = html(DOCUMENT)
+    for said in (
+        "✓ reproduced: A.",
+        "? can&#39;t tell at this scale: B.",
+        "+10.0 points",
+        "60.0",
+        "paper: 0.700 ± 0.010",
+    ):
+        assert said in page
+    assert "paper: 77.1 ± 1.2" in page
+    assert "Not measured at this scale." in page
+    assert "impossible as printed" in page
+    assert "never measured" not in page
+    assert page == html(copy.deepcopy(DOCUMENT))
+
+
+def test_the_page_loads_nothing_and_runs_nothing_from_outside():
+    page = html(everywhere(DOCUMENT, HOSTILE))
+    assert "default-src &#39;none&#39;" in page
+    assert "<img" not in page
+    assert "alert(1)</script>" not in page
+    assert page.count("<script>") == 1
+    assert not re.search(r"(href|src)=\"(?!#)", page)
+    assert "49" not in re.sub(r"<(style|script|svg).*?</\1>", "", page, flags=re.DOTALL)
+
+
+def test_each_kind_of_panel_is_drawn_and_described_in_numbers():
+    for panel, svg in zip(PANELS, pictures(FIGURE), strict=True):
+        root = ET.fromstring(svg)
+        assert root.attrib["role"] == "img"
+        title, text = (root.find(tag).text for tag in ("title", "desc"))
+        assert title == panel["title"]
+        assert text == described(panel)
+        assert re.search(r"\d", text)
+    assert "A1: 0.001 50.0" in described(LINES)
+    assert "stage1 0.600" in described(STAGES)
+    assert "of 1,002 weights" in described(CLOUD)
+    assert "both: mean 0.500; one: mean 1.500" in described(DENSITY)
+
+
+def test_the_files_are_a_light_and_dark_svg_and_a_png():
+    svg, png = files(FIGURE)
+    root = ET.fromstring(svg)
+    style = root.find("{http://www.w3.org/2000/svg}style").text
+    used = set(re.findall(r"var\((--\w+)\)", svg))
+    light, dark = style.split("@media")
+    assert used <= set(re.findall(r"(--\w+):", light)) == set(re.findall(r"(--\w+):", dark))
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    assert files(FIGURE) == (svg, png)
+
+
+def test_a_figure_without_numbers_can_be_drawn():
+    empty = {**LINES, "series": [{"label": "A1", "x": [0.01], "estimates": [None]}], "levels": []}
+    figure = {**FIGURE, "panels": [empty, {**CLOUD, "points": []}, {**DOTS, "names": [], "series": []}]}
+    assert len(pictures(figure)) == 3
+
+
+def test_the_section_has_tables_that_markdown_reads():
+    text = markdown(DOCUMENT)
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    widths = {line.count(" | ") for line in tables if line.startswith("| A3")}
+    assert "**reproduced**" in text
+    assert "![All kinds](toy-a.png)" in text
+    assert "| A3 | 60.0" in text
+    assert "| *paper* | 77.1 ± 1.2" in text
+    assert widths == {2}
+    assert "<script>" not in markdown(everywhere(DOCUMENT, HOSTILE))
+
+
+def test_the_terminal_shows_the_same():
+    console = Console(file=io.StringIO(), width=140)
+    console.print(terminal(DOCUMENT))
+    shown = console.file.getvalue()
+    for said in ("✓ reproduced: A.", "? can't tell at this scale: B.", "60.0", "paper", DOCUMENT["sentence"]):
+        assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "how", "text"),
+    [
+        (0.123, "share", "12.3\N{NO-BREAK SPACE}%"),
+        (-0.021, "points", "\N{MINUS SIGN}2.1 points"),
+        (0.02, "difference", "+0.020"),
+        (74.2, "seconds", "1 min 14 s"),
+        (2**20, "bytes", "1.0 MiB"),
+        (0.5, "number", "0.500"),
+        (None, "share", "–"),
+    ],
+)
+def test_numbers_are_written_by_their_form(value, how, text):
+    assert form(value, how) == text
+
+
+def test_intervals_of_shares_stay_within_0_and_1():
+    assert between([-0.1, 1.2], "share") == "0.0 to 100.0\N{NO-BREAK SPACE}%"
+    assert between([0.1, 0.2], "seconds") == ""
+    assert between([-0.01, 0.02], "points") == "\N{MINUS SIGN}1.0 to +2.0"
+
+
+def test_a_rule_is_told_in_the_numbers_own_direction():
+    assert rule(PART) == "yes if wholly above 0.0 points, no if wholly below +5.0 points"
+    lower = PART | {"better": "lower", "metric": "difference", "no": -0.01}
+    assert rule(lower) == "yes if wholly below 0.000, no if wholly above \N{MINUS SIGN}0.010"
+
+
+def test_a_papers_number_without_a_deviation_stands_alone():
+    assert printed({"value": 0.7, "std": None}, "number") == "0.700"
+    assert printed(None, "number") == ""

@@ -1,0 +1,109 @@
+"""What `cwrf-entanglement` and `pptp-disparity` ask of a network."""
+
+import numpy as np
+import pytest
+import torch
+
+from reticent.population.worker import Maker
+from reticent.studies import STUDIES, _scored
+from reticent.studies.base import Results, Setting
+from reticent.studies.bench import Bench
+from reticent.studies.judging import OPEN, REPRODUCED, verdict
+from reticent.studies.places import DIGITS, digit_pictures
+from reticent.studies.pptp_disparity import levelling
+
+TINY = DIGITS | {
+    "architecture": {"name": "cnn", "widths": (4, 6)},
+    "models": 2,
+    "records": 200,
+    "reference": 100,
+    "epochs": 2,
+    "attacks": ("loss",),
+}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("questions")
+    machine = {"store": str(folder / "store"), "workers": 1, "device": "cpu"}
+    return Bench(Setting("cnn", "CNN", TINY), 0, digit_pictures(), machine, folder / "work")
+
+
+def test_scores_are_compared_by_kind_of_layer(bench):
+    found = STUDIES["cwrf-entanglement"].measure(bench)
+    rows = ["All", "Conv", "Linear", "Norm", "Top 0.1 %", "Top 1 %", "Top 5 %"]
+    assert list(found.rows) == rows
+    kinds = ["Conv", "Linear", "Norm"]
+    for metric in ("proportion", "vulnerability"):
+        assert sum(found.numbers[row, metric].value for row in kinds) == pytest.approx(1)
+    for row in ["All", *kinds]:
+        for metric in ("pearson", "log_pearson", "spearman", "pearson_alone", "spearman_alone"):
+            assert -1 <= found.numbers[row, metric].value <= 1
+    gap = found.numbers["Conv", "pearson"].value - found.numbers["Norm", "pearson"].value
+    assert found.numbers["Conv - Norm", "pearson"].value == pytest.approx(gap)
+    held = [found.numbers[row, "vulnerability"].value for row in rows[4:]]
+    assert held == sorted(held)
+    clouds = found.series["clouds"]
+    with bench.made(bench.job()) as (store, made):
+        size = sum(p.numel() for p in Maker(bench.job().population, store, "cpu").network(made[0]).parameters())
+    assert sum(point[2] for point in clouds["All"]) == size
+
+
+def test_equal_scores_agree_wholly(bench, monkeypatch):
+    """With all three scores the same, every correlation is 1 and the most vulnerable are the most learnable."""
+    rng = np.random.default_rng(0)
+
+    def same(network, *_):
+        fixed = np.random.default_rng(int(rng.integers(1)))
+        return {
+            n: torch.from_numpy(fixed.random(tuple(p.shape), dtype=np.float32)) for n, p in network.named_parameters()
+        }
+
+    monkeypatch.setattr(_scored, "score", same)
+    job = bench.job()
+    with bench.made(job) as (store, made):
+        numbers, _ = _scored.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
+    assert numbers["All", "pearson"] == pytest.approx(1)
+    assert numbers["All", "spearman_alone"] == pytest.approx(1)
+    assert numbers["Top 5 %", "overlap"] == 1.0
+
+
+def test_stages_are_measured_in_order(bench):
+    study = STUDIES["pptp-disparity"]
+    found = study.measure(bench)
+    names = list(found.rows)
+    assert names[-1] == "head"
+    assert found.numbers["first stage", "effect"] == found.numbers[names[0], "effect"]
+    assert found.numbers["last stage", "effect"] == found.numbers[names[-2], "effect"]
+    assert all(0 <= found.numbers[name, "probe"].value <= 1 for name in names)
+    results = Results((bench.setting,), {"cnn": [found]})
+    figures = list(study.draw(results))
+    assert [panel["kind"] for panel in figures[1]["panels"]] == ["density"] * len(names)
+    for panel in figures[1]["panels"]:
+        for series in panel["series"]:
+            assert sum(series["heights"]) == pytest.approx(1)
+
+
+def test_levelling_off_is_the_gain_before_less_the_gain_after():
+    levels = [0.1, 0.4, 0.7, 0.72, 0.74]
+    found = levelling(levels, 2, 10_000)
+    assert found.value == pytest.approx((0.7 - 0.1) / 2 - (0.74 - 0.7) / 2)
+    error = np.hypot(0.0001 * 0.7 * 0.3 / 0.0001**0.5 * 0, 1)
+    assert error == 1
+    before, last = (p * (1 - p) / 10_000 for p in (0.7, 0.74))
+    assert found.error == pytest.approx((before * (1 / 2 + 1 / 2) ** 2 + last / 4) ** 0.5)
+    straight = levelling([0.1, 0.2, 0.3, 0.4, 0.5], 2, 10_000)
+    assert straight.value == pytest.approx(0)
+
+
+def test_levelling_off_is_open_where_a_seed_has_no_onset(bench):
+    from reticent.studies.base import Found
+    from reticent.studies.numbers import Estimate
+
+    claim = next(one for one in STUDIES["pptp-disparity"].claims if one.key == "levels-off")
+    name = "gain before the onset less gain from there on"
+    known = Found(numbers={(name, "probe"): Estimate(0.2, 0.01)})
+    both = Results((bench.setting,), {"cnn": [known, known]})
+    one = Results((bench.setting,), {"cnn": [known, Found()]})
+    assert verdict(claim.parts(both)) == REPRODUCED
+    assert verdict(claim.parts(one)) == OPEN

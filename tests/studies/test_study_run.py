@@ -1,0 +1,197 @@
+"""The runner: a toy study from beginning to end, resumed, changed, and refused."""
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from toy_study import BASE, STUDY, counted
+
+from reticent.errors import InputError, MissingFileError, UnknownNameError
+from reticent.studies import run as runner
+from reticent.studies.base import Scale, Setting
+from reticent.studies.run import study
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toy")
+    told = []
+    result = study(STUDY, store=folder / "store", out=folder / "out", workers=1, device="cpu", stage=told.append)
+    return folder, result, told
+
+
+def test_all_files_are_there_and_the_numbers_are_plain_json(done):
+    folder, result, told = done
+    names = ["study.html", "study.md", "toy-digits.svg", "toy-digits.png", "study.json"]
+    assert [file.name for file in result.files] == names
+    document = json.loads((folder / "out" / "study.json").read_text())
+    assert document == json.loads(json.dumps(result.document))
+    assert document["schema"] == "reticent.study/1"
+    assert document["scale"] == {"name": "tiny", "seeds": 2, "about": "Seconds."}
+    assert "MLP on digits, seed 1: short" in told
+
+
+def test_each_row_has_each_seed_and_the_papers_number(done):
+    _, result, _ = done
+    (table,) = result.document["tables"]
+    assert [row["name"] for row in table["rows"]] == ["long", "short"]
+    long = table["rows"][0]
+    assert long["paper"] == {"accuracy": {"value": 0.9, "std": 0.01}}
+    assert len(long["values"]["accuracy"]["seeds"]) == 2
+    assert long["values"]["accuracy"]["mean"] > table["rows"][1]["values"]["accuracy"]["mean"]
+    assert table["rows"][1]["paper"] is None
+
+
+def test_claims_are_judged(done):
+    _, result, _ = done
+    assert result.verdicts == {
+        "longer": "reproduced",
+        "free": "reproduced",
+        "unmeasured": "can't tell at this scale",
+    }
+    assert result.sentence == (
+        "toy at scale tiny: 2 of 3 claims are reproduced, 0 are not, and 1 can't be told at this scale."
+    )
+
+
+def test_few_seeds_are_said(done):
+    _, result, _ = done
+    said = result.document["cannot_say"]
+    assert said[0] == "It is a toy."
+    assert any("Seeds: 2." in one for one in said)
+
+
+def test_again_measures_nothing_and_gives_the_same_numbers(done):
+    folder, result, _ = done
+    again, seeds = counted()
+    other = study(again, store=folder / "store", out=folder / "out", workers=1, device="cpu")
+    assert seeds == []
+    assert other.document["environment"]["parts_found"] == 2
+    assert {k: v for k, v in other.document.items() if k != "environment"} == {
+        k: v for k, v in result.document.items() if k != "environment"
+    }
+
+
+def test_a_third_seed_measures_that_seed_alone(done):
+    folder, _, _ = done
+    again, seeds = counted()
+    other = study(again, seeds=3, store=folder / "store", out=folder / "out", workers=1, device="cpu")
+    assert seeds == [2]
+    assert other.document["claims"][0]["parts"][0]["over_seeds"] is not None
+
+
+def test_another_folder_finds_the_models_in_the_store(done, tmp_path):
+    folder, result, _ = done
+    fresh = []
+    other = study(
+        STUDY,
+        store=folder / "store",
+        out=tmp_path,
+        workers=1,
+        device="cpu",
+        progress=lambda state: fresh.append(state.done - state.found),
+    )
+    assert set(fresh) <= {0}
+    assert (
+        other.document["tables"][0]["rows"][0]["values"]["auc_lira"]
+        == (result.document["tables"][0]["rows"][0]["values"]["auc_lira"])
+    )
+
+
+def test_what_cannot_be_read_is_measured_again(done, tmp_path):
+    folder, _, _ = done
+    once, seeds = counted()
+    study(once, seeds=1, store=folder / "store", out=tmp_path, workers=1, device="cpu")
+    (kept,) = (tmp_path / "parts").glob("*.json")
+    kept.write_text(kept.read_text()[:40])
+    study(once, seeds=1, store=folder / "store", out=tmp_path, workers=1, device="cpu")
+    assert seeds == [0, 0]
+    assert json.loads(kept.read_text())["found"]["rows"] == {"long": "4 epochs", "short": "1 epochs"}
+
+
+@pytest.mark.parametrize("changed", [{"base": BASE | {"epochs": 3}}, {"options": {"fpr": 0.2}}])
+def test_another_setting_is_measured_anew(done, tmp_path, changed):
+    folder, _, _ = done
+    setting = replace(STUDY.scales["tiny"].settings[0], **changed)
+    once, seeds = counted(replace(STUDY, scales={"tiny": Scale((setting,), 1, "")}))
+    for part in (folder / "out" / "parts").iterdir():
+        if part.is_file():
+            (tmp_path / "parts").mkdir(exist_ok=True)
+            (tmp_path / "parts" / part.name).write_bytes(part.read_bytes())
+    study(once, store=folder / "store", out=tmp_path, workers=1, device="cpu")
+    assert seeds == [0]
+
+
+def test_an_interrupted_study_goes_on_where_it_was(tmp_path, done):
+    folder, _, _ = done
+    once, seeds = counted()
+
+    def breaks(bench):
+        if bench.seed == 1:
+            raise KeyboardInterrupt
+        return once.measure(bench)
+
+    where = {"store": folder / "store", "out": tmp_path, "workers": 1, "device": "cpu"}
+    with pytest.raises(KeyboardInterrupt):
+        study(replace(once, measure=breaks), **where)
+    assert not (tmp_path / "study.json").exists()
+    study(once, **where)
+    assert seeds == [0, 1]
+
+
+def test_figures_are_whole_files(done):
+    folder, _, _ = done
+    svg = (folder / "out" / "toy-digits.svg").read_text()
+    root = ET.fromstring(svg)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "prefers-color-scheme:dark" in svg
+    assert (folder / "out" / "toy-digits.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_what_a_user_gets_wrong_is_said_before_anything_is_trained(tmp_path):
+    with pytest.raises(UnknownNameError, match="cwrf-ablation"):
+        study("cwrf-ablatoin")
+    with pytest.raises(UnknownNameError, match="tiny"):
+        study(STUDY, scale="tinny")
+    with pytest.raises(UnknownNameError, match="digits"):
+        study(STUDY, settings=["digit"])
+    with pytest.raises(InputError, match="at least 1, got 0"):
+        study(STUDY, seeds=0)
+
+
+def test_all_data_are_loaded_before_anything_is_trained(tmp_path):
+    first = STUDY.scales["tiny"].settings[0]
+    missing = Setting("gone", "gone", BASE | {"dataset": str(tmp_path / "gone.npz")})
+    broken, seeds = counted(replace(STUDY, scales={"tiny": Scale((first, missing), 1, "")}))
+    with pytest.raises(MissingFileError, match=r"gone\.npz"):
+        study(broken, store=tmp_path / "store", out=tmp_path / "out")
+    assert seeds == []
+
+
+def test_one_setting_may_be_run_alone(done, tmp_path):
+    folder, _, _ = done
+    first = STUDY.scales["tiny"].settings[0]
+    two = replace(STUDY, scales={"tiny": Scale((replace(first, key="other"), first), 1, "")})
+    result = study(two, settings=["digits"], store=folder / "store", out=tmp_path, workers=1, device="cpu")
+    assert [table["setting"] for table in result.document["tables"]] == ["digits"]
+
+
+def test_the_command_prints_tables_and_verdicts(done, tmp_path, monkeypatch, capfd):
+    from reticent.cli import app
+    from reticent.cli.run import guarded
+
+    folder, _, _ = done
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setitem(runner.STUDIES, "toy", STUDY)
+    line = f"study toy --store {folder / 'store'} --out {folder / 'out'} --seeds 2 --workers 1 --device cpu"
+    assert guarded(app, line.split()) == 0
+    out = capfd.readouterr().out
+    assert "✓ reproduced: Longer is more accurate." in out
+    assert "? can't tell at this scale: Longer costs money." in out
+    assert "paper" in out
+    assert "study.html" in out
+    assert guarded(app, ["study"]) == 0
+    assert "cwrf-entanglement" in capfd.readouterr().out
+    assert guarded(app, ["study", "toi"]) == 2
+    assert "toy" in capfd.readouterr().err

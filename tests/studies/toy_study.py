@@ -1,0 +1,79 @@
+"""A study in a few lines: does training for longer raise accuracy, and does it give more away?"""
+
+from dataclasses import replace
+
+from reticent.studies.base import Claim, Column, Published, Scale, Setting, Study
+from reticent.studies.judging import better, no_worse
+from reticent.studies.measured import collect, measure
+
+BASE = {"dataset": "digits", "models": 4, "records": 120, "epochs": 4, "attacks": ("lira",), "replicates": 100}
+ROWS = {"long": 4, "short": 1}
+
+
+def measured(bench):
+    rows = [measure(bench, name, bench.job(epochs=epochs), f"{epochs} epochs") for name, epochs in ROWS.items()]
+    found = collect(rows, {"long - short": {"long": 1.0, "short": -1.0}})
+    found.series["losses"] = [float(one.measures["loss"].observed.mean()) for one in rows]
+    return found
+
+
+def drawn(results):
+    for one in results.settings:
+        numbers = [results.get(one.key, name, "auc_lira") for name in ROWS]
+        dots = {
+            "kind": "dots",
+            "title": "AUC",
+            "x": "AUC",
+            "names": list(ROWS),
+            "series": [{"label": "LiRA", "estimates": [number.to_json() for number in numbers]}],
+        }
+        yield {"name": one.key, "title": "What is given away", "panels": [dots]}
+
+
+STUDY = Study(
+    name="toy",
+    title="Does training for longer raise accuracy?",
+    paper="Nobody (2026), Nothing.",
+    scales={"tiny": Scale((Setting("digits", "MLP on digits", BASE, {"fpr": 0.1}, "MLP"),), 2, "Seconds.")},
+    measure=measured,
+    columns=(
+        Column("accuracy", "Accuracy", "share"),
+        Column("auc_lira", "LiRA AUC"),
+        Column("seconds", "Time", "seconds"),
+    ),
+    claims=(
+        Claim(
+            "longer",
+            "Longer is more accurate.",
+            "Table 1",
+            "Accuracy is higher by 5 points or more.",
+            lambda results: [
+                better("accuracy", results.get("digits", "long - short", "accuracy"), 0.05, metric="points")
+            ],
+        ),
+        Claim(
+            "free",
+            "Longer gives no more away.",
+            "Table 2",
+            "AUC is not higher by more than 0.5.",
+            lambda results: [no_worse("AUC", results.get("digits", "long - short", "auc_lira"), 0.5, lower=True)],
+        ),
+        Claim("unmeasured", "Longer costs money.", "Table 3", "Not measured here.", lambda _: []),
+    ),
+    published=(
+        Published("Nobody (2026), Table 1", "MLP", {"long": {"accuracy": (0.9, 0.01)}}, {("long", "accuracy"): "odd"}),
+    ),
+    draw=drawn,
+    caution=("It is a toy.",),
+)
+
+
+def counted(study=STUDY):
+    """Count how often each seed is measured; answers the study and the list of seeds."""
+    seeds = []
+
+    def measure_and_count(bench):
+        seeds.append(bench.seed)
+        return study.measure(bench)
+
+    return replace(study, measure=measure_and_count), seeds

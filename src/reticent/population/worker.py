@@ -1,9 +1,10 @@
 """Make one model of a population: train it or find it, look at it or find what was seen, keep both in the store."""
 
+import copy
 import json
 import platform
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,16 +14,18 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import reticent
-from reticent.errors import CorruptRunError, ModelError, ReticentError
+from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
+from reticent.procedures._costs import COSTS
 from reticent.procedures.base import snapshot
 from reticent.signals.look import Seen, look
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
+from reticent.training.loop import History
 from reticent.training.materials import Materials, forward
 from reticent.training.memory import peak
 from reticent.training.recipe import Untouched
@@ -94,8 +97,23 @@ class Maker:
             torch.set_num_threads(threads)
 
     def _make(self, model: int, training: str, signals: str) -> Made:
+        trained_now = self.store.find(training) is None
+        run, network = self._training(model, training)
+        with self.store.claim(signals) as draft:
+            if self.store.find(signals) is None:
+                self._look(model, network or self._load(model, run), run, draft)
+        seen = self.store.find(signals)
+        if seen is None:
+            raise ModelError(f"run {signals} was written but cannot be found")
+        return Made(model, training, signals, dict(seen.facts), fresh=trained_now)
+
+    def _training(self, model: int, training: str) -> tuple[Run, nn.Module | None]:
+        """Train a model, or find its run; the network where it was trained now.
+
+        Raises:
+            ModelError: the store lost what was written.
+        """
         run = self.store.find(training)
-        trained_now = run is None
         network: nn.Module | None = None
         if run is None:
             with self.store.claim(training) as draft:
@@ -105,13 +123,7 @@ class Maker:
         run = run or self.store.find(training)
         if run is None:
             raise ModelError(f"run {training} was written but cannot be found")
-        with self.store.claim(signals) as draft:
-            if self.store.find(signals) is None:
-                self._look(model, network or self._load(model, run), run, draft)
-        seen = self.store.find(signals)
-        if seen is None:
-            raise ModelError(f"run {signals} was written but cannot be found")
-        return Made(model, training, signals, dict(seen.facts), fresh=trained_now)
+        return run, network
 
     def materials(self, model: int) -> Materials:
         """Gather what one model is trained from.
@@ -131,17 +143,46 @@ class Maker:
         classes = population.records.classes
         return Materials(members, self.validation, self.reference, self.prepare, classes, watched)
 
-    def _trained(self, model: int) -> Trained:
-        recipe = self.population.recipe
+    def _trained(self, model: int, before: Run | None = None) -> Trained:
+        """Train one model, from its first stage on or from the run that was its first stage."""
+        recipe, materials, streams = self.population.recipe, self.materials(model), self.population.streams(model)
         procedure = PROCEDURES[recipe.procedure.method]
-        return procedure.train(recipe, self.materials(model), self.population.streams(model))
+        if before is None or procedure.repair is None:
+            return procedure.train(recipe, materials, streams)
+        made = procedure.repair(
+            _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _history(before)
+        )
+        stages = [{"name": "training", **_costs(before)}, *made.facts.get(COSTS, [])]
+        return replace(made, facts={**made.facts, COSTS: stages})
+
+    def _before(self, model: int) -> Run | None:
+        """Make, or find, the run that is the first stage of this model; None where there is none that stands alone.
+
+        So what differs in later stages only, such as the rate of CWRF, shares its first one, which is that of the
+        undefended model. If another process makes it now, it is not waited for.
+        """
+        first = PROCEDURES[self.population.recipe.procedure.method].first(self.population.recipe)
+        if first is None:
+            return None
+        other = copy.copy(self)
+        other.population = replace(self.population, recipe=first)
+        try:
+            return other._training(model, other.population.training_id(model))[0]
+        except StoreLockedError:
+            return None
 
     def _train(self, model: int, draft: Draft) -> nn.Module:
         population, roles = self.population, self.population.roles
+        before = self._before(model)
         started = time.perf_counter()
         with peak(self.device) as memory:
-            trained = self._trained(model)
-        seconds = time.perf_counter() - started
+            trained = self._trained(model, before)
+        costs = {"seconds": time.perf_counter() - started, "peak_memory_bytes": memory.bytes}
+        if before is not None:
+            costs = {
+                "seconds": costs["seconds"] + before.facts["seconds"],
+                "peak_memory_bytes": max(memory.bytes, before.facts["peak_memory_bytes"]),
+            }
         _write_training(draft, trained)
         ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
         draft.write_arrays("roles.safetensors", ids)
@@ -150,8 +191,7 @@ class Maker:
             "kind": "training",
             "model": model,
             "data": population.records.name,
-            "seconds": seconds,
-            "peak_memory_bytes": memory.bytes,
+            **costs,
         }
         draft.facts = trained.facts | made | _environment(self.device)
         return trained.model
@@ -271,6 +311,22 @@ def _write_training(draft: Draft, trained: Trained) -> None:
         for epoch, loss in enumerate(history.loss)
     ]
     draft.write_bytes("log.jsonl", "".join(f"{line}\n" for line in lines).encode())
+
+
+def _state(run: Run, kind: str) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
+
+
+def _history(run: Run) -> History:
+    lines = [json.loads(line) for line in run.file("log.jsonl").read_text(encoding="utf-8").splitlines()]
+    history = History([line["loss"] for line in lines])
+    history.validation_loss = [line["validation_loss"] for line in lines if "validation_loss" in line]
+    history.accuracy = [line["accuracy"] for line in lines if "accuracy" in line]
+    return history
+
+
+def _costs(run: Run) -> dict[str, Any]:
+    return {key: run.facts[key] for key in ("seconds", "peak_memory_bytes")}
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:

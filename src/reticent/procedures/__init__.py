@@ -20,6 +20,8 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         check=cwrf.check,
         network=cwrf.network,
         inner=cwrf.INNER,
+        first=cwrf.first,
+        repair=cwrf.repair,
     ),
     "function": ProcedureEntry(user.Function, user.train, "A training function of yours, by import string."),
     "pptp": ProcedureEntry(
@@ -31,6 +33,8 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         check=pptp.check,
         network=pptp.network,
         inner=pptp.INNER,
+        first=pptp.first,
+        repair=pptp.repair,
     ),
 }
 

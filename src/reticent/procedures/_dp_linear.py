@@ -158,7 +158,7 @@ class Positions:
         """
         positions, entries = self.back.shape[1], self.back.shape[2] * self.given.shape[2]
         few = max(1, AT_ONCE // min(entries, 2 * positions**2 if self.trains is None else entries))
-        parts = zip(self.back.split(few), self.given.split(few), strict=True)
+        parts = zip(torch.split(self.back, few), torch.split(self.given, few), strict=True)
         if self.trains is None and 2 * positions**2 <= entries:
             inner = [((b @ b.mT) * (x @ x.mT)).sum(dim=(1, 2)).clamp(min=0) for b, x in parts]
             return torch.cat(inner)

@@ -91,6 +91,11 @@ def _nothing(recipe: Recipe) -> None:
     del recipe
 
 
+def _alone(recipe: Recipe) -> Recipe | None:
+    del recipe
+    return None
+
+
 @dataclass(frozen=True)
 class ProcedureEntry:
     """One line of the table.
@@ -106,6 +111,10 @@ class ProcedureEntry:
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         network: builds the untrained network, so that stored weights can be put into it.
         inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
+        first: the recipe of its first stage, where that is a training which stands on its own, so that a finished run
+            of it serves; else None.
+        repair: does what follows the first stage: ``(model state, initial state, recipe, materials, streams, history)
+            -> Trained``, the bits of `train`.
     """
 
     spec: type[Spec]
@@ -118,6 +127,8 @@ class ProcedureEntry:
     check: Callable[[Recipe], None] = _nothing
     network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
     inner: tuple[str, ...] = ()
+    first: Callable[[Recipe], Recipe | None] = _alone
+    repair: Callable[..., Trained] | None = None
 
 
 def objective(recipe: Recipe) -> Objective:

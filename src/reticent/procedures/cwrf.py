@@ -25,9 +25,9 @@ from reticent.procedures._costs import Costs
 from reticent.procedures._cwrf_mask import Marked, mark, possible
 from reticent.procedures._cwrf_rewind import accuracies, given_state, rewound, tune, unmoved
 from reticent.procedures._parts import joined, named, shortened
-from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot
+from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.spec import Spec
-from reticent.training.loop import fit
+from reticent.training.loop import History, fit
 from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.start import Start
@@ -179,8 +179,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     let_go(loss)
     marked, start = _rewound(model, initial, recipe, materials, streams, costs)
     del model
-    made = _tuned(marked, start, initial, recipe, materials, streams, costs)
-    return replace(made, history=joined(before, made.history) if made.history.loss else before)
+    return _after(before, _tuned(marked, start, initial, recipe, materials, streams, costs))
 
 
 def repair(
@@ -189,6 +188,7 @@ def repair(
     recipe: Recipe,
     materials: Materials,
     streams: Streams,
+    before: History | None = None,
 ) -> Trained:
     """Score, rewind and fine-tune a model that is trained already: what `train` does after its first stage.
 
@@ -198,9 +198,10 @@ def repair(
         recipe: how, with CWRF as its procedure; the epochs of the fine-tuning follow from it as in `train`.
         materials: the members that the model was trained on, and reference non-members that it never saw.
         streams: random streams; with those of the training, the result is that of `train`, bit for bit.
+        before: the history of the training, where it is to stand before that of the fine-tuning.
 
     Returns:
-        As for `train`; the history is that of the fine-tuning.
+        As for `train`; without `before` the history is that of the fine-tuning.
 
     Raises:
         SpecError: refused by `check`, nothing would be trained, or the members are too few.
@@ -216,7 +217,25 @@ def repair(
     costs = Costs(materials.prepare.device)
     marked, start = _rewound(model, initial, recipe, materials, streams, costs)
     del model
-    return _tuned(marked, start, initial, recipe, materials, streams, costs)
+    made = _tuned(marked, start, initial, recipe, materials, streams, costs)
+    return made if before is None else _after(before, made)
+
+
+def first(recipe: Recipe) -> Recipe | None:
+    """Tell what the first stage is.
+
+    Args:
+        recipe: with CWRF as its procedure.
+
+    Returns:
+        The undefended recipe; None where the fine-tuning needs another network, as dpsgd does.
+    """
+    plain = recipe.replace(objective=CrossEntropy(), procedure=Plain())
+    return plain if _tuning(recipe)[0].network is untrained else None
+
+
+def _after(before: History, made: Trained) -> Trained:
+    return replace(made, history=joined(before, made.history) if made.history.loss else before)
 
 
 def _spec(recipe: Recipe) -> CWRF:

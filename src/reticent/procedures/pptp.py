@@ -6,7 +6,7 @@ trained again (`boundary`); the paper chooses it by eye, here a rule does (`loca
 the initial values (`rewind`), of the statistics of BatchNorm too; those of stages that stay are not touched again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
@@ -27,7 +27,7 @@ from reticent.procedures._pptp_stages import AUTO, possible
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.procedures.basic import read, second
 from reticent.spec import Spec
-from reticent.training.loop import fit
+from reticent.training.loop import History, fit
 from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams
@@ -162,9 +162,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     start, known = set_back(model, trained, target, recipe, materials, streams, costs, usual=_usual(recipe))
     del model, trained, target
     made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
-    facts = {**made.facts, "notices": [*told, *made.facts["notices"]]}
-    facts["pptp"] = {"epochs": [len(history.loss), len(made.history.loss)], **facts["pptp"]}
-    return replace(made, history=joined(history, made.history), facts=_without_empty(facts))
+    return _after(history, made, told)
 
 
 def repair(
@@ -173,6 +171,7 @@ def repair(
     recipe: Recipe,
     materials: Materials,
     streams: Streams,
+    before: History | None = None,
 ) -> Trained:
     """Choose the risky stages of a model that is trained already, set them back, and train them again.
 
@@ -182,9 +181,10 @@ def repair(
         recipe: how, with PPTP as its procedure; the second training's epochs come from its epochs.
         materials: the records that it was trained on.
         streams: random streams; with those of the training, the result is that of `train`, bit for bit.
+        before: the history of the training, where that is known to be `train`'s first one.
 
     Returns:
-        As for `train`; the history is that of the second training.
+        As for `train`; without `before` the history is that of the second training.
 
     Raises:
         SpecError: refused by `check`, there is no such stage, or the values to go back to are not known.
@@ -208,10 +208,31 @@ def repair(
     trained = given_state(model, model_state, "the trained state")
     target = initial if spec.rewind == "initial" else trained
     costs = Costs(materials.prepare.device)
-    start, known = set_back(model.eval(), trained, target, recipe, materials, streams, costs, usual=False)
+    usual = before is not None and _usual(recipe)
+    start, known = set_back(model.eval(), trained, target, recipe, materials, streams, costs, usual=usual)
     del model, trained, target
     made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
-    return replace(made, facts=_without_empty(made.facts))
+    return _after(before, made) if before is not None else replace(made, facts=_without_empty(made.facts))
+
+
+def first(recipe: Recipe) -> Recipe | None:
+    """Tell what the first training is.
+
+    Args:
+        recipe: with PPTP as its procedure.
+
+    Returns:
+        The undefended recipe; None where it is another one, or a state in the middle of it is asked for.
+    """
+    plain = recipe.replace(procedure=Plain(), objective=OBJECTIVES["cross-entropy"].spec())
+    return None if isinstance(_spec(recipe).rewind, int) or not _usual(recipe) else plain
+
+
+def _after(before: History, made: Trained, told: Sequence[str] = ()) -> Trained:
+    """Put the first training before what the second one says of itself."""
+    facts = {**made.facts, "notices": [*told, *made.facts["notices"]]}
+    facts["pptp"] = {"epochs": [len(before.loss), len(made.history.loss)], **facts["pptp"]}
+    return replace(made, history=joined(before, made.history), facts=_without_empty(facts))
 
 
 def _possible(model: nn.Module, recipe: Recipe, materials: Materials) -> None:

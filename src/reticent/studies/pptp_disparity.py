@@ -119,7 +119,7 @@ CLAIMS = (
     ),
     Claim(
         "late-risky",
-        "Late stages do.",
+        "Late stages carry a trace of membership.",
         "section 3.3, Figures 1 and 9 to 11",
         f"In each setting: the effect of the last stage before the classifier is above {0.5 + MARGIN:g}.",
         _late,

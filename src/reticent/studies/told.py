@@ -13,7 +13,7 @@ SCHEMA = "reticent.study/1"
 
 
 def assemble(study: Study, scale: str, given: Scale, results: Results, data: Mapping[str, Records]) -> dict[str, Any]:
-    """Put a study's document together, in the order of ``docs/schema.md``.
+    """Put a study's document together, in the order of ``docs/studies.md``.
 
     Args:
         study: its description.

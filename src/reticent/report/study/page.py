@@ -29,7 +29,7 @@ def html(document: Mapping[str, Any]) -> str:
     """Write a study as one page that loads nothing.
 
     Args:
-        document: the study, in the form of ``docs/schema.md``.
+        document: the study, in the form of ``docs/studies.md``.
 
     Returns:
         The text of the page; all text from outside is escaped, the same document gives the same text.

@@ -18,7 +18,7 @@ def markdown(document: Mapping[str, Any]) -> str:
     """Write a study as a section of a document.
 
     Args:
-        document: the study, in the form of ``docs/schema.md``.
+        document: the study, in the form of ``docs/studies.md``.
 
     Returns:
         GitHub-flavoured Markdown that begins with a second-level heading; text from outside is escaped.
@@ -83,7 +83,7 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
     """Lay a study out for a terminal.
 
     Args:
-        document: the study, in the form of ``docs/schema.md``.
+        document: the study, in the form of ``docs/studies.md``.
 
     Returns:
         What rich prints: tables, verdicts, the sentence.

@@ -14,7 +14,7 @@ def write_study(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
 
     Args:
         folder: where to; made if it is not there.
-        document: the study, in the form of ``docs/schema.md``.
+        document: the study, in the form of ``docs/studies.md``.
 
     Returns:
         The paths, the page first.

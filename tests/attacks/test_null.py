@@ -9,7 +9,7 @@ from reticent.attacks import ATTACKS, Problem, needs_replicas, parse
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
-SEEDS = range(8)
+SEEDS = range(4)
 MODELS, RECORDS, CLASSES = 16, 600, 5
 
 

@@ -172,7 +172,9 @@ def test_the_public_names_are_sorted_and_resolve():
             "reticent.data.roles, reticent.store",
             ["torch", "sklearn", "matplotlib"],
         ),
-        ("reticent.population.train, reticent.jobs.measure", ["sklearn", "matplotlib"]),
+        pytest.param(
+            "reticent.population.train, reticent.jobs.measure", ["sklearn", "matplotlib"], marks=pytest.mark.slow
+        ),
     ],
 )
 def test_imports_load_no_more_than_is_needed(modules, absent):

@@ -65,6 +65,7 @@ def command(capfd, *words):
     return code, out, err
 
 
+@pytest.mark.calibration
 def test_the_engine_is_green_and_leaves_nothing_behind(folder):
     tested = reticent.selftest(only="engine")
     assert {check.name: check.got for check in tested.wrong} == {}

@@ -89,6 +89,7 @@ def test_frozen_parameters_are_left_alone():
     assert len(made.parameters) == 1
 
 
+@pytest.mark.slow
 def test_training_does_not_import_the_compiler():
     code = (
         "import sys, torch; from reticent.training.optim import optimizer; from reticent.training.recipe import Recipe;"

@@ -13,6 +13,7 @@ _HOME = {
     "Audited": "reticent.jobs.audit",
     "AuditConfig": "reticent.jobs.config",
     "Compared": "reticent.jobs.compare",
+    "Hardened": "reticent.jobs.harden",
     "LocatedLayers": "reticent.jobs.locate.layers",
     "LocatedRecords": "reticent.jobs.locate.records",
     "LocatedWeights": "reticent.jobs.locate.weights",
@@ -25,6 +26,7 @@ _HOME = {
     "audit": "reticent.jobs.audit",
     "compare": "reticent.jobs.compare",
     "gate": "reticent.jobs.gate",
+    "harden": "reticent.jobs.harden",
     "load": "reticent.data.load",
     "locate_layers": "reticent.jobs.locate.layers",
     "locate_records": "reticent.jobs.locate.records",
@@ -41,6 +43,7 @@ __all__ = [
     "AuditConfig",
     "Audited",
     "Compared",
+    "Hardened",
     "LocatedLayers",
     "LocatedRecords",
     "LocatedWeights",
@@ -53,6 +56,7 @@ __all__ = [
     "audit",
     "compare",
     "gate",
+    "harden",
     "load",
     "locate_layers",
     "locate_records",
@@ -74,6 +78,7 @@ if TYPE_CHECKING:
     from reticent.jobs.compare import Compared, compare
     from reticent.jobs.config import AuditConfig
     from reticent.jobs.gate import gate
+    from reticent.jobs.harden import Hardened, harden
     from reticent.jobs.locate.layers import LocatedLayers, locate_layers
     from reticent.jobs.locate.records import LocatedRecords, locate_records
     from reticent.jobs.locate.weights import LocatedWeights, locate_weights

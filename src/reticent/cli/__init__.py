@@ -41,6 +41,11 @@ app.command(
     name="locate",
     help="Find where a leak is: in which weights, at which depth, in which records.",
 )
+app.command(
+    "reticent.cli.harden:harden",
+    name="harden",
+    help="Repair a model that was trained elsewhere, and audit it before and after.",
+)
 app.command("reticent.cli.study:study", name="study", help="Repeat a paper's table or figure, and judge its claims.")
 app.command("reticent.cli.runs:app", name="runs", help="List, show, check and remove what is in the store.")
 

@@ -45,7 +45,8 @@ class _Screen:
             self._console.print(f"models {state.done}/{state.total}" + (f" ({', '.join(facts)})" if facts else ""))
 
     def stage(self, name: str) -> None:
-        label = {"training": "training", "report": "writing the report"}.get(name, f"attack {name}")
+        usual = name if " " in name else f"attack {name}"
+        label = {"training": "training", "report": "writing the report"}.get(name, usual)
         self._bar.update(self._task, description=label)
 
     def note(self, sentence: str) -> None:

@@ -46,10 +46,9 @@ def read(path: Path, label: str | None = None, not_features: Sequence[str] = ())
     if not path.exists():
         raise MissingFileError(f"no file {str(path)!r} (looked in {Path.cwd()})")
     try:
-        if path.is_dir() or path.suffix == ".npy":
-            return _npy(path)
-        if path.suffix == ".npz":
-            return _npz(path)
+        if path.is_dir() or path.suffix in {".npy", ".npz"}:
+            x, y, facts = arrays(path)
+            return given.records(x, y, name=str(path), **facts)
         if path.suffix == ".csv":
             return table.read_csv(path, label, not_features)
         if path.suffix == ".parquet":
@@ -59,7 +58,24 @@ def read(path: Path, label: str | None = None, not_features: Sequence[str] = ())
     raise InputError(f"{path}: expected a file of type {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")
 
 
-def _npy(path: Path) -> Records:
+def arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
+    """Read the arrays of a NumPy file, or of a folder with ``x.npy`` and ``y.npy``.
+
+    Args:
+        path: a ``.npz`` or ``.npy`` file, or a folder.
+
+    Returns:
+        Features, labels, and further facts for `Records.make`.
+
+    Raises:
+        MissingFileError: a file is not there.
+        CorruptFileError: it cannot be read.
+        InputError: its arrays have other names.
+    """
+    return _npz(path) if path.suffix == ".npz" and not path.is_dir() else _npy(path)
+
+
+def _npy(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
     folder = path if path.is_dir() else path.parent
     x, y = folder / "x.npy" if path.is_dir() else path, folder / "y.npy"
     if x == y:
@@ -67,7 +83,7 @@ def _npy(path: Path) -> Records:
     for file in (x, y):
         if not file.is_file():
             raise MissingFileError(f"{path}: expected x.npy and y.npy in one folder, but there is no {file}")
-    return given.records(_array(x), _array(y), name=str(path))
+    return _array(x), _array(y), {}
 
 
 def _array(path: Path) -> NDArray[Any]:
@@ -77,23 +93,23 @@ def _array(path: Path) -> NDArray[Any]:
         raise CorruptFileError(_broken(path, error)) from None
 
 
-def _npz(path: Path) -> Records:
+def _npz(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
     try:
         # A stream of one's own: NumPy forgets to close the file if it is broken.
         with path.open("rb") as stream:
             content = np.load(stream, allow_pickle=False)
-            arrays = (
+            found = (
                 {name: content[name] for name in content.files} if hasattr(content, "files") else {"one array": content}
             )
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise CorruptFileError(_broken(path, error)) from None
     for x, y in PAIRS:
-        if x in arrays and y in arrays:
-            facts: dict[str, Any] = {"columns": _columns(arrays, x, y)}
-            if "class_names" in arrays:
-                facts["class_names"] = _names(arrays["class_names"])
-            return given.records(arrays[x], arrays[y], name=str(path), **facts)
-    raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(arrays) or 'none'}")
+        if x in found and y in found:
+            facts: dict[str, Any] = {"columns": _columns(found, x, y)}
+            if "class_names" in found:
+                facts["class_names"] = _names(found["class_names"])
+            return found[x], found[y], facts
+    raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}")
 
 
 def _columns(arrays: dict[str, NDArray[Any]], x: str, y: str) -> dict[str, NDArray[Any]]:

@@ -43,6 +43,21 @@ def read_csv(path: Path, label: str | None = None, not_features: Sequence[str] =
     Cost:
         About 20 million cells a second where all are numbers, a tenth of that elsewhere.
     """
+    return of_columns(path, *csv_columns(path), label, not_features)
+
+
+def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
+    """Read the columns of a csv file with a header.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Their names and their values: all ``float64``, or all texts.
+
+    Raises:
+        CorruptFileError: no header, or rows of several lengths, or no text at all.
+    """
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             header = next(csv.reader(stream), [])
@@ -55,7 +70,7 @@ def read_csv(path: Path, label: str | None = None, not_features: Sequence[str] =
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(_is_number(name) for name in header):
         raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got numbers: add one")
-    return _records(path, [name.strip() for name in header], columns, label, not_features)
+    return [name.strip() for name in header], columns
 
 
 def read_parquet(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
@@ -68,6 +83,24 @@ def read_parquet(path: Path, label: str | None = None, not_features: Sequence[st
 
     Returns:
         Tabular records, as for `read_csv`.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        CorruptFileError: it cannot be read.
+        InputError: a column has gaps, or holds neither numbers nor texts.
+    """
+    return of_columns(path, *parquet_columns(path, not_features), label, not_features)
+
+
+def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[str], list[NDArray[Any]]]:
+    """Read the columns of a Parquet file.
+
+    Args:
+        path: the file.
+        not_features: columns that may have gaps.
+
+    Returns:
+        Their names and their values.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -94,7 +127,7 @@ def read_parquet(path: Path, label: str | None = None, not_features: Sequence[st
         if values.dtype.kind == "O" and len(values) and not isinstance(values[0], str):
             raise InputError(f"{path}: column {name!r} holds {column.type}: expected numbers or texts")
         columns.append(values.astype(np.str_) if values.dtype.kind == "O" else values)
-    return _records(path, list(table.column_names), columns, label, not_features)
+    return list(table.column_names), columns
 
 
 def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
@@ -118,7 +151,7 @@ def _texts(path: Path, stream: Any, width: int) -> list[NDArray[Any]]:
     return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*rows, strict=True)]
 
 
-def _place(path: Path, header: Sequence[str], label: str | None) -> int:
+def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
     """Find the label's column: the one that is named, or the only one of a telling name.
 
     Raises:
@@ -139,13 +172,30 @@ def _place(path: Path, header: Sequence[str], label: str | None) -> int:
     )
 
 
-def _records(
-    path: Path,
+def of_columns(
+    path: Path | str,
     header: Sequence[str],
     columns: Sequence[NDArray[Any]],
     label_name: str | None,
     not_features: Sequence[str],
 ) -> Records:
+    """Make records of the columns of a table.
+
+    Args:
+        path: what to call it in messages.
+        header: the columns' names.
+        columns: their values, each ``(N,)``.
+        label_name: the label's column, or None.
+        not_features: columns that models do not see.
+
+    Returns:
+        Tabular records, as for `read_csv`.
+
+    Raises:
+        InputError: there is no such label's column, or a column holds what no model can take.
+        UnknownNameError: there is no such column in `not_features`.
+        CorruptFileError: there is no feature.
+    """
     place = _place(path, header, label_name)
     for name in not_features:
         if name not in header:
@@ -173,7 +223,7 @@ def _records(
     return records(np.concatenate(features, axis=1), label, name=str(path), columns=kept, label=header[place])
 
 
-def _encode(path: Path, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
+def _encode(path: Path | str, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
     # A column of numbers stays; one of texts becomes a column for each text.
     if column.dtype.kind in "biuf":
         return _gapless(path, name, column.astype(np.float64))
@@ -190,7 +240,7 @@ def _encode(path: Path, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
     return np.eye(len(texts))[codes]
 
 
-def _gapless(path: Path, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gapless(path: Path | str, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise InputError(

@@ -27,26 +27,40 @@ def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -
     Returns:
         An SVG element.
     """
-    least = _least_rate(attacks)
+    least = least_rate(attacks)
     with drawing():
         figure, axes = canvas(318)
         axes.plot([least, 1], [least, 1], color=MUTED, linewidth=1, dashes=(4, 3), label="chance")
         if fpr is not None and fpr > least:
             axes.axvline(fpr, color=MUTED, linewidth=0.8, alpha=0.6)
         for i, attack in reversed(list(enumerate(attacks))):
-            curve = {key: _positive(attack["roc"].get(key)) for key in ("fpr", "tpr", "low", "high")}
-            colour = SERIES[i % len(SERIES)]
-            if curve["low"].size and (i == 0 or len(attacks) <= BANDS):
-                low = np.nan_to_num(curve["low"], nan=least / 100)
-                axes.fill_between(curve["fpr"], low, curve["high"], color=colour, alpha=0.18, linewidth=0)
-            dash = DASHES[i % len(DASHES)]
-            axes.plot(curve["fpr"], curve["tpr"], color=colour, linestyle=dash, label=_name(attack), zorder=3)
-        _log_axes(axes, least)
+            style = SERIES[i % len(SERIES)], DASHES[i % len(DASHES)]
+            curve(axes, attack, least, *style, _name(attack), band=i == 0 or len(attacks) <= BANDS)
+        log_axes(axes, least)
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
         parts = [f"{_name(attack)}: AUC {number(middle(attack['overall']['auc']))}" for attack in attacks]
         heading = "True-positive rate against false-positive rate of each attack, on logarithmic axes"
         return render(figure, name, heading, f"{heading}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
+
+
+def curve(axes: Axes, attack: Plain, least: float, colour: str, dash: Any, label: str, *, band: bool) -> None:
+    """Draw one ROC curve, on axes from `log_axes`.
+
+    Args:
+        axes: where to.
+        attack: an entry of the document's ``attacks`` that has a ``roc``.
+        least: the smallest rate of the axes.
+        colour: of `SERIES`.
+        dash: of `DASHES`.
+        label: for the legend.
+        band: whether its band is drawn, if it has one.
+    """
+    found = {key: _positive(attack["roc"].get(key)) for key in ("fpr", "tpr", "low", "high")}
+    if found["low"].size and band:
+        low = np.nan_to_num(found["low"], nan=least / 100)
+        axes.fill_between(found["fpr"], low, found["high"], color=colour, alpha=0.18, linewidth=0)
+    axes.plot(found["fpr"], found["tpr"], color=colour, linestyle=dash, label=label, zorder=3)
 
 
 def histogram(attack: Plain, name: str) -> str:
@@ -195,7 +209,13 @@ def _strips(axes: Axes, rows: Sequence[tuple[str, list[float | None], Any, Any]]
     axes.grid(axis="x")
 
 
-def _log_axes(axes: Axes, least: float) -> None:
+def log_axes(axes: Axes, least: float) -> None:
+    """Make both axes logarithmic, with rates as percentages.
+
+    Args:
+        axes: of a figure of ROC curves.
+        least: the smallest rate.
+    """
     axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.0))
     axes.set(xlabel="false alarms among non-members (FPR)", ylabel="members found (TPR)")
     for axis in (axes.xaxis, axes.yaxis):
@@ -205,8 +225,15 @@ def _log_axes(axes: Axes, least: float) -> None:
     axes.grid()
 
 
-def _least_rate(attacks: Sequence[Plain]) -> float:
-    """Round the smallest rate that the records resolve down to a power of ten."""
+def least_rate(attacks: Sequence[Plain]) -> float:
+    """Round the smallest rate that the records resolve down to a power of ten.
+
+    Args:
+        attacks: entries of the document's ``attacks``.
+
+    Returns:
+        The rate.
+    """
     sizes = [target.get("non_members") or 1 for attack in attacks for target in attack.get("targets", ())]
     return float(10.0 ** -min(5, max(1, math.ceil(math.log10(max(sizes, default=1000)) - 1e-9))))
 

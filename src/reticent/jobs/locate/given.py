@@ -79,7 +79,7 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     prepare = Preparation(records, torch.device(device))
     materials = _materials(records, own, config, prepare, needed)
     streams = Streams(config.seed, 0)
-    network, initial, trained = _states(own, recipe, materials, streams)
+    network, initial, trained = states(own, recipe, materials, streams)
     origin = "file" if isinstance(own.initial, (str, Path)) else "given"
     origin = {type(None): "fresh draw", int: "seed"}.get(type(own.initial), origin)
     name = type(network).__name__ if own.network is not None else recipe.architecture.method
@@ -87,7 +87,22 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     return Source(network, initial, trained, materials, recipe, streams, origin, {"name": name}, notices)
 
 
-def _states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, State, State]:
+def states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, State, State]:
+    """Build the network of a model that is given, and hold its states against it.
+
+    Args:
+        own: the model.
+        recipe: names the architecture.
+        materials: say what a record looks like.
+        streams: for a fresh draw of the initial state.
+
+    Returns:
+        The network, in whatever state; and what reads its state before training, and after.
+
+    Raises:
+        ModelError: a state is not one of this network.
+        InputError: the state before training cannot be known.
+    """
     device = materials.prepare.device
     seed = own.initial if isinstance(own.initial, int) else None
 
@@ -135,13 +150,14 @@ def _materials(records: Records, own: Own, config: AuditConfig, prepare: Prepara
     return Materials(take(members), take(chosen[:0]), take(chosen), prepare, records.classes)
 
 
-def member_ids(given: ArrayLike | str | Path, records: int) -> NDArray[np.int64]:
-    """Read which records are members.
+def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members") -> NDArray[np.int64]:
+    """Read which records are members, or have another role.
 
     Args:
         given: row numbers, or one truth value a record; as an array, or in a ``.npy`` file or a text file of one number
             a line.
         records: how many records the data set has.
+        what: the role, for messages.
 
     Returns:
         Sorted row numbers.
@@ -149,22 +165,22 @@ def member_ids(given: ArrayLike | str | Path, records: int) -> NDArray[np.int64]
     Raises:
         InputError: a row is out of range or stands there twice, or there are fewer than two.
     """
-    values = _read(Path(given)) if isinstance(given, (str, Path)) else np.asarray(given)
+    values = _read(Path(given), what) if isinstance(given, (str, Path)) else np.asarray(given)
     if values.dtype == np.bool_:
         if values.shape != (records,):
-            raise InputError(f"members: expected {records} truth values, one a record, got shape {values.shape}")
+            raise InputError(f"{what}: expected {records} truth values, one a record, got shape {values.shape}")
         values = np.flatnonzero(values)
-    ids = checks.integers(members=values, ndim=1, low=0, high=records)
+    ids = checks.integers(ndim=1, low=0, high=records, **{what: values})
     if len(np.unique(ids)) != len(ids):
-        raise InputError("members: a record stands there twice")
+        raise InputError(f"{what}: a record stands there twice")
     if len(ids) < 2:
-        raise InputError(f"members: expected at least 2 records, got {len(ids)}")
+        raise InputError(f"{what}: expected at least 2 records, got {len(ids)}")
     return np.sort(ids)
 
 
-def _read(path: Path) -> NDArray[Any]:
+def _read(path: Path, what: str) -> NDArray[Any]:
     if not path.is_file():
-        raise MissingFileError(f"no file {str(path)!r}: expected the members' row numbers")
+        raise MissingFileError(f"no file {str(path)!r}: expected the row numbers of the {what}")
     try:
         if path.suffix == ".npy":
             found: NDArray[Any] = np.load(path, allow_pickle=False)

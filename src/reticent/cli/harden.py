@@ -1,0 +1,181 @@
+"""``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from reticent.cli.flags import setting
+from reticent.errors import InputError, SpecError, nearest
+from reticent.spec import toml_or_text
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How the references are trained, and the attacks run."""
+
+    models: int | None = None
+    "References of each side. [16]"
+    epochs: int | None = None
+    "Passes over a reference's training records: state what the model was trained with."
+    batch_size: int | None = None
+    "Records a step."
+    optimizer: str | None = None
+    "sgd, adam or adamw."
+    learning_rate: float | None = None
+    "Peak learning rate."
+    weight_decay: float | None = None
+    "Weight decay."
+    augmentation: str | None = None
+    "none, flip, crop or flip-crop (images)."
+    attack: Annotated[list[str] | None, Parameter(negative="")] = None
+    "An attack to run; repeat it for several. [all]"
+    delta: float | None = None
+    "Delta of the lower bounds on epsilon. [0.00001]"
+    seed: int | None = None
+    "Master seed. [0]"
+    workers: int | None = None
+    "Processes to train in. [one a core]"
+    device: str | None = None
+    "auto, cpu, cuda or cuda:N. [auto]"
+    store: Path | None = None
+    "Folder of finished models; they are never trained twice. [reticent-store]"
+    data_dir: Path | None = None
+    "With --dataset: folder of official data files."
+    set: Annotated[list[str] | None, Parameter(negative="")] = None
+    "Any option by its dotted name: --set recipe.schedule=constant; repeat it for several."
+
+    def values(self) -> dict[str, Any]:
+        """Return what was given, by key of the configuration.
+
+        Returns:
+            Key to value.
+        """
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        settings = given.pop("set", [])
+        if "attack" in given:
+            given["attacks"] = given.pop("attack")
+        values = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
+        return values | dict(setting(text) for text in settings)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """The model, and who was in its training."""
+
+    model: str
+    "The architecture: module:factory of your own, or a name such as mlp."
+    weights: Path
+    "Its trained weights: .safetensors, or .pt of a state dictionary."
+    members: Path
+    "The records that it was trained on: .npz (x, y), .npy, .csv or .parquet; with --dataset a file of row numbers."
+    non_members: Path | None = None
+    "Records that it never saw, for the audit. [half of the reference]"
+    reference: Path | None = None
+    "Other records that it never saw, for the repair. [half of the non-members]"
+    dataset: str | None = None
+    "One data set that the three are row numbers of: a name, a file, or module:function."
+    initial: Path | None = None
+    "Its state before training, in such a file. [a fresh draw]"
+    initial_seed: int | None = None
+    "Or the seed of torch.manual_seed right before the model was built."
+    label: str | None = None
+    "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
+    not_feature: Annotated[list[str] | None, Parameter(negative="")] = None
+    "For csv and Parquet files, a column that the model does not see; repeat it for several."
+    mean: str | None = None
+    "For pictures in files: what was subtracted from x / 255, one number a channel, with commas. [0.5]"
+    std: str | None = None
+    "For pictures in files: what that was divided by. [0.25]"
+
+
+def harden(
+    *,
+    data: Data,
+    method: str = "cwrf",
+    objective: str | None = None,
+    out: Path = Path("repaired"),
+    run: Run = Run(),
+    **options: str,
+) -> None:
+    """Repair a model that was trained elsewhere, and audit it before and after, by the same attacks.
+
+    Writes the repaired weights and one report. References and the repair are kept in the store: the same command after
+    an interruption goes on where it was.
+
+    Example: reticent harden --model my_net:build --weights model.safetensors --members members.npz --non-members
+    test.npz --reference reference.npz --method cwrf --objective relaxloss --rate 0.01
+
+    Args:
+        data: the model and its records.
+        method: cwrf or pptp, with options if wanted: cwrf:rate=0.01.
+        objective: What the repair trains with, such as relaxloss or relaxloss:level=1. [cross-entropy]
+        out: Folder for harden.html, repaired.safetensors and harden.json.
+        run: how the references are trained, and the attacks run.
+        options: An option of the method or of the objective, such as --rate 0.01.
+
+    Raises:
+        InputError: two initial states are given.
+    """
+    from reticent.cli.progress import screen
+    from reticent.cli.screen import stdout
+    from reticent.jobs.harden import harden as repair
+    from reticent.report.harden import terminal
+
+    if data.initial is not None and data.initial_seed is not None:
+        raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
+    with screen() as shown:
+        hardened = repair(
+            data.model,
+            data.weights,
+            members=data.members,
+            non_members=data.non_members,
+            reference=data.reference,
+            dataset=data.dataset,
+            method=method,
+            objective=objective,
+            options=_options(options),
+            initial=data.initial if data.initial is not None else data.initial_seed,
+            label=data.label,
+            not_features=tuple(data.not_feature or ()),
+            mean=_numbers("mean", data.mean),
+            std=_numbers("std", data.std),
+            out=out,
+            progress=shown.model,
+            stage=shown.stage,
+            **run.values(),
+        )
+    console = stdout()
+    console.print(terminal(hardened.document))
+    for file in hardened.files:
+        console.print(str(file), soft_wrap=True)
+
+
+def _options(given: dict[str, str]) -> dict[str, Any]:
+    """Read options of the method and the objective; a flag that is nearly one of the verb's own is taken for a slip.
+
+    Raises:
+        SpecError: it is.
+    """
+    import difflib
+
+    known = [f.name.replace("_", "-") for part in (Data, Run) for f in fields(part)] + ["method", "objective", "out"]
+    for name in given:
+        if difflib.get_close_matches(name.replace("_", "-"), known, n=1, cutoff=0.8):
+            raise SpecError(f"unknown flag --{name.replace('_', '-')}: {nearest(name.replace('_', '-'), known)}")
+    return {key.replace("-", "_"): toml_or_text(value) for key, value in given.items()}
+
+
+def _numbers(name: str, text: str | None) -> tuple[float, ...]:
+    """Read numbers with commas between them.
+
+    Raises:
+        SpecError: they are none.
+    """
+    try:
+        return tuple(float(part) for part in (text or "").split(",") if part.strip())
+    except ValueError:
+        raise SpecError(f"--{name}: expected numbers with commas between them, got {text!r}") from None

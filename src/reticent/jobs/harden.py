@@ -1,0 +1,201 @@
+"""``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from reticent.errors import SpecError
+from reticent.jobs.config import OWN, chosen
+from reticent.jobs.hardening.document import assemble
+from reticent.jobs.hardening.ready import Ready, ready
+from reticent.jobs.hardening.repair import Repaired, named, network, repaired, whole
+from reticent.jobs.hardening.roles import Asked
+from reticent.jobs.hardening.sides import Side, side
+from reticent.jobs.locate._own import ATTACKING, refuse
+from reticent.jobs.locate.given import Weights
+from reticent.population.population import Population
+from reticent.population.train import Callback, train
+from reticent.report.files import make_folder, replace_bytes
+from reticent.store import Store
+
+FOLDER = "repaired"
+WEIGHTS = "repaired.safetensors"
+MEANINGLESS = (
+    *(name for name in ATTACKING if name not in {"attacks", "attack", "delta"}),
+    "records",
+    "validation",
+    "defense",
+    "objective",
+    "procedure",
+    "output",
+    "queries",
+    "train",
+)
+"""Keys of an audit that say something else here, or nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hardened:
+    """A repaired model, and its audit before and after.
+
+    Attributes:
+        document: what ``harden.json`` holds.
+        files: harden.html, repaired.safetensors and harden.json.
+    """
+
+    document: dict[str, Any]
+    files: tuple[Path, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the repair did, in one sentence."""
+        return str(self.document["sentence"])
+
+    @cached_property
+    def state(self) -> dict[str, Tensor]:
+        """The repaired state, for ``load_state_dict`` of the module that it was repaired of."""
+        return load_file(self.files[1])
+
+
+def harden(
+    model: str | Callable[..., nn.Module],
+    weights: Weights,
+    *,
+    members: Any,
+    non_members: Any = None,
+    reference: Any = None,
+    dataset: str | Path | None = None,
+    method: str = "cwrf",
+    objective: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    initial: Weights | int | None = None,
+    label: str | None = None,
+    not_features: Sequence[str] = (),
+    mean: ArrayLike = (),
+    std: ArrayLike = (),
+    out: str | Path = FOLDER,
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
+    **values: Any,
+) -> Hardened:
+    """Repair a model that was trained elsewhere, and audit it before and after by the same attacks.
+
+    Before, the references are trained plainly, by the recipe that is stated; after, by the whole defended pipeline,
+    each with its own mask. All of them, and the repair, are kept in the store: the same call goes on where it was.
+
+    Args:
+        model: the architecture: ``module:factory`` or a function of a module that builds it, or a name such as mlp.
+        weights: its trained state: a ``.safetensors`` file, a ``.pt`` file of a state dictionary, or tensors by name.
+        members: the records that it was trained on: a file (.npz, .npy, .csv, .parquet), or ``(x, y)``.
+        non_members: records that it never saw, to audit it with.
+        reference: other records that it never saw, which the repair uses. Where one of the two is not given and the
+            repair needs both, the other one is divided into halves.
+        dataset: one data set; the three are then row numbers of it, booleans, or files of row numbers.
+        method: cwrf or pptp, with options if wanted: ``cwrf:rate=0.01``; ``cwrf+dpsgd:epsilon=8``.
+        objective: what the repair trains with, such as relaxloss; by default cross-entropy.
+        options: of the method and the objective, each an option of exactly one of them.
+        initial: the state before training: as `weights`, or the seed of ``torch.manual_seed`` right before the model
+            was built; None is a fresh draw, which the report tells.
+        label: for tables, the label's column.
+        not_features: for tables, columns that the model does not see.
+        mean: for pictures in files, what is subtracted from ``x / 255`` before the model sees it, one number a channel.
+        std: what the difference is divided by.
+        out: folder for harden.html, repaired.safetensors and harden.json.
+        progress: called after every reference.
+        stage: called with words before each part.
+        **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...
+
+    Returns:
+        The repaired model and both audits.
+
+    Raises:
+        SpecError: the method repairs nothing, or a key means nothing here.
+        RolesError: a record has two roles, or there are too few.
+        ModelError: the weights are not those of the model.
+
+    Cost: the repair, M plain trainings and M of the defended pipeline, on half of members and non-members each.
+
+    Example:
+        >>> import reticent
+        >>> found = reticent.harden("net:build", "model.pt", members="in.npz", reference="out.npz")  # doctest: +SKIP
+        >>> net.load_state_dict(found.state)  # doctest: +SKIP
+    """
+    tell, clock = stage or (lambda _: None), _Clock()
+    refuse(values, "harden", MEANINGLESS)
+    if "architecture" in values:
+        raise SpecError("architecture: the model is given by itself: leave it out")
+    config = chosen(None, {**values, "architecture": model, "dataset": OWN})
+    records = Asked(
+        members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, _each(mean), _each(std)
+    )
+    defense = method if objective is None else f"{method}+{objective}"
+    checked = ready(config, weights, initial, records, defense, options or {})
+    make_folder(Path(out))
+    store = Store(Path(config.store)).open()
+    with store.using([named(checked), *_runs(checked.before), *_runs(checked.after)]):
+        made, sides = _sides(checked, store, clock, tell, progress)
+        tell("report")
+        return _written(assemble(checked, made, *sides, weights, clock.seconds), made, Path(out))
+
+
+def _sides(
+    checked: Ready, store: Store, clock: "_Clock", tell: Callable[[str], None], progress: Callback | None
+) -> tuple[Repaired, tuple[Side, Side]]:
+    """Repair, train the references and attack; what is likeliest to be refused comes first."""
+    tell("repairing the model")
+    made = repaired(checked, store)
+    clock.lap("repair")
+    seen = {"before": checked.seen, "after": checked.ask(network(checked, made.state))}
+    sides = {}
+    for name, population in (("after", checked.after), ("before", checked.before)):
+        tell(f"references {name} the repair")
+        runs = train(population, store, workers=checked.workers, device=checked.device, progress=progress)
+        clock.lap(f"references_{name}")
+        sides[name] = side(checked, population, runs, seen[name], store, tell)
+        clock.lap(f"attacks_{name}")
+    return made, (sides["before"], sides["after"])
+
+
+def _written(document: dict[str, Any], made: Repaired, out: Path) -> Hardened:
+    """Write the page, the weights and, last, the numbers."""
+    from reticent.report.harden.write import write_harden
+
+    weights = out / WEIGHTS
+    replace_bytes(weights, save(whole(made.state), {"format": "pt"}))
+    page, numbers = write_harden(out, document)
+    return Hardened(document, (page, weights, numbers))
+
+
+def _each(values: ArrayLike) -> tuple[float, ...]:
+    import numpy as np
+
+    return tuple(float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64)))
+
+
+def _runs(population: Population) -> list[str]:
+    rows = range(population.models)
+    return [population.training_id(row) for row in rows] + [population.signals_id(row) for row in rows]
+
+
+class _Clock:
+    """Seconds by what they were spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Note the seconds since the last call.
+
+        Args:
+            name: what they were spent on.
+        """
+        now = time.perf_counter()
+        self.seconds[name], self._last = now - self._last, now

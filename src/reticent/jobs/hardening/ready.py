@@ -1,0 +1,292 @@
+"""What is checked before anything is trained: the recipes, the model with its states, the references."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from reticent import usercode
+from reticent.attacks import check_membership
+from reticent.data.membership import Membership
+from reticent.data.roles import Roles
+from reticent.errors import InputError, ModelError, SpecError
+from reticent.jobs.attacks import build_attacks
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, _cores, build_recipe
+from reticent.jobs.defenses import defended, parts_of, undefended
+from reticent.jobs.hardening.roles import Asked, Sorted, gathered
+from reticent.jobs.locate.given import Own, Weights, states
+from reticent.models import ARCHITECTURES
+from reticent.objectives.base import Examples
+from reticent.population.population import Population
+from reticent.population.train import choose_device
+from reticent.procedures.base import snapshot
+from reticent.procedures.check import check, needs
+from reticent.signals.look import Seen, look
+from reticent.signals.queries import Queries
+from reticent.spec import Spec
+from reticent.training.data import Preparation
+from reticent.training.loop import check_recipe
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe, Untouched
+from reticent.training.streams import Streams
+
+METHODS = ("cwrf", "pptp")
+"""Procedures that can begin from a model that is trained already."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A repair that is checked.
+
+    Attributes:
+        config: what the user said of the references, the attacks and the run.
+        defense: the method and its objective, as the user wrote them.
+        sorted: the records and their roles.
+        before: the references of the given model: the plain recipe.
+        after: those of the repaired model: the whole defended recipe.
+        membership: of the references and, in the last row, of the model.
+        attacks: their specs.
+        materials: what the model is repaired with.
+        trained: the model's state.
+        initial: its state before training.
+        origin: where the initial state is from: "file", "given", "seed" or "fresh draw".
+        seen: what the model says of the audited records.
+        device: where to work.
+        workers: processes for the references.
+    """
+
+    config: AuditConfig
+    defense: str
+    sorted: Sorted
+    before: Population
+    after: Population
+    membership: Membership
+    attacks: tuple[Spec, ...]
+    materials: Materials
+    trained: dict[str, Tensor]
+    initial: dict[str, Tensor]
+    origin: str
+    seen: Seen
+    device: str
+    workers: int
+
+    @property
+    def target(self) -> int:
+        """The model's row, behind the references."""
+        return self.before.models
+
+    @property
+    def audited(self) -> Examples:
+        """The records of the audit, on the device."""
+        return self.materials.prepare.examples(self.sorted.records, self.before.roles.audited)
+
+    @property
+    def streams(self) -> Streams:
+        """Random streams of the repair, apart from those of the references."""
+        return Streams(self.config.seed, self.target, ("repair",))
+
+    def ask(self, network: nn.Module) -> Seen:
+        """Ask a network about the audited records.
+
+        Args:
+            network: on the device.
+
+        Returns:
+            Logits and margins.
+
+        Raises:
+            ModelError: the network fails on such records.
+        """
+        return asked(network, self.audited, self.materials, str(self.before.recipe.architecture.method))
+
+
+def ready(
+    config: AuditConfig,
+    weights: Weights,
+    initial: Weights | int | None,
+    records: Asked,
+    defense: str,
+    options: Mapping[str, Any],
+) -> Ready:
+    """Check everything that can be checked before training.
+
+    Args:
+        config: architecture, training of the references, attacks, run.
+        weights: the model's state.
+        initial: its state before training; an integer is a seed; None is a fresh draw.
+        records: the user's records.
+        defense: the method and its objective.
+        options: of either.
+
+    Returns:
+        The repair, ready to run.
+
+    Raises:
+        SpecError: the method cannot repair, or an option is wrong.
+        RolesError: a record has two roles, or there are too few.
+        InputError: records, architecture and model do not fit, or the model did not learn its members.
+        ModelError: a state is not one of this architecture.
+    """
+    device = choose_device(config.device)
+    text = _repairing(defense, options)
+    attacks = build_attacks(config)
+    told = {"name": defense, **options}
+    # What the recipe needs of records does not depend on the records.
+    wanted = bool(needs(build_recipe(BY_KIND["tabular"], defended(config.recipe, told))))
+    known = gathered(records, config.seed, needed=wanted, why=text)
+    recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told))
+    _check(recipe, known)
+    audited = np.sort(np.concatenate([known.members, known.others]))
+    none = audited[:0]
+    roles = Roles(audited=audited, validation=none, reference=known.reference, population=none)
+    drawn = Membership.draw(config.models or DEFAULT_MODELS, len(audited), config.seed)
+    membership = Membership(np.vstack([drawn.matrix, np.isin(audited, known.members)]))
+    last = drawn.models
+    for spec in attacks:
+        check_membership(spec, membership, [last], np.arange(last))
+    after = Population(recipe, known.records, roles, drawn, config.seed)
+    prepare = Preparation(known.records, torch.device(device))
+    none_of = prepare.examples(known.records, none)
+    materials = Materials(
+        prepare.examples(known.records, known.members),
+        none_of,
+        prepare.examples(known.records, known.reference),
+        prepare,
+        known.records.classes,
+    )
+    trained, before_training, origin, seen = _model(recipe, weights, initial, materials, after, membership)
+    return Ready(
+        config=config,
+        defense=text,
+        sorted=known,
+        before=replace(after, recipe=undefended(recipe)),
+        after=after,
+        membership=membership,
+        attacks=attacks,
+        materials=materials,
+        trained=trained,
+        initial=before_training,
+        origin=origin,
+        seen=seen,
+        device=device,
+        workers=config.workers or (1 if device != "cpu" else min(_cores(), last)),
+    )
+
+
+def asked(network: nn.Module, examples: Examples, materials: Materials, name: str) -> Seen:
+    """Ask a network about records, whatever its own code raises.
+
+    Args:
+        network: on the device; it is left in eval mode.
+        examples: the records.
+        materials: say how a record becomes model input.
+        name: of the architecture, for messages.
+
+    Returns:
+        Logits and margins.
+
+    Raises:
+        ModelError: the network fails on such records, or answers something else than logits.
+    """
+    with torch.no_grad(), usercode.reported(f"the model {name}, asked about the records,", ModelError):
+        return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
+
+
+def _repairing(defense: str, options: Mapping[str, Any]) -> str:
+    """Check that a defense repairs a model and changes nothing but its weights.
+
+    Raises:
+        SpecError: it does not.
+    """
+    parts = parts_of({"name": defense, **options})
+    procedure = parts.get("procedure", {}).get("name")
+    if procedure not in METHODS:
+        raise SpecError(
+            f"method: expected {' or '.join(METHODS)}, which repair a model that is trained already, got {defense!r}: "
+            "the loss that they train with is given by --objective"
+        )
+    if "output" in parts:
+        raise SpecError(
+            f"{parts['output']['name']} changes what a model answers, and no weights that could be written: leave it "
+            "out, and put it behind the repaired model"
+        )
+    return defense
+
+
+def _check(recipe: Recipe, known: Sorted) -> None:
+    """Check a recipe against the records.
+
+    Raises:
+        SpecError: a combination without meaning.
+        InputError: the architecture does not take such records.
+    """
+    records = known.records
+    if recipe.patience is not None:
+        raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
+    if not isinstance(recipe.output, Untouched):
+        raise SpecError(f"output: {recipe.output.method} changes no weights: leave it out")
+    kinds = ARCHITECTURES[recipe.architecture.method].kinds
+    if records.kind not in kinds:
+        raise InputError(
+            f"architecture {recipe.architecture.method!r} takes {' or '.join(kinds)} records, got {records.kind} of "
+            f"shape {records.x.shape[1:]}"
+        )
+    check_recipe(recipe, records.kind, records.x.shape[1:], 0)
+    check(recipe, len(known.reference), records.classes)
+
+
+def _model(
+    recipe: Recipe,
+    weights: Weights,
+    initial: Weights | int | None,
+    materials: Materials,
+    population: Population,
+    membership: Membership,
+) -> tuple[dict[str, Tensor], dict[str, Tensor], str, Seen]:
+    """Read the model's states, ask it, and check that it learned its members.
+
+    Raises:
+        ModelError: a state does not fit, or holds NaN.
+        InputError: it labels its members no better than guessing would.
+    """
+    streams = Streams(population.seed, population.models)
+    network, before, after = states(Own((), None, weights, initial), recipe, materials, streams)
+    origin = "file" if isinstance(initial, (str, Path)) else "given"
+    origin = {type(None): "fresh draw", int: "seed"}.get(type(initial), origin)
+    found = []
+    for what, state in (("the initial state", before), ("the weights", after)):
+        network.load_state_dict(dict(state()))
+        found.append(snapshot(network))
+        wrong = [n for n, v in found[-1].items() if v.is_floating_point() and not bool(torch.isfinite(v).all())]
+        if wrong:
+            raise ModelError(f"{what}: {wrong[0]}: expected finite numbers, got NaN or infinity")
+    if all(torch.equal(value, found[1][name]) for name, value in found[0].items()):
+        raise InputError("the initial state is the same as the weights: expected the state before training")
+    audited = materials.prepare.examples(population.records, population.roles.audited)
+    seen = asked(network, audited, materials, str(recipe.architecture.method))
+    _learned(seen.accuracy(population.records.y[population.roles.audited]), membership, population)
+    return found[1], found[0], origin, seen
+
+
+def _learned(correct: NDArray[np.bool_], membership: Membership, population: Population) -> None:
+    """Check that the model knows its members.
+
+    Raises:
+        InputError: it labels them no better than the commonest class would.
+    """
+    row = membership.matrix[-1]
+    labels = population.records.y[population.roles.audited][row]
+    commonest = float(np.bincount(labels).max() / len(labels))
+    share = float(correct[row].mean())
+    if share <= commonest:
+        scale = " (pictures: give --mean and --std, as the model was trained with)"
+        raise InputError(
+            f"the model labels {share:.1%} of its members correctly, and always naming one class would label "
+            f"{commonest:.1%}: expected a model that learned them; are the members, their labels and the scale of the "
+            f"inputs those that it was trained with{scale if population.records.kind == 'image' else ''}?"
+        )

@@ -1,0 +1,156 @@
+"""The repaired model: found in the store, or made and kept there."""
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from reticent.errors import ModelError
+from reticent.jobs.hardening.ready import Ready
+from reticent.procedures import PROCEDURES, Trained, cwrf, pptp
+from reticent.procedures.base import snapshot
+from reticent.spec import canonical, full, identity
+from reticent.store import Draft, Store
+from reticent.training.memory import peak
+
+REPAIRS = {"cwrf": cwrf.repair, "pptp": pptp.repair}
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """The repaired model.
+
+    Attributes:
+        run: its run's name in the store.
+        state: parameters and buffers by name, on the CPU.
+        facts: what the method says of the repair, with ``seconds`` and ``peak_memory_bytes``.
+        fresh: it was made now.
+    """
+
+    run: str
+    state: dict[str, Tensor]
+    facts: Mapping[str, Any]
+    fresh: bool
+
+
+def named(ready: Ready) -> str:
+    """Name the run of a repair: by the model, its records, and all that repairs it.
+
+    Args:
+        ready: what to do.
+
+    Returns:
+        20 hexadecimal digits.
+    """
+    return identity(_spec(ready))
+
+
+def repaired(ready: Ready, store: Store) -> Repaired:
+    """Repair the model, or find that it is repaired.
+
+    Args:
+        ready: what to do.
+        store: where it is kept.
+
+    Returns:
+        The repaired model.
+
+    Raises:
+        ReticentError: as the method says.
+        ModelError: the run is gone although it was written.
+    """
+    run_id = named(ready)
+    fresh = store.find(run_id) is None
+    if fresh:
+        with store.claim(run_id) as draft:
+            if store.find(run_id) is None:
+                _make(ready, draft)
+    run = store.find(run_id)
+    if run is None:
+        raise ModelError(f"run {run_id} was written but cannot be found")
+    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.facts, fresh)
+
+
+def network(ready: Ready, state: Mapping[str, Tensor]) -> nn.Module:
+    """Build the network of a state, as the repair built it.
+
+    Args:
+        ready: names the architecture.
+        state: parameters and buffers by name.
+
+    Returns:
+        The network, in eval mode, on the device.
+    """
+    recipe = ready.after.recipe
+    built = PROCEDURES[recipe.procedure.method].network(recipe, ready.materials, ready.streams)
+    built.load_state_dict(dict(state))
+    return built.eval()
+
+
+def whole(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Copy a state so that no two tensors share memory, which a file of tensors does not allow.
+
+    Args:
+        state: parameters and buffers by name; tied ones stand there under each of their names.
+
+    Returns:
+        The same values, on the CPU.
+    """
+    return {name: value.detach().cpu().contiguous().clone() for name, value in state.items()}
+
+
+def _spec(ready: Ready) -> dict[str, Any]:
+    records, population = ready.sorted.records, ready.after
+    return {
+        "kind": "repair",
+        "recipe": population.recipe,
+        "data": records.digest,
+        "seed": population.seed,
+        "model": ready.target,
+        "members": _hashed(ready.materials.members.x, ready.materials.members.y),
+        "reference": _hashed(ready.materials.reference.x, ready.materials.reference.y),
+        "weights": _hashed(*ready.trained.values()),
+        "initial": _hashed(*ready.initial.values()),
+    }
+
+
+def _hashed(*tensors: Tensor) -> str:
+    content = hashlib.sha256()
+    for tensor in tensors:
+        content.update(repr((tensor.dtype, tuple(tensor.shape))).encode())
+        content.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return content.hexdigest()[:20]
+
+
+def _make(ready: Ready, draft: Draft) -> None:
+    recipe, device = ready.after.recipe, ready.materials.prepare.device
+    threads = torch.get_num_threads()
+    started = time.perf_counter()
+    torch.set_num_threads(1)
+    try:
+        with peak(device) as memory:
+            made = REPAIRS[recipe.procedure.method](
+                ready.trained, ready.initial, recipe, ready.materials, ready.streams
+            )
+    finally:
+        torch.set_num_threads(threads)
+    _write(made, ready, draft)
+    draft.facts = made.facts | {
+        "kind": "repair",
+        "model": ready.target,
+        "data": ready.sorted.records.name,
+        "seconds": time.perf_counter() - started,
+        "peak_memory_bytes": memory.bytes,
+    }
+
+
+def _write(made: Trained, ready: Ready, draft: Draft) -> None:
+    draft.write_bytes("weights.safetensors", save(whole(snapshot(made.model))))
+    if made.artefacts:
+        draft.write_bytes("artefacts.safetensors", save(whole(made.artefacts)))
+    draft.write_json("spec.json", canonical(_spec(ready)) | {"recipe": full(ready.after.recipe)})

@@ -1,0 +1,190 @@
+"""Whose records are whose: the members of a model, non-members to audit it with, and non-members to repair it with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import seeds
+from reticent.data import parts
+from reticent.data.load import load
+from reticent.data.records import Records
+from reticent.errors import InputError, RolesError
+from reticent.jobs.locate.given import member_ids
+
+Ids = NDArray[np.int64]
+MEMBERS, OTHERS, REFERENCE = "members", "non-members", "reference"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user gives of the records.
+
+    Attributes:
+        members: what the model was trained on: a file, arrays ``(x, y)``; or row numbers of `dataset`.
+        others: non-members for the audit, or None.
+        reference: non-members for the repair, or None.
+        dataset: one data set, whose rows the three are; or None.
+        label: for tables, the label's column.
+        not_features: for tables, columns that models do not see.
+        data_dir: for a data set by its name.
+        mean: for pictures, what the model's inputs were normalised by; one number a channel.
+        std: the same.
+    """
+
+    members: Any
+    others: Any = None
+    reference: Any = None
+    dataset: str | Path | None = None
+    label: str | None = None
+    not_features: Sequence[str] = ()
+    data_dir: str | None = None
+    mean: Sequence[float] = ()
+    std: Sequence[float] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Sorted:
+    """Records with their roles, as row numbers.
+
+    Attributes:
+        records: all of them.
+        members: rows that the model was trained on.
+        others: non-members that the audit looks at.
+        reference: non-members that the repair uses.
+        said: sentences on how they came to be.
+    """
+
+    records: Records
+    members: Ids
+    others: Ids
+    reference: Ids
+    said: list[str] = field(default_factory=list)
+
+
+def gathered(asked: Asked, seed: int, *, needed: bool, why: str = "the repair") -> Sorted:
+    """Read the records, check that no role shares one, and divide what serves for two roles.
+
+    Args:
+        asked: what the user gives.
+        seed: draws the halves, where one set must serve for two.
+        needed: whether the repair needs reference non-members.
+        why: what needs them, for messages.
+
+    Returns:
+        The records. Where one of `others` and `reference` is not given and both are needed, the other one is divided
+        into halves; exact duplicates stay together. With a data set and neither, all further rows are divided.
+
+    Raises:
+        RolesError: a record, or an exact duplicate of one, has two roles, or there are too few.
+        InputError: what is given cannot be read as records.
+    """
+    records, rows, said = _of_dataset(asked) if asked.dataset is not None else _of_parts(asked)
+    for first, second in combinations([name for name in (MEMBERS, OTHERS, REFERENCE) if name in rows], 2):
+        _apart(records, rows, first, second, numbered=asked.dataset is None)
+    alone = [name for name in (OTHERS, REFERENCE) if name in rows]
+    if len(alone) == 1 and needed:
+        said.append(_told(alone[0], len(rows[alone[0]]), why))
+        rows[OTHERS], rows[REFERENCE] = _halves(records, rows[alone[0]], seed)
+    elif len(alone) == 1:
+        rows[OTHERS], rows[REFERENCE] = rows[alone[0]], rows[alone[0]][:0]
+        if alone[0] == REFERENCE:
+            said.append(f"Nothing in {why} needs reference non-members: all of them serve for the audit.")
+    for name, least in ((MEMBERS, 2), (OTHERS, 2), (REFERENCE, 2 if needed else 0)):
+        if len(rows[name]) < least:
+            raise RolesError(f"{name}: expected at least {least} records, got {len(rows[name])}: give more")
+    return Sorted(records, rows[MEMBERS], rows[OTHERS], rows[REFERENCE], said)
+
+
+def _of_parts(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
+    if asked.others is None and asked.reference is None:
+        raise InputError(
+            "expected records that the model never saw, for the audit and for the repair: give --non-members, "
+            "--reference, or both"
+        )
+    if asked.data_dir is not None:
+        raise InputError("data_dir is where data sets of reticent lie, got files of your own: leave it out")
+    given = {MEMBERS: asked.members, OTHERS: asked.others, REFERENCE: asked.reference}
+    known = {name: value for name, value in given.items() if value is not None}
+    facts = {name: tuple(map(float, getattr(asked, name))) for name in ("mean", "std") if len(getattr(asked, name))}
+    records, rows = parts.together(known, label=asked.label, not_features=asked.not_features, **facts)
+    _check_scale(records, facts)
+    return records, rows, []
+
+
+def _check_scale(records: Records, facts: dict[str, tuple[float, ...]]) -> None:
+    if len(facts) == 1:
+        raise InputError(f"expected mean and std, which belong together, got {next(iter(facts))} alone")
+    channels = records.x.shape[1] if records.kind == "image" else 0
+    for name, values in facts.items():
+        if len(values) != channels:
+            what = f"{channels} numbers, one a channel" if channels else "none, since the records are no pictures"
+            raise InputError(f"{name}: expected {what}, got {len(values)}")
+        if name == "std" and min(values) <= 0:
+            raise InputError(f"std: expected numbers above 0, got {min(values):g}")
+
+
+def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
+    if len(asked.mean) or len(asked.std):
+        raise InputError(
+            "mean and std belong to pictures in files, and a data set states its own: leave them out, or give the data "
+            "set as module:function that returns them"
+        )
+    records = load(
+        str(asked.dataset), data_dir=asked.data_dir, label=asked.label, not_features=tuple(asked.not_features)
+    )
+    given = {MEMBERS: asked.members, OTHERS: asked.others, REFERENCE: asked.reference}
+    rows = {
+        name: member_ids(value, len(records), name.replace("-", "_"))
+        for name, value in given.items()
+        if value is not None
+    }
+    if OTHERS in rows or REFERENCE in rows:
+        return records, rows, []
+    apart = ~np.isin(records.groups, records.groups[rows[MEMBERS]])
+    rows[OTHERS] = np.flatnonzero(apart)
+    left = len(records) - int(apart.sum()) - len(rows[MEMBERS])
+    said = "Every row of the data set that is no member is taken for a non-member"
+    return records, rows, [f"{said}, but for {left} exact duplicates of members." if left else f"{said}."]
+
+
+def _apart(records: Records, rows: dict[str, Ids], first: str, second: str, *, numbered: bool) -> None:
+    """Check that two roles share nothing.
+
+    Raises:
+        RolesError: they do; the message names one record of each.
+    """
+    groups = records.groups
+    shared = np.isin(groups[rows[second]], groups[rows[first]])
+    if not shared.any():
+        return
+    place = int(np.argmax(shared))
+    twin = int(np.argmax(groups[rows[first]] == groups[rows[second][place]]))
+    if not numbered:
+        place, twin = int(rows[second][place]), int(rows[first][twin])
+    raise RolesError(
+        f"{second}: {int(shared.sum())} of {len(shared)} records stand among the {first} too (record {place} of the "
+        f"{second} has the features of record {twin} of the {first}): expected records that are in one of them alone"
+    )
+
+
+def _halves(records: Records, rows: Ids, seed: int) -> tuple[Ids, Ids]:
+    """Divide rows at random into two halves; exact duplicates stay together."""
+    groups, counts = np.unique(records.groups[rows], return_counts=True)
+    order = seeds.rng(seed, "harden", "halves").permutation(len(groups))
+    taken = groups[order[: int(np.searchsorted(np.cumsum(counts[order]), len(rows) // 2, side="right"))]]
+    first = np.isin(records.groups[rows], taken)
+    return rows[first], rows[~first]
+
+
+def _told(name: str, count: int, why: str) -> str:
+    lacks = {OTHERS: "no reference non-members", REFERENCE: "no non-members for the audit"}[name]
+    given = {OTHERS: "non-members", REFERENCE: "reference records"}[name]
+    return (
+        f"There are {lacks} of their own: the {count:,} {given} were divided at random, one half for the audit, the "
+        f"other for {why}."
+    )

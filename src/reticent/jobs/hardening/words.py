@@ -1,0 +1,186 @@
+"""What a repair shows, in plain words, and what it does not."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from reticent.auditing.wording import percent, unresolved
+from reticent.jobs import document
+from reticent.jobs.hardening.ready import Ready
+from reticent.jobs.hardening.repair import Repaired
+from reticent.jobs.hardening.sides import Side
+from reticent.jobs.locate.source import FRESH
+
+Plain = Mapping[str, Any]
+FAR = 0.05
+"""References whose accuracy, or number of members, differs by more than this from the model's are told of."""
+MEASURES = {"tpr": "share of members found", "auc": "AUC"}
+LEADS = {
+    "less": "The repaired model gives away less",
+    "more": "The repaired model gives away more",
+    "tie": "No difference between the two models is shown",
+    "mixed": "The repaired model gives away less by one measure and more by the other",
+}
+ONE_MODEL = (
+    "One model was repaired: the intervals say how the numbers would move with other records, not how another model, "
+    "or another repair of this one, would come out."
+)
+SAME_SOURCE = (
+    "Members and non-members must come from one source, divided at random: where they differ by time, place or kind, "
+    "an attack that tells the kinds apart is counted as a leak."
+)
+
+
+def relation(compared: Plain) -> tuple[str, str]:
+    """Say how the repaired model stands to the given one.
+
+    Args:
+        compared: the document's ``difference``.
+
+    Returns:
+        "less", "more", "tie" or "mixed"; and where one measure alone shows it, a sentence that says which.
+    """
+    # In each pair the first is the model before.
+    found = {
+        pair["statistic"]: {"first lower": "more", "second lower": "less", "tie": "tie"}[pair["verdict"]]
+        for pair in compared["pairs"]
+        if pair["statistic"] in MEASURES
+    }
+    told = {word for word in found.values() if word != "tie"}
+    if len(told) != 1:
+        return ("mixed" if told else "tie"), ""
+    tied = [MEASURES[name] for name, word in found.items() if word == "tie"]
+    shown = [MEASURES[name] for name, word in found.items() if word != "tie"]
+    return told.pop(), f"The difference is shown by the {shown[0]} and not by the {tied[0]}." if tied else ""
+
+
+def sentence(compared: Plain, sides: Plain) -> str:
+    """Say what the repair did.
+
+    Args:
+        compared: the document's ``difference``.
+        sides: ``before`` and ``after`` of the document.
+
+    Returns:
+        The verdict.
+    """
+    word, _ = relation(compared)
+    before, after = (next(row for row in compared["rows"] if row["name"] == name) for name in ("before", "after"))
+    areas = [f"AUC {row['auc']['mean']:.3f}" for row in (before, after)]
+    if before["tpr"] is None or after["tpr"] is None:
+        found = f"before {areas[0]}, after {areas[1]}"
+    else:
+        shares = [percent(row["tpr"]["mean"]) for row in (before, after)]
+        found = (
+            f"at {percent(compared['fpr'])} false alarms {shares[0]} of the members were found before ({areas[0]}) and "
+            f"{shares[1]} after ({areas[1]})"
+        )
+    right = [percent(sides[name]["accuracy"]["non_members"]["value"]) for name in ("before", "after")]
+    return f"{LEADS[word]}: {found}. Accuracy on non-members: {right[0]} before, {right[1]} after."
+
+
+def detail(compared: Plain, sides: Plain) -> list[str]:
+    """Say which measure shows the difference, and whether a leak is left.
+
+    Args:
+        compared: the document's ``difference``.
+        sides: ``before`` and ``after`` of the document.
+
+    Returns:
+        Sentences.
+    """
+    left = {
+        "found": "A leak is still found in the repaired model.",
+        "not found": "No leak that matters is found in the repaired model.",
+        "cannot tell": "Whether a leak is left in the repaired model cannot be told from so few records.",
+    }
+    _, partly = relation(compared)
+    return [*([partly] if partly else []), left[sides["after"]["verdict"]["leak"]]]
+
+
+def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared: Plain) -> list[str]:
+    """List what the repair and its audit do not show.
+
+    Args:
+        ready: what was done.
+        repaired: the repaired model.
+        before: the audit of the given model.
+        after: the audit of the repaired one.
+        compared: the document's ``difference``.
+
+    Returns:
+        Sentences, the weightiest first.
+    """
+    fresh = [FRESH, UNKNOWN_START] if ready.origin == "fresh draw" else []
+    lines = [
+        *_different(before),
+        *_accuracies(ready, before),
+        *_sizes(ready, before),
+        *fresh,
+        ONE_MODEL,
+        *ready.sorted.said,
+        *_sick(before, "given"),
+        *_sick(after, "repaired"),
+        *map(str, repaired.facts.get("notices", ())),
+        *document.notices(after.made),
+        *unresolved(before.audits[0]),
+        *(line for line in compared["cannot_say"] if not line.startswith("One model")),
+        SAME_SOURCE,
+        "What the references cannot know: how this model was trained. They are trained by the recipe that you state, "
+        "and an attacker who knows the real one may find more.",
+    ]
+    return list(dict.fromkeys(lines))
+
+
+UNKNOWN_START = (
+    "The references of the repaired model know their own initial states, and the repair of this one did not: the two "
+    "are not made alike."
+)
+
+
+def _different(before: Side) -> list[str]:
+    """Warn where members and non-members are told apart without the model."""
+    area, (low, high) = before.blind
+    if low <= 0.5 <= high:
+        return []
+    harder = "easier" if area > 0.5 else "harder"
+    return [
+        f"Members and non-members differ by themselves: models that were each trained on half of both find the members "
+        f"{harder} (AUC {area:.3f}, interval {low:.3f} to {high:.3f}; 0.5 if they came from one source). So part of "
+        "every number here, or a leak that it hides, is that difference."
+    ]
+
+
+def _accuracies(ready: Ready, before: Side) -> list[str]:
+    row = ready.membership.matrix[ready.target]
+    for what, right in (("non_members", before.correct[~row]), ("members", before.correct[row])):
+        mean = sum(one.facts[f"accuracy_{what}"] for one in before.made) / len(before.made)
+        gap = mean - float(right.mean())
+        if abs(gap) > FAR:
+            far = f"{100 * abs(gap):.0f} percentage points {'more' if gap > 0 else 'less'} accurate"
+            return [
+                f"The references are {far} on {what.replace('_', '-')} than the model ({percent(mean)} and "
+                f"{percent(float(right.mean()))}), so they are not made as it was, and the attack before the repair "
+                "may be weaker than it could be: state its training (--epochs, --batch-size, --optimizer, "
+                "--learning-rate, --weight-decay)."
+            ]
+    return []
+
+
+def _sizes(ready: Ready, before: Side) -> list[str]:
+    own, mean = len(ready.sorted.members), sum(one.facts["members"] for one in before.made) / len(before.made)
+    if abs(mean / own - 1) <= FAR:
+        return []
+    return [
+        f"The model was trained on {own:,} members, each reference on about {mean:,.0f} records (half of members and "
+        f"non-members): {'fewer' if mean < own else 'more'}, so they are not quite what this recipe makes of as many."
+    ]
+
+
+def _sick(side: Side, which: str) -> list[str]:
+    health = document.health(side.made)
+    if not health:
+        return []
+    return [
+        f"{len(health)} of {len(side.made)} references of the {which} model did not learn, so attacks learn little "
+        "from them: train longer, or with another learning rate."
+    ]

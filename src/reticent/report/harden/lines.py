@@ -1,0 +1,94 @@
+"""The rows of the table of a repair: each measure before, after, and the change with its interval."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from reticent.report.view import rate_at, title
+from reticent.report.wording import Plain, from_below, level, middle, number, percent, signed, span
+
+SIDES = ("before", "after")
+POINTS = " points"
+
+
+class Line(NamedTuple):
+    """One measure.
+
+    Attributes:
+        label: what it is.
+        before: in the given model.
+        after: in the repaired one.
+        change: after minus before, or empty.
+        interval: of the change, or empty.
+    """
+
+    label: str
+    before: str
+    after: str
+    change: str = ""
+    interval: str = ""
+
+
+def main(document: Mapping[str, Any]) -> list[Line]:
+    """List the measures of the verdict: accuracy, and what the strongest attack finds.
+
+    Args:
+        document: the repair.
+
+    Returns:
+        The lines.
+    """
+    pairs = {pair["statistic"]: pair for pair in document["difference"]["pairs"]}
+    rows = {row["name"]: row for row in document["difference"]["rows"]}
+    fpr = document["difference"]["fpr"]
+    inside, outside = (
+        [percent(middle(document[side]["accuracy"][key])) for side in SIDES] for key in ("members", "non_members")
+    )
+    lines: list[tuple[str, list[str], tuple[str, str]]] = [
+        ("Accuracy, non-members", outside, _change(pairs.get("accuracy"), points=True)),
+        ("Accuracy, members", inside, ("", "")),
+    ]
+    if rows["before"]["tpr"] is not None and rows["after"]["tpr"] is not None:
+        shares = [percent(middle(rows[side]["tpr"])) for side in SIDES]
+        lines.append((f"Members found at {level(fpr)}", shares, _change(pairs.get("tpr"), points=True)))
+    areas = [number(middle(rows[side]["auc"])) for side in SIDES]
+    bounds = [from_below(document[side]["epsilon"]["lower"]) for side in SIDES]
+    lines += [("AUC", areas, _change(pairs.get("auc"), points=False)), ("Epsilon at least", bounds, ("", ""))]
+    return [Line(label, both[0], both[1], *change) for label, both, change in lines]
+
+
+def attacks(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List every attack with what it finds before and after.
+
+    Args:
+        document: the repair.
+
+    Returns:
+        By attack ``name``, and estimates ``auc``, ``tpr`` and ``epsilon`` of both sides; the strongest before first.
+    """
+    fpr = document["difference"]["fpr"]
+    after = {attack["name"]: attack for attack in document["after"]["attacks"]}
+    found = []
+    for one in sorted(document["before"]["attacks"], key=lambda a: -(middle(a["overall"]["auc"]) or 0)):
+        both = one, after[one["name"]]
+        found.append({
+            "name": title(one),
+            "auc": [each["overall"]["auc"] for each in both],
+            "tpr": [None if fpr is None else (rate_at(each["overall"], fpr) or {}).get("tpr") for each in both],
+            "epsilon": [_epsilon(each) for each in both],
+        })
+    return found
+
+
+def _epsilon(attack: Plain) -> float | None:
+    """Take the bound of the headline's method."""
+    return next((bound["epsilon"] for bound in attack["epsilon"]["bounds"]), None)
+
+
+def _change(pair: Plain | None, *, points: bool) -> tuple[str, str]:
+    """Write after minus before; the pair is of before minus after."""
+    if pair is None:
+        return "", ""
+    scale, digits = (100, 1) if points else (1, 3)
+    low, high = (-scale * end for end in reversed(pair["interval"]))
+    text = signed(-scale * pair["difference"], digits) + (POINTS if points else "")
+    return text, span((low, high), digits=digits)

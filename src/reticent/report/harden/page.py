@@ -1,0 +1,136 @@
+"""The page of a repair."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from reticent.report import dots
+from reticent.report.harden.lines import SIDES, attacks, main
+from reticent.report.harden.picture import curves, strongest
+from reticent.report.svg import SERIES
+from reticent.report.templating import drawn, render
+from reticent.report.view import short
+from reticent.report.wording import duration, level, size
+from reticent.report.words import GLOSSARY, LEAKS
+
+ORIGINS = {
+    "file": "from a file",
+    "given": "given",
+    "seed": "built again from a seed",
+    "fresh draw": "not known: a fresh draw in its place",
+}
+HIDDEN = ("mask", "scores", "onset")
+"""Facts of a method that are too long for a page."""
+
+
+def html(document: Mapping[str, Any]) -> str:
+    """Write a repair as one page that loads nothing.
+
+    Args:
+        document: the repair, in the form of ``docs/harden.md``.
+
+    Returns:
+        The text of the page; text from outside is escaped, the same document gives the same text.
+    """
+    model, fpr = document["model"], document["difference"]["fpr"]
+    lines = attacks(document)
+    leak = document["after"]["verdict"]["leak"]
+    series = [
+        dots.Series("before", [line["auc"][0] for line in lines], filled=False, colour=SERIES[1], marker="s"),
+        dots.Series("after", [line["auc"][1] for line in lines]),
+    ]
+    heading = "AUC of each attack, before and after the repair"
+    values = {
+        "name": short(_name(model), 60),
+        "data": document["data"],
+        "defense": document["repair"]["defense"],
+        "sentence": document["sentence"],
+        "detail": document["detail"],
+        "leak": LEAKS.get(leak, LEAKS["cannot tell"]),
+        "lines": main(document),
+        "confidence": level(document["difference"]["confidence"]),
+        "attacks": lines,
+        "found": f"Members found at {level(fpr)}" if fpr else "Members found",
+        "curves": drawn(curves(document)),
+        "strongest": strongest(document),
+        "dots": drawn(dots.beside([line["name"] for line in lines], series, heading, "attacks")),
+        "references": document["references"],
+        "done": _done(document),
+        "facts": _facts(document),
+        "limits_said": document["cannot_say"],
+        "what": "page",
+        "environment": document["environment"],
+        "glossary": GLOSSARY,
+    }
+    return render("harden.html.j2", values)
+
+
+def _name(model: Mapping[str, Any]) -> str:
+    architecture = model["architecture"]
+    return str(architecture.get("factory") or architecture["method"])
+
+
+def _done(document: Mapping[str, Any]) -> list[str]:
+    """Say what the repair did to the model, in sentences."""
+    facts, epochs = document["repair"]["facts"], document["repair"]["recipe"]["procedure"].get("tuning_epochs")
+    tuned = epochs or max(1, int(document["repair"]["recipe"]["epochs"]) // 2)
+    loss = document["repair"]["recipe"]["objective"]["method"]
+    rest = f"trained for {tuned} epoch{'s' * (tuned > 1)} with {loss}"
+    if "cwrf" in facts:
+        cwrf = facts["cwrf"]
+        return [
+            f"{cwrf['rewound']:,} of {cwrf['weights']:,} weights ({100 * cwrf['rate']:.3g} %) were set back and held; "
+            f"the others were {rest}."
+        ]
+    pptp = facts.get("pptp", {})
+    if pptp:
+        held = ", ".join(pptp["frozen"]) or "no stage"
+        return [
+            f"From {pptp['stage']} on ({pptp['chosen']}), the network was set back and {rest}; {held} stayed as it was."
+        ]
+    return [f"The model was {rest}."]
+
+
+def _facts(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Gather what stands in the details."""
+    model, data, environment, repair = (document[key] for key in ("model", "data", "environment", "repair"))
+    cost = environment["repair"]
+    recipe = repair["recipe"]
+    method = {
+        key: {name: value for name, value in item.items() if name not in HIDDEN}
+        for key, item in repair["facts"].items()
+        if isinstance(item, Mapping)
+    }
+    return {
+        "Model": {
+            "architecture": _name(model),
+            "weights": model["weights"] or "given",
+            "parameters": f"{model['parameters']:,}",
+            "initial state": ORIGINS[model["initial"]],
+        },
+        "Data": {
+            "members": f"{data['members']:,}",
+            "non-members, audit": f"{data['non_members']:,}",
+            "non-members, repair": f"{data['reference']:,}",
+            "classes": data["classes"],
+        },
+        "Method": dict(recipe["procedure"]) | {"objective": recipe["objective"]} | method,
+        "References, trained alike": {
+            "models": document["references"],
+            **{key: recipe[key] for key in ("epochs", "batch_size", "optimizer", "learning_rate", "weight_decay")},
+            **{
+                f"accuracy, {side}": {
+                    key.replace("_", "-"): f"{100 * document[side]['references']['accuracy'][key]['mean']:.1f} %"
+                    for key in ("members", "non_members")
+                }
+                for side in SIDES
+            },
+        },
+        "Cost of the repair": {
+            "time": duration(cost["seconds"]),
+            "training anew, estimated": duration(cost["seconds_training_anew"]),
+            "share of it": cost["share_of_training_anew"],
+            **({"growth of memory": size(cost["peak_memory_bytes"])} if cost["peak_memory_bytes"] is not None else {}),
+            "stages": {stage["name"]: duration(stage["seconds"]) for stage in cost["stages"]},
+        },
+        "Versions": {key: environment[key] for key in ("reticent", "torch", "python", "platform", "device")},
+    }

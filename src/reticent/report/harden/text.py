@@ -1,0 +1,42 @@
+"""A repair on the terminal: the sentence, before and after, what is not said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from reticent.report.harden.lines import main
+from reticent.report.prose import Prose
+from reticent.report.wording import duration
+
+
+def terminal(document: Mapping[str, Any]) -> Group:
+    """Lay a repair out for the terminal.
+
+    Args:
+        document: the repair, in the form of ``docs/harden.md``.
+
+    Returns:
+        What rich prints.
+    """
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", overflow="fold")
+    for heading in ("before", "after", "change", "interval"):
+        table.add_column(heading, justify="right")
+    for line in main(document):
+        table.add_row(*line)
+    cost = document["environment"]["repair"]
+    share = cost["share_of_training_anew"]
+    beside = f", {share:.2f} of what training it anew would take" if share is not None else ""
+    said = [*document["detail"], f"The repair took {duration(cost['seconds'])}{beside}."]
+    limits = "\n".join(f"Not said: {line}" for line in document["cannot_say"])
+    return Group(
+        Prose(Text(document["sentence"], style="bold")),
+        Padding(table, (1, 0)),
+        Prose(Text(" ".join(said))),
+        "",
+        Prose(Text(limits, style="dim")),
+    )

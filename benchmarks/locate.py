@@ -85,7 +85,7 @@ def main() -> int:
             encoding="utf-8",
         )
         # What is imported once, whatever the size of the network, counts as what was there before.
-        small = {"members": range(256), "dataset": (x, y), "seeds": 2, "scoring__steps": 1}
+        small = {"members": range(256), "dataset": (x, y), "seeds": 2, "scoring__steps": 1, "scoring__batch_size": 32}
         tiny = nn.Sequential(nn.Linear(64, 10))
         reticent.locate_weights(network=tiny, initial=tiny.state_dict(), out=f"{folder}/tiny", **small)
         gc.collect()
@@ -94,7 +94,8 @@ def main() -> int:
         start = time.perf_counter()
 
         def stage(name: str) -> None:
-            print(f"{time.perf_counter() - start:6.0f} s  {name}", flush=True)
+            most = (watch.most.get(watch.stage, before) - before) / weights
+            print(f"{time.perf_counter() - start:6.0f} s  {watch.stage}: {most:.2f} copies at most", flush=True)
             watch.stage = name
 
         found = reticent.locate_weights(

@@ -10,11 +10,13 @@ from torch.nn import functional
 
 from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
-from reticent.locate import _scoring
+from reticent.locate import _moving
+from reticent.locate._moving import Mover
 from reticent.locate.top import top
 from reticent.locate.weights import Scoring, score
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
+from reticent.training.optim import optimizer as training_optimizer
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -206,17 +208,57 @@ def test_linear_models_scores_by_hand():
 @pytest.mark.parametrize(("power", "expected"), [(1, [1.0, 3.0]), (2, [1.0, 9.0])])
 def test_gradient_times_weight(power, expected):
     weight = nn.Parameter(torch.tensor([2.0, -1.0]))
-    weight.grad = torch.tensor([0.5, 3.0])
-    sums = {}
-    _scoring._add(sums, {"w": weight}, power)
-    _scoring._add(sums, {"w": weight}, power)
-    assert sums["w"].tolist() == [2 * value for value in expected]
+    mover = Mover({"w": weight}, Scoring(power=power))
+    for _ in range(2):
+        weight.grad = torch.tensor([0.5, 3.0])
+        mover.take("w", weight)
+        assert weight.grad is None
+    assert mover.sums["w"].tolist() == [2 * value for value in expected]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (4, 3, 2, 2)])
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "sgd"])
+def test_the_copy_moves_as_training_would_move_it(optimizer, shape):
+    generator = torch.Generator().manual_seed(0)
+    first = torch.randn(shape, generator=generator)
+    ours, theirs = nn.Parameter(first.clone()), nn.Parameter(first.clone())
+    spec = Scoring(optimizer=optimizer, learning_rate=0.05, weight_decay=0.1, momentum=0.8)
+    recipe = Recipe(optimizer=optimizer, learning_rate=0.05, weight_decay=0.1, momentum=0.8)
+    usual = training_optimizer(recipe, [theirs])
+    with Mover({"w": ours}, spec) as mover:
+        for step in range(5):
+            slope = torch.randn(shape, generator=generator)
+            if step != 2:
+                (ours * slope).sum().backward()
+                theirs.grad = slope
+            assert ours.grad is None
+            mover.step()
+            usual.step()
+            usual.zero_grad()
+    assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    (ours * 2).sum().backward()
+    assert ours.grad is not None, "outside of the context nothing is taken"
+
+
+def test_sparse_gradients_are_scored_as_dense_ones():
+    found = []
+    for sparse in (False, True):
+        table = nn.Embedding(5, 2, sparse=sparse)
+        with torch.no_grad():
+            table.weight.copy_(torch.arange(10.0).reshape(5, 2))
+        with Mover({"w": table.weight}, FEW) as mover:
+            (table(torch.tensor([1, 1, 3])) ** 2).sum().backward()
+            mover.step()
+        found.append((mover.sums["w"], table.weight.detach()))
+    assert torch.equal(found[0][0], found[1][0])
+    assert torch.equal(found[0][1], found[1][1])
+    assert found[0][0].count_nonzero() == 4
 
 
 def test_blocks_of_the_sum_change_no_bit(monkeypatch):
     model, known = network(), materials()
     whole = score(model, apart(model), known, FEW, STREAMS, PLAIN)
-    monkeypatch.setattr(_scoring, "BLOCK", 13)
+    monkeypatch.setattr(_moving, "BLOCK", 13)
     assert all(torch.equal(v, whole[n]) for n, v in score(model, apart(model), known, FEW, STREAMS, PLAIN).items())
 
 

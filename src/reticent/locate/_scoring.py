@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from reticent.errors import InputError, ModelError, TrainingDivergedError
+from reticent.locate._moving import Mover
 from reticent.locate._steps import Answers, Steps, asker
-from reticent.locate.top import BLOCK, Scores
-from reticent.training.fused import Adam, Optimizer, Sgd
+from reticent.locate.top import Scores
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -148,16 +148,13 @@ def run(
     if not named:
         raise ModelError("the network has no parameter that asks for a gradient: there is nothing to score")
     steps = Steps(working, told, materials, scoring, recipe, streams)
-    optimizer = _optimizer(scoring, list(named.values()))
-    sums: dict[str, Tensor] = {}
     member_loss: list[float] = []
     divergence: list[float] = []
     others: Iterator[Tensor | None] = iter([None] * scoring.steps)
     if told is not None:
         others = _batches(len(materials.reference), scoring, streams, "reference")
-    with streams.lent("scoring/dropout"):
+    with streams.lent("scoring/dropout"), Mover(named, scoring) as mover:
         for rows, other in zip(_batches(len(materials.members), scoring, streams, "members"), others, strict=True):
-            optimizer.zero_grad()
             loss, entropy, distance = steps.loss(rows, other)
             if not math.isfinite(float(loss.detach())):
                 raise TrainingDivergedError(
@@ -165,37 +162,17 @@ def run(
                     f"learning rate ({scoring.learning_rate:g})"
                 )
             loss.backward()  # type: ignore[no-untyped-call]
+            mover.step()
             member_loss.append(float(entropy))
             divergence += [] if distance is None else [float(distance)]
-            _add(sums, named, scoring.power)
-            optimizer.step()
+    sums = mover.sums
     unused = [name for name in named if name not in sums]
-    optimizer.zero_grad()
     found = {name: sums.pop(name).float().cpu() if name in sums else _nothing(p) for name, p in named.items()}
     return Scores(found, unused=unused, member_loss=member_loss, divergence=divergence)
 
 
 def _nothing(parameter: Tensor) -> Tensor:
     return torch.zeros(parameter.shape, dtype=torch.float32)
-
-
-@torch.no_grad()
-def _add(sums: dict[str, Tensor], named: Mapping[str, nn.Parameter], power: int) -> None:
-    """Add ``|gradient * weight|`` of this step, a block at a time."""
-    for name, parameter in named.items():
-        if parameter.grad is None:
-            continue
-        if name not in sums:
-            sums[name] = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
-        total, gradient, weight = (_rows(t) for t in (sums[name], parameter.grad, parameter))
-        rows = max(1, BLOCK // max(1, weight[0].numel())) if len(weight) else 1
-        for part in range(0, len(weight), rows):
-            product = gradient[part : part + rows] * weight[part : part + rows]
-            total[part : part + rows] += product.square_() if power == 2 else product.abs_()
-
-
-def _rows(tensor: Tensor) -> Tensor:
-    return tensor.detach().reshape(1) if tensor.dim() == 0 else tensor.detach()
 
 
 def _batches(count: int, scoring: "Scoring", streams: Streams, name: str) -> Iterator[Tensor]:
@@ -211,10 +188,3 @@ def _batches(count: int, scoring: "Scoring", streams: Streams, name: str) -> Ite
         if place == 0:
             order = torch.randperm(count, generator=generator)
         yield order[place * size : (place + 1) * size]
-
-
-def _optimizer(scoring: "Scoring", parameters: list[nn.Parameter]) -> Optimizer:
-    rate, decay = scoring.learning_rate, scoring.weight_decay
-    if scoring.optimizer == "sgd":
-        return Sgd(parameters, rate, decay, scoring.momentum, nesterov=False)
-    return Adam(parameters, rate, decay, decoupled=scoring.optimizer == "adamw")

@@ -87,7 +87,7 @@ def score(
 
     Cost: T steps of two forward passes and one backward pass each, and one forward pass of the initial model over the
         non-members that are drawn. Beyond the network and the initial state that are given: one copy of the weights to
-        work on, one of gradients, two of moments (adam), one of scores.
+        work on, two of moments (adam), one of scores, and the gradients of a layer or two.
     """
     working = copied(model)
     told: Answers | None = None

@@ -1,0 +1,116 @@
+"""A working copy that is scored and moved while its gradients come, so that no two layers' gradients are held at once.
+
+As soon as a parameter's gradient is complete, it is added to the parameter's score and to the optimizer's moments, and
+dropped. Weights move after the whole backward pass, so that every gradient is that of the weights before the step.
+Numbers are those of SGD, Adam and AdamW, to rounding; what is saved is one copy of the weights.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import torch
+from torch import Tensor, nn
+
+from reticent.locate.top import BLOCK
+
+if TYPE_CHECKING:
+    from reticent.locate.weights import Scoring
+
+FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
+"""Adam's decays of the moments, and what is added to the root of the second."""
+
+
+class Mover:
+    """Scores and moves parameters; to be used as a context, outside of which their gradients are as usual.
+
+    Attributes:
+        sums: scores so far by name, of the parameters that ever had a gradient.
+    """
+
+    def __init__(self, parameters: Mapping[str, nn.Parameter], scoring: "Scoring") -> None:
+        self.sums: dict[str, Tensor] = {}
+        self._parameters, self._scoring = dict(parameters), scoring
+        self._first: dict[str, Tensor] = {}
+        self._second: dict[str, Tensor] = {}
+        self._steps: dict[str, int] = {}
+        self._taken: list[str] = []
+        self._hooks: list[torch.utils.hooks.RemovableHandle] = []
+
+    def __enter__(self) -> Self:
+        for name, parameter in self._parameters.items():
+            register = parameter.register_post_accumulate_grad_hook
+            self._hooks.append(register(lambda given, name=name: self.take(name, given)))  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._hooks:
+            self._hooks.pop().remove()
+
+    @torch.no_grad()
+    def take(self, name: str, parameter: Tensor) -> None:
+        """Score a parameter by its gradient, take that into the moments, and drop it.
+
+        Args:
+            name: of the parameter.
+            parameter: with a gradient.
+        """
+        gradient, parameter.grad = parameter.grad, None
+        if gradient is None:
+            return
+        if name not in self.sums:
+            self.sums[name] = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
+            self._first[name] = torch.zeros_like(parameter)
+            if self._scoring.optimizer != "sgd":
+                self._second[name] = torch.zeros_like(parameter)
+        dense = gradient.to_dense() if gradient.is_sparse else gradient
+        held = [t for t in (self._first[name], self._second.get(name)) if t is not None]
+        for total, weight, part, *moments in _blocks(self.sums[name], parameter, dense, *held):
+            product = part * weight
+            total.add_(product.square_() if self._scoring.power == 2 else product.abs_())
+            self._note(moments, part, weight)
+        self._steps[name] = self._steps.get(name, 0) + 1
+        self._taken.append(name)
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Move every parameter that had a gradient since the last step."""
+        rate = self._scoring.learning_rate
+        for name in self._taken:
+            count = self._steps[name]
+            held = [t for t in (self._first[name], self._second.get(name)) if t is not None]
+            for weight, *moments in _blocks(self._parameters[name], *held):
+                if len(moments) == 1:
+                    weight.add_(moments[0], alpha=-rate)
+                    continue
+                if self._scoring.optimizer == "adamw":
+                    weight.mul_(1 - rate * self._scoring.weight_decay)
+                root = moments[1].sqrt().div_(math.sqrt(1 - SECOND**count)).add_(EPSILON)
+                weight.addcdiv_(moments[0], root, value=-rate / (1 - FIRST**count))
+        self._taken.clear()
+
+    def _note(self, moments: list[Tensor], gradient: Tensor, weight: Tensor) -> None:
+        """Take a block of a gradient into the moments; weight decay too, where it belongs to the gradient."""
+        decay = 0.0 if self._scoring.optimizer == "adamw" else self._scoring.weight_decay
+        moved = gradient.add(weight, alpha=decay) if decay else gradient
+        if len(moments) == 1:
+            moments[0].mul_(self._scoring.momentum).add_(moved)
+            return
+        moments[0].lerp_(moved, 1 - FIRST)
+        moments[1].mul_(SECOND).addcmul_(moved, moved, value=1 - SECOND)
+
+
+def _blocks(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Visit tensors of one shape side by side, some of their first rows at a time.
+
+    Yields:
+        Views.
+    """
+    whole = [t.detach().reshape(1) if t.dim() == 0 else t.detach() for t in tensors]
+    length = len(whole[0])
+    rows = max(1, BLOCK * length // max(1, whole[0].numel()))
+    for start in range(0, length, rows):
+        yield tuple(t[start : start + rows] for t in whole)

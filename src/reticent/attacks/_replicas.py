@@ -69,8 +69,8 @@ def walk(problem: Problem, floor: float, features: slice, method: str) -> Iterat
                 kept, total = _kept(place, inside, dropped, row), sums[place]
                 total = total if dropped is None else total - _lost(near, dropped, row)
             replicas = kept[0].sum(axis=0)
-            own = total[at_targets[row]] / replicas, margins[at_targets[row]]
-            theirs = total[at_references] / np.maximum(replicas - kept[0], 1), margins[at_references]
+            own: list[Floats] = [total[at_targets[row]] / replicas, margins[at_targets[row]]]
+            theirs: list[Floats] = [total[at_references] / np.maximum(replicas - kept[0], 1), margins[at_references]]
             yield block, row, Seen(np.stack(own[features]), np.stack(theirs[features]), *kept)
 
 

@@ -100,9 +100,7 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
     logits = rng.normal(0.0, 0.01, (TRAP_MODELS, records, CLASSES))
     logits[:, np.arange(records), labels] -= 16.0
     logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
-    return Problem.make(
-        Signals.from_logits(logits, labels), inside, targets=[target], replicas=taught(logits, inside)
-    )
+    return Problem.make(Signals.from_logits(logits, labels), inside, targets=[target], replicas=taught(logits, inside))
 
 
 def flipped(given: Problem, target: int) -> Problem:

@@ -64,8 +64,8 @@ def test_without_a_card_it_says_what_to_do(stand_in, tmp_path):
     assert "--data-dir" not in (tmp_path / "words").read_text()
 
 
-def test_a_study_that_fails_writes_no_table(tmp_path):
-    done = run("tiny", "", tmp_path / "out", RETICENT="false")
+def test_a_study_that_fails_writes_no_table(stand_in, tmp_path):
+    done = run("tiny", "", tmp_path / "out", PYTHON=stand_in[1]("cpu", "2 cores"), RETICENT="false")
     assert done.returncode == 1
     assert not (tmp_path / "out" / "table.md").exists()
 

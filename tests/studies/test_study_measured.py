@@ -75,6 +75,7 @@ def test_a_row_against_itself_is_nothing(row):
     assert found.numbers["plain", "seconds"].value > 0
 
 
+@pytest.mark.slow
 def test_the_control_has_the_accuracy_of_its_row_or_is_the_baseline(bench, row):
     weak = measure(bench, "weak", bench.job(epochs=1))
     matched = controls(bench, row, [weak, row])

@@ -29,6 +29,7 @@ def bench(tmp_path_factory):
     return Bench(Setting("cnn", "CNN", TINY), 0, digit_pictures(), machine, folder / "work")
 
 
+@pytest.mark.slow
 def test_scores_are_compared_by_kind_of_layer(bench):
     found = STUDIES["cwrf-entanglement"].measure(bench)
     rows = ["All", "Conv", "Linear", "Norm", "Top 0.1 %", "Top 1 %", "Top 5 %"]
@@ -68,6 +69,7 @@ def test_equal_scores_agree_wholly(bench, monkeypatch):
     assert numbers["Top 5 %", "overlap"] == 1.0
 
 
+@pytest.mark.slow
 def test_stages_are_measured_in_order(bench):
     study = STUDIES["pptp-disparity"]
     found = study.measure(bench)

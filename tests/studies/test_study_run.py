@@ -193,5 +193,5 @@ def test_the_command_prints_tables_and_verdicts(done, tmp_path, monkeypatch, cap
     assert "study.html" in out
     assert guarded(app, ["study"]) == 0
     assert "cwrf-entanglement" in capfd.readouterr().out
-    assert guarded(app, ["study", "toi"]) == 2
+    assert guarded(app, ["study", "tox"]) == 2
     assert "toy" in capfd.readouterr().err

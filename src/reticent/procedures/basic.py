@@ -29,6 +29,7 @@ BASIC: dict[str, ProcedureEntry] = {
         "Copies train apart on parts of the members, learn to agree, and are averaged, round after round.",
         paper="Li et al. (2024), USENIX Security",
         cost="about 1.7 times plain training, and 6 networks in memory",
+        check=mist.check,
     ),
     "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation."),
     "selena": ProcedureEntry(

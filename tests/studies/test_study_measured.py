@@ -57,7 +57,7 @@ def test_the_leak_is_that_of_the_attack(bench, row):
         problem = Problem.make(seen, job.population.membership, population=others)
         scores = score(job.attacks[0], problem, 0)
     np.testing.assert_allclose(row.measures["auc_lira"].observed, auc(scores, problem.membership.matrix))
-    assert row.measures["tpr_lira"].counted == problem.membership.matrix.sum(axis=1).min()
+    assert row.measures["tpr_lira_0.1"].counted == problem.membership.matrix.sum(axis=1).min()
 
 
 def test_replicates_of_a_mean_are_weighted_means(row):

@@ -77,7 +77,7 @@ COLUMNS = (
     Column("loss", "Loss, non-members"),
     Column("gap", "Loss gap"),
     Column("auc_lira", "LiRA AUC"),
-    Column("tpr_lira", "LiRA TPR", "share"),
+    Column("tpr_lira_0.01", "LiRA TPR at 1 %", "share"),
     Column("auc_rmia", "RMIA AUC"),
     Column("seconds", "Seconds a model", "seconds"),
 )

@@ -42,7 +42,8 @@ class Measured:
         about: a word on what it is.
         job: what was trained.
         measures: by metric: ``accuracy`` and ``loss`` of non-members, ``accuracy_members`` and ``loss_members``,
-            ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and ``tpr_NAME`` at the rate asked for.
+            ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and, at the rate asked for,
+            ``tpr_NAME_RATE``.
         facts: one mapping a model.
     """
 
@@ -129,7 +130,7 @@ def _attacked(
     found = {f"auc_{attack}": Measure(observed, drawn.replicated(column, observed), min(inside, outside))}
     for i, one in enumerate(rates):
         hits = np.array([roc(s, own).at_fpr(one).tpr for s, own in zip(scores, members, strict=True)])
-        found[f"tpr_{attack}"] = Measure(hits, drawn.replicated(len(FIXED) + i, hits), inside)
+        found[f"tpr_{attack}_{one:g}"] = Measure(hits, drawn.replicated(len(FIXED) + i, hits), inside)
     return found
 
 

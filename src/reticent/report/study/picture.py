@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.report.study import view
-from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, WIDTH, canvas, drawing, render
+from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, WIDTH, canvas, drawing, render, settle
 from reticent.report.view import short
 from reticent.report.wording import Plain, level, limits, middle
 
@@ -76,6 +76,7 @@ def files(figure: Plain) -> tuple[str, bytes]:
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
         text = " ".join(described(panel) for panel in panels)
+        settle(made)
         stream = io.BytesIO()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph", UserWarning)

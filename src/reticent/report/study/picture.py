@@ -48,7 +48,8 @@ def pictures(figure: Plain) -> list[str]:
     for i, panel in enumerate(figure["panels"]):
         with drawing():
             made, axes = canvas(height(panel))
-            _draw(axes, panel, made)
+            _draw(axes, panel)
+            _legend(made)
             drawn.append(render(made, f"{figure['name']}-{i + 1}", panel["title"], described(panel)))
     return drawn
 
@@ -63,7 +64,7 @@ def files(figure: Plain) -> tuple[str, bytes]:
         The SVG file, which is light or dark as the reader's system is, and the PNG file, on white.
     """
     panels: Sequence[Plain] = figure["panels"]
-    across = min(ACROSS, len(panels))
+    across = 2 if len(panels) == 4 else min(ACROSS, len(panels))
     down = math.ceil(len(panels) / across)
     tall = max(height(panel) for panel in panels) + 18
     with drawing():
@@ -71,10 +72,11 @@ def files(figure: Plain) -> tuple[str, bytes]:
         FigureCanvasSVG(made)
         grid = made.subplots(down, across, squeeze=False).ravel()
         for axes, panel in zip(grid, panels, strict=False):
-            _draw(axes, panel, None)
+            _draw(axes, panel)
             axes.set_title(short(panel["title"], 60), fontsize=11, color=INK, loc="left")
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
+        _legend(made)
         text = " ".join(described(panel) for panel in panels)
         settle(made)
         stream = io.BytesIO()
@@ -152,16 +154,20 @@ def _variables(colours: dict[str, str]) -> str:
     return "".join(f"--{name}:{colour};" for name, colour in colours.items())
 
 
-def _draw(axes: Axes, panel: Plain, figure: Figure | None) -> None:
+def _draw(axes: Axes, panel: Plain) -> None:
     {"lines": _lines, "dots": _dots, "cloud": _cloud, "density": _density}[panel["kind"]](axes, panel)
     axes.set(xlabel=panel.get("x", ""), ylabel=panel.get("y", ""))
-    handles, labels = axes.get_legend_handles_labels()
-    if len(labels) < 2:
-        return
-    if figure is not None:
-        figure.legend(handles, labels, loc="outside upper left", ncols=3, **LEGEND)
-    else:
-        axes.legend(handles, labels, loc="best", **LEGEND)
+
+
+def _legend(figure: Figure) -> None:
+    """Put one legend above all panels, with each label once; a single label needs none."""
+    known: dict[str, Any] = {}
+    for axes in figure.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        known |= {label: handle for label, handle in zip(labels, handles, strict=True) if label and label not in known}
+    if len(known) > 1:
+        columns = 3 if figure.get_figwidth() * 72 <= WIDTH else 6
+        figure.legend(list(known.values()), list(known), loc="outside upper left", ncols=columns, **LEGEND)
 
 
 LEGEND: dict[str, Any] = {"handlelength": 1.8, "handletextpad": 0.5, "columnspacing": 1.1, "labelspacing": 0.25}

@@ -75,7 +75,7 @@ def alone(defense, options):
     command += ["--data-dir", options.data_dir] if options.data_dir else []
     command += ["--records", str(options.records)] if options.records else []
     command += ["--architecture", options.architecture] if options.architecture else []
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
 
 

@@ -272,7 +272,7 @@ def _total(console: "Console", found: "Inventory") -> None:
 def _kinds(entries: "Sequence[Entry]") -> str:
     """Say which runs are models, and which are what was asked of them."""
     kinds = [entry.kind for entry in entries]
-    told = {"training": "models", "signals": "signals of models", "unknown": "unknown"}
+    told = {"training": "models", "signals": "signals of models", "repair": "repaired models", "unknown": "unknown"}
     parts = [f"{kinds.count(kind):,} {name}" for kind, name in told.items() if kind in kinds]
     return f" ({', '.join(parts)})" if parts else ""
 

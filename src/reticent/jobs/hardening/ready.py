@@ -15,6 +15,7 @@ from reticent.attacks import check_membership
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
+from reticent.jobs import replicas
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, _cores, build_recipe
 from reticent.jobs.defenses import defended, parts_of, undefended
@@ -147,6 +148,7 @@ def ready(
     drawn = Membership.draw(config.models or DEFAULT_MODELS, len(audited), config.seed)
     membership = Membership(np.vstack([drawn.matrix, np.isin(audited, known.members)]))
     last = drawn.models
+    replicas.check(attacks, recipe, unaware=False)
     for spec in attacks:
         check_membership(spec, membership, [last], np.arange(last))
     after = Population(recipe, known.records, roles, drawn, config.seed)

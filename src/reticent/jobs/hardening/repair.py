@@ -123,7 +123,8 @@ def _hashed(*tensors: Tensor) -> str:
     content = hashlib.sha256()
     for tensor in tensors:
         content.update(repr((tensor.dtype, tuple(tensor.shape))).encode())
-        content.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        if tensor.numel():
+            content.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return content.hexdigest()[:20]
 
 

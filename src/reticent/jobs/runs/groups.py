@@ -92,7 +92,8 @@ def group(inventory: Inventory) -> list[Group]:
     Returns:
         The groups, the latest first.
     """
-    specs = {entry.id: entry.spec for entry in inventory.entries if entry.kind == "training" and entry.spec}
+    made = ("training", "repair")
+    specs = {entry.id: entry.spec for entry in inventory.entries if entry.kind in made and entry.spec}
     states = {entry.id: entry.state for entry in inventory.entries if entry.kind != "signals"}
     gathered: dict[str, list[Entry]] = {}
     for entry in inventory.entries:
@@ -184,7 +185,7 @@ def recipe(spec: Mapping[str, Any]) -> str:
         spec: of a training run.
 
     Returns:
-        Such as "mlp, 50 epochs, adam 0.001".
+        Such as "mlp, 50 epochs, adam 0.001"; of a repair, with "repair of" before it.
     """
     made = spec.get("recipe")
     if not isinstance(made, Mapping):
@@ -194,7 +195,7 @@ def recipe(spec: Mapping[str, Any]) -> str:
     if made.get("weight_decay"):
         parts.append(f"weight decay {_short(made['weight_decay'])}")
     parts += [_method(made, key) for key, usual in USUAL.items() if _method(made, key) not in {usual, "None"}]
-    return ", ".join(parts)
+    return ("repair of " if spec.get("kind") == "repair" else "") + ", ".join(parts)
 
 
 USUAL = {"objective": "cross-entropy", "procedure": "plain", "augmentation": "none"}

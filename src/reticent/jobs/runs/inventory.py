@@ -28,7 +28,7 @@ class Entry:
         state: "finished"; "corrupt": finished, but not what was written; "cannot be read": the disk does not give it
             now, and it may be whole; "unfinished": left by a process that was killed, while writing or while
             removing; "in use": a live process is writing it.
-        kind: "training", "signals", or "unknown" where its spec cannot be read.
+        kind: "training", "signals", "repair" (a user's model, repaired), or "unknown" where its spec cannot be read.
         bytes: size of its files.
         when: when it was finished, or last changed.
         spec: what it was made from; empty if it cannot be read.
@@ -182,7 +182,7 @@ def _entry(store: Store, folder: Path) -> Entry | None:
         folder=folder,
         id=run_id,
         state=state,
-        kind=kind if kind in ("training", "signals") else "unknown",
+        kind=kind if kind in ("training", "signals", "repair") else "unknown",
         bytes=_size(folder),
         when=_when(facts, changed),
         spec=spec,

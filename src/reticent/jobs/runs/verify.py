@@ -9,6 +9,7 @@ from reticent.store.run import DONE
 
 NEEDED = {
     "training": ("spec.json", "roles.safetensors", "weights.safetensors"),
+    "repair": ("spec.json", "weights.safetensors"),
     "signals": ("spec.json", "roles.safetensors", "signals.safetensors"),
 }
 """Kind of a run -> files without which it is not one."""

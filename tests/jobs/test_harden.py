@@ -1,0 +1,406 @@
+"""A model made outside of reticent is repaired and audited: real numbers, exact weights, refusals before training."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+import reticent
+from reticent.auditing.roc import auc
+from reticent.cli import app
+from reticent.cli.run import guarded
+from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
+from reticent.jobs.hardening import words
+from reticent.jobs.hardening.roles import Asked, gathered
+from reticent.report.harden import terminal
+from reticent.report.harden.page import html
+from reticent.store import Store
+
+FACTORY = """
+from torch import nn
+
+def make():
+    return nn.Sequential(nn.Linear(6, 24), nn.ReLU(), nn.Linear(24, 24), nn.ReLU(), nn.Linear(24, 3))
+
+def wide():
+    return nn.Sequential(nn.Linear(6, 30), nn.ReLU(), nn.Linear(30, 24), nn.ReLU(), nn.Linear(24, 3))
+"""
+RECIPE = {"models": 4, "epochs": 12, "batch_size": 20, "optimizer": "adam", "learning_rate": 0.01, "workers": 1}
+QUICK = {**RECIPE, "attacks": ["lira", "loss"], "replicates": 100}
+CWRF = {"rate": 0.05, "scoring_steps": 5}
+
+
+def network(state):
+    """Build the user's module and load a state, strictly."""
+    with torch.random.fork_rng(devices=[]):
+        built = nn.Sequential(nn.Linear(6, 24), nn.ReLU(), nn.Linear(24, 24), nn.ReLU(), nn.Linear(24, 3))
+    built.load_state_dict(state, strict=True)
+    return built
+
+
+def noise(start, count):
+    """Records whose labels are chance, so that all that is known of a label is that it was learned by heart."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(400, 6)).astype(np.float32), rng.integers(0, 3, 400)
+    return x[start : start + count], y[start : start + count]
+
+
+def trained(folder):
+    """Train as a plain script would, and save the states and the records."""
+    (folder / "mine_net.py").write_text(FACTORY)
+    x, y = noise(0, 60)
+    scope = {}
+    exec(FACTORY, scope)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        model = scope["make"]()
+        save_file(dict(model.state_dict()), folder / "initial.safetensors")
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        for _ in range(60):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(torch.from_numpy(x)), torch.from_numpy(y)).backward()
+            optimizer.step()
+    save_file(dict(model.state_dict()), folder / "model.safetensors")
+    torch.save(model.state_dict(), folder / "model.pt")
+    for name, start in (("members", 0), ("test", 60), ("reference", 120)):
+        features, labels = noise(start, 60)
+        np.savez(folder / f"{name}.npz", x=features, y=labels)
+    return model
+
+
+GIVEN = {"members": "members.npz", "non_members": "test.npz", "reference": "reference.npz"}
+
+
+def asked(**changes):
+    given = {"model": "mine_net:make", "weights": "model.safetensors", **GIVEN, **QUICK, **changes}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def run(**changes):
+    values = asked(**changes)
+    return reticent.harden(values.pop("model"), values.pop("weights"), **values)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a trained model, and its repair by CWRF; the working directory of this module's tests."""
+    folder, before = tmp_path_factory.mktemp("outside"), Path.cwd()
+    path = list(sys.path)
+    os.chdir(folder)
+    model = trained(folder)
+    stages = []
+    found = run(objective="relaxloss", options=CWRF, initial="initial.safetensors", out="one", stage=stages.append)
+    yield folder, model, found, stages
+    os.chdir(before)
+    sys.path[:] = path
+    for name in [n for n in sys.modules if n.startswith("mine")]:
+        del sys.modules[name]
+
+
+def test_the_repaired_weights_load_and_hold_what_was_set_back(place):
+    folder, model, found, _ = place
+    loaded = network(load_file(folder / "one" / "repaired.safetensors"))
+    assert all(torch.equal(value, found.state[name]) for name, value in loaded.state_dict().items())
+    initial, given = load_file(folder / "initial.safetensors"), model.state_dict()
+    run_of = Store(Path("reticent-store")).find(found.document["repair"]["run"])
+    mask = {k.removeprefix("mask/"): v for k, v in load_file(run_of.file("artefacts.safetensors")).items()}
+    weights = sum(value.numel() for value in given.values())
+    marked = {name: mask[f"{name}"] for name in given}
+    assert sum(int(value.sum()) for value in marked.values()) == round(0.05 * weights)
+    assert all(torch.equal(found.state[n][m], initial[n][m]) for n, m in marked.items()), "bit for bit"
+    moved = torch.cat([(found.state[n] != given[n])[~m] for n, m in marked.items()])
+    assert moved.float().mean() > 0.9
+
+
+def test_the_numbers_are_those_of_the_two_models(place):
+    _, model, found, _ = place
+    x, y = (torch.from_numpy(part) for part in noise(0, 120))
+    inside = np.arange(120) < 60
+    for side, one in (("before", model), ("after", network(found.state))):
+        with torch.no_grad():
+            logits = one(x).double()
+        right = (logits.argmax(dim=1) == y).numpy()
+        told = found.document[side]
+        assert told["accuracy"]["members"]["value"] == pytest.approx(right[inside].mean())
+        assert told["accuracy"]["non_members"]["value"] == pytest.approx(right[~inside].mean())
+        loss = nn.functional.cross_entropy(logits, y, reduction="none").numpy()
+        attack = next(one for one in told["attacks"] if one["name"] == "loss")
+        assert attack["overall"]["auc"]["mean"] == pytest.approx(float(auc(-loss, inside)), abs=1e-3)
+        assert len(attack["targets"]) == 1
+        assert (attack["targets"][0]["members"], attack["targets"][0]["non_members"]) == (60, 60)
+    assert found.document["before"]["accuracy"]["members"]["value"] > 0.9, "it learned its members by heart"
+    assert next(a for a in found.document["before"]["attacks"] if a["name"] == "lira")["overall"]["auc"]["mean"] > 0.6
+
+
+def test_references_learn_plainly_before_and_by_the_whole_pipeline_after(place):
+    _, _, found, stages = place
+    assert stages[0] == "repairing the model"
+    assert [s for s in stages if "references" in s] == ["references after the repair", "references before the repair"]
+    store = Store(Path("reticent-store"))
+    procedures = {}
+    for side in ("before", "after"):
+        runs = found.document[side]["references"]["runs"]
+        specs = [json.loads(store.find(run).file("spec.json").read_text()) for run in runs]
+        procedures[side] = {spec["recipe"]["procedure"]["method"] for spec in specs}
+        assert len({spec["members"] for spec in specs}) == 4, "each has its own half"
+        assert len({spec["reference"] for spec in specs}) == 1, "and the same reference records"
+    assert procedures == {"before": {"plain"}, "after": {"cwrf"}}
+    masks = [
+        load_file(store.find(run).file("artefacts.safetensors"))["mask/0.weight"]
+        for run in found.document["after"]["references"]["runs"]
+    ]
+    assert not torch.equal(masks[0], masks[1]), "each has its own mask"
+
+
+def test_the_same_call_trains_nothing_again(place):
+    _, _, found, _ = place
+    again = run(objective="relaxloss", options=CWRF, initial="initial.safetensors", out="two")
+    environment = again.document["environment"]
+    assert (environment["models_found"], environment["repair_found"]) == (8, True)
+    same = [{k: v for k, v in one.document.items() if k != "environment"} for one in (found, again)]
+    assert same[0] == same[1]
+    assert json.loads(again.files[2].read_text()) == again.document
+    assert all(torch.equal(value, again.state[name]) for name, value in found.state.items())
+
+
+def test_three_lines_of_python_with_arrays_are_the_same_repair(place):
+    _, model, found, _ = place
+    initial = load_file("initial.safetensors")
+    again = reticent.harden(
+        "mine_net:make",
+        dict(model.state_dict()),
+        members=noise(0, 60),
+        non_members=noise(60, 60),
+        reference=noise(120, 60),
+        method="cwrf:rate=0.05,scoring_steps=5",
+        objective="relaxloss",
+        initial=initial,
+        out="three",
+        **QUICK,
+    )
+    assert again.document["environment"]["models_found"] == 8
+    assert again.document["repair"]["run"] == found.document["repair"]["run"]
+    assert again.sentence == found.sentence
+
+
+def test_the_page_and_the_terminal_say_both_sides(place):
+    _, _, found, _ = place
+    page = html(found.document)
+    assert page == (found.files[0]).read_text()
+    assert page.count('<svg class="chart"') == 2
+    assert found.sentence.split(":")[0] in page
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(terminal(found.document))
+    text = console.export_text()
+    for side in ("before", "after"):
+        row = next(row for row in found.document["difference"]["rows"] if row["name"] == side)
+        assert f"{row['auc']['mean']:.3f}" in text
+    assert "Not said: One model was repaired" in text
+
+
+@pytest.mark.usefixtures("place")
+def test_what_is_left_out_is_told_plainly():
+    # No initial state, no non-members; references unlike the model; a .pt file; another method.
+    found = run(
+        weights="model.pt", non_members=None, method="pptp:stage=2", objective="relaxloss", options={"level": 0.5},
+        epochs=2, out="four",
+    )  # fmt: skip
+    document = found.document
+    assert document["model"]["initial"] == "fresh draw"
+    assert (document["data"]["non_members"], document["data"]["reference"]) == (60, 0)
+    said = "\n".join(document["cannot_say"])
+    assert "fresh draw" in said
+    assert "all of them serve for the audit" in said
+    assert "percentage points less accurate on members than the model" in said
+    assert document["repair"]["facts"]["pptp"]["chosen"] == "given"
+    assert "fresh draw in its place" in html(document)
+
+
+@pytest.mark.usefixtures("place")
+def test_members_as_rows_of_one_data_set():
+    x, y = noise(0, 180)
+    np.savez("all.npz", x=x, y=y)
+    Path("rows.txt").write_text("\n".join(map(str, range(60))))
+    given = {"members": "rows.txt", "non_members": None, "reference": None, "dataset": "all.npz"}
+    document = run(**given, initial="initial.safetensors", options=CWRF, epochs=2, out="five").document
+    assert (document["data"]["members"], document["data"]["non_members"], document["data"]["reference"]) == (60, 60, 60)
+    said = "\n".join(document["cannot_say"])
+    assert "Every row of the data set that is no member is taken for a non-member." in said
+
+
+def records(**changes):
+    asked_for = {"members": noise(0, 30), "others": noise(60, 20), "reference": noise(120, 20)} | changes
+    return Asked(**asked_for)
+
+
+def test_one_set_for_two_roles_is_halved_with_its_duplicates_together():
+    x, y = noise(60, 40)
+    x[1::2] = x[::2]
+    found = gathered(records(others=None, reference=(x, y)), 0, needed=True, why="cwrf")
+    ids = np.concatenate([found.others, found.reference])
+    assert sorted(ids) == list(range(30, 70))
+    assert (len(found.others), len(found.reference)) == (20, 20)
+    assert not set(found.records.groups[found.others]) & set(found.records.groups[found.reference])
+    assert "the 40 reference records were divided at random" in found.said[0]
+    other = gathered(records(others=None, reference=(x, y)), 1, needed=True)
+    assert other.others.tolist() != found.others.tolist()
+    assert len(gathered(records(reference=None), 0, needed=True).others) == 10
+    assert len(gathered(records(reference=None), 0, needed=False).others) == 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "words_of"),
+    [
+        ({"reference": noise(0, 20)}, "reference: 20 of 20 records stand among the members too .record 0 of the ref"),
+        ({"others": noise(29, 5)}, "non-members: 1 of 5 records .* record 29 of the members"),
+        ({"others": noise(125, 5)}, "reference: 5 of 20 records stand among the non-members too"),
+        ({"members": noise(0, 1)}, "members: expected at least 2 records, got 1"),
+        ({"reference": noise(120, 1)}, "reference: expected at least 2 records, got 1"),
+    ],
+)
+def test_no_record_has_two_roles(changes, words_of):
+    with pytest.raises(RolesError, match=words_of):
+        gathered(records(**changes), 0, needed=True)
+
+
+def pair(statistic, verdict, difference=0.1):
+    return {"statistic": statistic, "verdict": verdict, "difference": difference, "interval": [0.0, 0.2]}
+
+
+@pytest.mark.parametrize(
+    ("auc_verdict", "tpr_verdict", "relation"),
+    [
+        ("second lower", "second lower", "less"),
+        ("second lower", "tie", "less"),
+        ("tie", "first lower", "more"),
+        ("tie", "tie", "tie"),
+        ("first lower", "second lower", "mixed"),
+    ],
+)
+def test_who_leaks_less_is_decided_by_the_tests_alone(auc_verdict, tpr_verdict, relation):
+    # A pair is of before and after, in this order; accuracy has no part in it.
+    pairs = [pair("auc", auc_verdict), pair("tpr", tpr_verdict), pair("accuracy", "first lower")]
+    word, partly = words.relation({"pairs": pairs})
+    assert word == relation
+    assert bool(partly) == (word in {"less", "more"} and "tie" in {auc_verdict, tpr_verdict})
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words_of"),
+    [
+        ({"method": "relaxloss"}, SpecError, "method: expected cwrf or pptp, .* got 'relaxloss'"),
+        ({"method": "dpsgd"}, SpecError, "method: expected cwrf or pptp"),
+        ({"objective": "temperature"}, SpecError, "temperature changes what a model answers"),
+        ({"objective": "relaxlos"}, UnknownNameError, "did you mean 'relaxloss'"),
+        ({"options": {"rat": 0.1}}, SpecError, "unknown option 'rat'.*did you mean 'rate'"),
+        ({"options": {"rate": 2.0}}, SpecError, "rate: expected less than or equal to 1"),
+        ({"model": "mine_net:wide"}, ModelError, "weights of model.safetensors .* one of this architecture: 3 have"),
+        ({"model": "mine_net:nothing"}, InputError, "nothing"),
+        ({"weights": "none.safetensors"}, reticent.ReticentError, "no file 'none.safetensors'"),
+        ({"weights": "objects.pt"}, reticent.ReticentError, "objects.pt: cannot be read as tensors alone"),
+        ({"weights": "nan.safetensors"}, ModelError, "the weights: 0.weight: expected finite numbers"),
+        ({"weights": "initial.safetensors"}, InputError, "the initial state is the same as the weights"),
+        ({"initial": "none.pt"}, reticent.ReticentError, "no file 'none.pt'"),
+        ({"members": "test.npz", "non_members": "members.npz"}, InputError, "of its members correctly, .* a model"),
+        ({"reference": "members.npz"}, RolesError, "reference: 60 of 60 records stand among the members too"),
+        ({"non_members": None, "reference": None}, InputError, "give --non-members, --reference, or both"),
+        ({"members": "holes.npz"}, ModelError, "members: x holds NaN or infinity in 1 of 60 records"),
+        ({"members": "narrow.npz", "non_members": None, "reference": "narrow2.npz"}, ModelError, "asked about the"),
+        ({"model": "cnn"}, InputError, "architecture 'cnn' takes image records, got tabular"),
+        ({"model": "mlp", "members": "cube.npz", "non_members": "cube2.npz", "reference": None}, InputError, "images"),
+        ({"members": (noise(0, 9)[0], [1] * 9), "non_members": (noise(60, 9)[0], [1] * 9), "reference": None},
+         InputError, "expected at least 2 classes, got 1"),
+        ({"members": noise(0, 3), "non_members": noise(60, 3), "models": 8}, InputError, "at least 20 records"),
+        ({"models": 1}, SpecError, "models: expected greater than or equal to 2"),
+        ({"attacks": ["selena-replica"]}, reticent.ReticentError, "selena"),
+        ({"recipe__patience": 3}, SpecError, "patience: there are no validation records here"),
+        ({"architecture": "mlp"}, SpecError, "architecture: the model is given by itself"),
+        ({"defense": "hamp"}, SpecError, "defense: means nothing to reticent harden"),
+        ({"also_non_adaptive": True}, SpecError, "also_non_adaptive: means nothing"),
+        ({"epohcs": 3}, SpecError, "unknown key 'epohcs': did you mean 'epochs'"),
+        ({"mean": (0.5,)}, InputError, "expected mean and std, which belong together"),
+        ({"mean": (0.5,), "std": (0.2,)}, InputError, "mean: expected none, since the records are no pictures"),
+        ({"method": "pptp:rewind=3"}, SpecError, "the state after 3 epochs is not known"),
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("place")
+def test_what_is_wrong_is_one_sentence_before_training(changes, error, words_of, tmp_path):
+    x, y = noise(0, 60)
+    np.savez("holes.npz", x=np.where(np.arange(60)[:, None] == 7, np.nan, x), y=y)
+    np.savez("narrow.npz", x=x[:, :5], y=y)
+    np.savez("narrow2.npz", x=noise(60, 60)[0][:, :5], y=y)
+    rng = np.random.default_rng(0)
+    for name in ("cube", "cube2"):
+        np.savez(f"{name}.npz", x=rng.normal(size=(60, 4, 4)), y=y)
+    state = load_file("model.safetensors")
+    save_file(state | {"0.weight": torch.full_like(state["0.weight"], torch.nan)}, "nan.safetensors")
+    torch.save({"a": Path("x")}, "objects.pt")
+    given = {"initial": "initial.safetensors", "store": tmp_path} | changes
+    with pytest.raises(error, match=words_of) as caught:
+        run(**given)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.glob("runs/*"))
+
+
+@pytest.mark.parametrize(
+    ("line", "words_of"),
+    [
+        ("", "requires an argument"),
+        ("--weights nothing.pt", "no file 'nothing.pt'"),
+        ("--rat 0.1", "unknown option 'rat'"),
+        ("--epohcs 3", "unknown flag --epohcs: did you mean 'epochs'"),
+        ("--initial-seed 3 --initial initial.safetensors", "leave one out"),
+        ("--mean 0.1;0.2", "--mean: expected numbers with commas"),
+    ],
+)
+@pytest.mark.usefixtures("place")
+def test_the_command_refuses_with_one_line_and_exit_2(line, words_of, capfd):
+    usual = "--model mine_net:make --members members.npz --reference reference.npz --models 4"
+    weights = "" if "--weights" in line else "--weights model.safetensors"
+    words_given = ["harden"] if not line else ["harden", *usual.split(), *weights.split(), *line.split()]
+    assert guarded(app, words_given) == 2
+    error = " ".join(capfd.readouterr().err.split())
+    assert "Traceback" not in error
+    assert words_of in error
+
+
+@pytest.mark.slow
+def test_a_plain_script_from_any_folder_and_the_command(tmp_path):
+    script = Path(__file__).with_name("plain_script.py")
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+
+    def python(*arguments):
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path, capture_output=True, text=True, timeout=300, env=environment, check=False,
+        )  # fmt: skip
+
+    assert python(str(script), ".", "60", "200").returncode == 0
+    line = (
+        "-m reticent harden --model my_net:build --weights model.safetensors --members members.npz --non-members "
+        "test.npz --reference reference.npz --method cwrf --objective relaxloss --rate 0.01 --initial "
+        "initial.safetensors --models 8 --epochs 30 --batch-size 32 --optimizer adam --learning-rate 0.002 --workers 1 "
+        "--out repaired"
+    )
+    done = python(*line.split())
+    assert done.returncode == 0, done.stderr
+    assert "Accuracy, non-members" in done.stdout
+    document = json.loads((tmp_path / "repaired" / "harden.json").read_text())
+    assert document["schema"] == "reticent.harden/1"
+    before, after = (
+        max(one["overall"]["auc"]["mean"] for one in document[side]["attacks"]) for side in ("before", "after")
+    )
+    assert before > 0.65, "a fifth of the labels is noise, which the model knows by heart"
+    assert after != before
+    check = "import torch, my_net; from safetensors.torch import load_file; net = my_net.build(); "
+    check += "net.load_state_dict(load_file('repaired/repaired.safetensors'), strict=True); print('loaded')"
+    assert python("-c", check).stdout.strip() == "loaded"

@@ -1,5 +1,7 @@
 """A population's measures against slow twins, the early-stopped controls, and M1, M2 and M3."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.roc import auc
 from reticent.data.load import load
+from reticent.errors import InputError
 from reticent.population.gather import signals
 from reticent.population.worker import Maker
 from reticent.procedures import plain
@@ -73,6 +76,15 @@ def test_a_row_against_itself_is_nothing(row):
     assert found.numbers["same", "loss"].value == 0
     assert found.numbers["plain", "accuracy"].value == pytest.approx(row.accuracy)
     assert found.numbers["plain", "seconds"].value > 0
+
+
+def test_rows_of_other_memberships_are_not_compared(bench, row):
+    other = replace(row, name="other", job=bench.job(seed=1))
+    with pytest.raises(InputError, match="plain and other were trained on other memberships"):
+        collect([row, other], {})
+    fewer = replace(row, name="fewer", job=bench.job(reference=100))
+    with pytest.raises(InputError, match="the same records, reference"):
+        collect([row, fewer], {})
 
 
 @pytest.mark.slow

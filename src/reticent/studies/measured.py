@@ -17,6 +17,7 @@ from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import affordable, bootstrap, poisson
 from reticent.auditing.roc import allowed, auc, roc
 from reticent.auditing.weighted import FIXED
+from reticent.errors import InputError
 from reticent.jobs.config import Job
 from reticent.jobs.early import Stop, stopped, stops
 from reticent.population.gather import signals
@@ -168,6 +169,22 @@ def _stopped(bench: Bench, baseline: Measured, place: Stop) -> Measured:
     return replace(measure(bench, name, job), about="control")
 
 
+def _paired(rows: Sequence[Measured]) -> None:
+    """Check that all rows share roles and memberships.
+
+    Raises:
+        InputError: they do not.
+    """
+    first, *rest = [(one.name, one.job.population) for one in rows]
+    for name, other in rest:
+        same = other.membership.digest == first[1].membership.digest
+        if not same or other.roles.to_json() != first[1].roles.to_json() or other.seed != first[1].seed:
+            raise InputError(
+                f"{first[0]} and {name} were trained on other memberships, so that they can't be compared in pairs: give "
+                "both the same records, reference, models and seed"
+            )
+
+
 def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Found:
     """Turn measures into the numbers of a setting and seed.
 
@@ -177,7 +194,11 @@ def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Foun
 
     Returns:
         The numbers.
+
+    Raises:
+        InputError: two rows differ in who trained on what, so that their differences are not paired.
     """
+    _paired(rows)
     found = Found(rows={one.name: one.about for one in rows})
     by_name = {one.name: one for one in rows}
     for one in rows:

@@ -180,8 +180,8 @@ def _paired(rows: Sequence[Measured]) -> None:
         same = other.membership.digest == first[1].membership.digest
         if not same or other.roles.to_json() != first[1].roles.to_json() or other.seed != first[1].seed:
             raise InputError(
-                f"{first[0]} and {name} were trained on other memberships, so that they can't be compared in pairs: give "
-                "both the same records, reference, models and seed"
+                f"{first[0]} and {name} were trained on other memberships, so that they can't be compared in pairs: "
+                "give both the same records, reference, models and seed"
             )
 
 

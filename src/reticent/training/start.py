@@ -59,20 +59,18 @@ class Frozen:
 
     A masked gradient alone does not hold them: momentum of earlier steps, weight decay, noise and proximal steps move
     what has no gradient. So gradients are masked, for clipping and the norms of a step to leave the entries out, and
-    after each step the entries are put back, bit for bit.
+    after each step the entries are put back, bit for bit. A parameter that stays as a whole asks for no gradient, so
+    that no optimizer has it; no copy of it is held.
     """
 
     def __init__(self, model: nn.Module, start: Start | None) -> None:
         masks = start.trainable if start is not None else {}
         parameters = dict(model.named_parameters())
         self._held: dict[Tensor, tuple[Tensor, Tensor]] = {}
-        self._whole: list[tuple[Tensor, Tensor]] = []
         for name, mask in masks.items():
             parameter = parameters[name]
             stays = ~mask.to(parameter.device)
-            if stays.all():
-                self._whole.append((parameter, parameter.detach().clone()))
-            elif stays.any():
+            if stays.any() and parameter.requires_grad:
                 self._held[parameter] = (stays, parameter.detach().clone())
         self._still = [model.get_submodule(name) for name in start.still] if start is not None else []
 
@@ -104,5 +102,3 @@ class Frozen:
         """Put the entries that stay back to the bits that they had."""
         for parameter, (stays, values) in self._held.items():
             torch.where(stays, values, parameter, out=parameter)
-        for parameter, values in self._whole:
-            parameter.copy_(values)

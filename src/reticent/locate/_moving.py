@@ -36,12 +36,13 @@ class Mover:
         self._second: dict[str, Tensor] = {}
         self._steps: dict[str, int] = {}
         self._taken: list[str] = []
+        self._last = True
         self._hooks: list[torch.utils.hooks.RemovableHandle] = []
 
     def __enter__(self) -> Self:
         for name, parameter in self._parameters.items():
             register = parameter.register_post_accumulate_grad_hook
-            self._hooks.append(register(lambda given, name=name: self.take(name, given)))  # type: ignore[no-untyped-call]
+            self._hooks.append(register(lambda given, name=name: self._ready(name, given)))  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(
@@ -49,6 +50,23 @@ class Mover:
     ) -> None:
         while self._hooks:
             self._hooks.pop().remove()
+
+    def back(self, loss: Tensor, *, last: bool) -> None:
+        """Send a part of a step's loss back.
+
+        Args:
+            loss: a scalar.
+            last: no part follows, so that each gradient may be taken as soon as it is complete.
+        """
+        self._last = last
+        loss.backward()  # type: ignore[no-untyped-call]
+        if last:  # What only an earlier part reached.
+            for name, parameter in self._parameters.items():
+                self.take(name, parameter)
+
+    def _ready(self, name: str, parameter: Tensor) -> None:
+        if self._last:
+            self.take(name, parameter)
 
     @torch.no_grad()
     def take(self, name: str, parameter: Tensor) -> None:

@@ -155,16 +155,17 @@ def run(
         others = _batches(len(materials.reference), scoring, streams, "reference")
     with streams.lent("scoring/dropout"), Mover(named, scoring) as mover:
         for rows, other in zip(_batches(len(materials.members), scoring, streams, "members"), others, strict=True):
-            loss, entropy, distance = steps.loss(rows, other)
-            if not math.isfinite(float(loss.detach())):
-                raise TrainingDivergedError(
-                    f"the loss became {float(loss.detach())} in step {len(member_loss) + 1} of scoring: lower its "
-                    f"learning rate ({scoring.learning_rate:g})"
-                )
-            loss.backward()  # type: ignore[no-untyped-call]
+            for part in steps.parts(rows, other):
+                value = float(part.loss.detach())
+                if not math.isfinite(value):
+                    raise TrainingDivergedError(
+                        f"the loss became {value} in step {len(member_loss) + 1} of scoring: lower its learning rate "
+                        f"({scoring.learning_rate:g})"
+                    )
+                mover.back(part.loss, last=part.last)
+                member_loss += [] if part.entropy is None else [float(part.entropy)]
+                divergence += [] if part.distance is None else [float(part.distance)]
             mover.step()
-            member_loss.append(float(entropy))
-            divergence += [] if distance is None else [float(distance)]
     sums = mover.sums
     unused = [name for name in named if name not in sums]
     found = {name: sums.pop(name).float().cpu() if name in sums else _nothing(p) for name, p in named.items()}

@@ -1,9 +1,9 @@
 """One step of scoring: the loss of members, and how far non-members are from what the initial model says of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -58,6 +58,22 @@ def asker(model: nn.Module, materials: Materials, recipe: Recipe) -> Callable[[T
     return ask
 
 
+class Part(NamedTuple):
+    """A part of a step's loss.
+
+    Attributes:
+        loss: what to send back.
+        entropy: mean cross-entropy of the members, where this part has it.
+        distance: mean divergence of the non-members, where this part has it.
+        last: it is the step's last part.
+    """
+
+    loss: Tensor
+    entropy: Tensor | None
+    distance: Tensor | None
+    last: bool
+
+
 class Steps:
     """The loss of one step, of members and non-members apart."""
 
@@ -74,39 +90,42 @@ class Steps:
         self.ask = asker(model, materials, recipe)
         self.noise = streams.generator("scoring/augmentation")
 
-    def loss(self, rows: Tensor, other: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Compute the loss, and its two parts detached.
+    def parts(self, rows: Tensor, other: Tensor | None) -> Iterator[Part]:
+        """Compute the parts of a step's loss one after the other; each is to be sent back before the next is asked for.
 
         Non-members are asked first, so that at the first step the statistics are still those that the model came with:
-        an untrained network then has no divergence at all.
+        an untrained network then has no divergence at all. Their part is sent back before members are asked, since
+        batch normalisation in eval mode goes back by the running statistics that it finds then, and members move them;
+        so one pass's activations and one copy of gradients are held at a time, too.
 
         Args:
             rows: of the members.
             other: of the reference non-members, or None.
 
-        Returns:
-            The loss; and its two parts detached, the second None where no non-members are asked.
+        Yields:
+            The non-members' part, if any, then the members'; or both in one, where they share a forward pass.
         """
-        members = self._members(rows)
+        members, weight = self._members(rows), self.scoring.weight
         if self.told is None or other is None:
             self.model.train()
             entropy = functional.cross_entropy(self.ask(members.x), members.y)
-            return entropy, entropy.detach(), None
+            yield Part(entropy, entropy.detach(), None, last=True)
+            return
         reference = self.materials.reference.take(other)
         if self.scoring.statistics == "joint":
             self.model.train()
             both = self.ask(torch.cat([members.x, reference.x]))
-            logits, away = both[: len(rows)], both[len(rows) :]
-        else:
-            self.model.train(self.scoring.statistics == "own")
-            away = self.ask(reference.x)
-            self.model.train()
-            logits = self.ask(members.x)
-        entropy = functional.cross_entropy(logits, members.y)
-        initial = self.told.log_probabilities[self.told.places[other.to(self.told.places.device)]]
-        distance = self._divergence(initial, functional.log_softmax(away, dim=1))
-        weight = self.scoring.weight
-        return (1 - weight) * entropy + weight * distance, entropy.detach(), distance.detach()
+            entropy = functional.cross_entropy(both[: len(rows)], members.y)
+            distance = self._divergence(self.told, both[len(rows) :], other)
+            loss = (1 - weight) * entropy + weight * distance
+            yield Part(loss, entropy.detach(), distance.detach(), last=True)
+            return
+        self.model.train(self.scoring.statistics == "own")
+        distance = self._divergence(self.told, self.ask(reference.x), other)
+        yield Part(weight * distance, None, distance.detach(), last=False)
+        self.model.train()
+        entropy = functional.cross_entropy(self.ask(members.x), members.y)
+        yield Part((1 - weight) * entropy, entropy.detach(), None, last=True)
 
     def _members(self, rows: Tensor) -> Examples:
         found = self.materials.members.take(rows)
@@ -114,7 +133,9 @@ class Steps:
             return found
         return Examples(augment(found.x, self.recipe.augmentation, self.recipe.padding, self.noise), found.y)
 
-    def _divergence(self, initial: Tensor, updated: Tensor) -> Tensor:
-        """Compute the mean divergence of a batch, of log-probabilities."""
+    def _divergence(self, told: Answers, logits: Tensor, other: Tensor) -> Tensor:
+        """Compute the mean divergence of a batch of non-members."""
+        initial = told.log_probabilities[told.places[other.to(told.places.device)]]
+        updated = functional.log_softmax(logits, dim=1)
         first, second = (initial, updated) if self.scoring.divergence == "vanilla-first" else (updated, initial)
         return functional.kl_div(second, first, reduction="batchmean", log_target=True)

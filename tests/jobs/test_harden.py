@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,14 +16,17 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 import reticent
+from reticent.attacks.base import Problem
 from reticent.auditing.roc import auc
 from reticent.cli import app
+from reticent.cli.harden import _options
 from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
-from reticent.jobs.hardening import words
+from reticent.jobs.hardening import sides, words
 from reticent.jobs.hardening.roles import Asked, gathered
 from reticent.report.harden import terminal
 from reticent.report.harden.page import html
+from reticent.signals.matrix import Signals
 from reticent.store import Store
 
 FACTORY = """
@@ -371,6 +375,40 @@ def test_the_command_refuses_with_one_line_and_exit_2(line, words_of, capfd):
     error = " ".join(capfd.readouterr().err.split())
     assert "Traceback" not in error
     assert words_of in error
+
+
+def test_members_that_are_easier_by_themselves_are_told_of():
+    rng = np.random.default_rng(0)
+    inside = np.arange(400) < 150
+    margins = rng.normal(size=(5, 400)) + 0.8 * inside
+    membership = np.vstack([rng.permuted(np.tile([True, False], (400, 2)), axis=1).T, inside])
+    problem = Problem.make(Signals.from_margins(margins, np.arange(400) % 3), membership, [4], np.arange(4))
+    area, (low, high) = sides._blind(problem, inside, 0.95)
+    means = margins[:4].mean(axis=0)
+    assert area == pytest.approx((means[inside][:, None] > means[~inside]).mean())
+    assert 0.5 < low < area < high
+    assert "find the members easier (AUC" in words._different(SimpleNamespace(blind=(area, (low, high))))[0]
+    assert "harder (AUC" in words._different(SimpleNamespace(blind=(0.3, (0.2, 0.4))))[0]
+    assert words._different(SimpleNamespace(blind=(0.52, (0.48, 0.56)))) == []
+
+
+@pytest.mark.parametrize(("accuracy", "told"), [(0.60, False), (0.72, True), (0.69, False), (0.48, True)])
+def test_references_are_called_unlike_the_model_only_beyond_chance_and_five_points(accuracy, told):
+    # The model is right on 60 % of 100 non-members, whose standard error is 4.9 points.
+    row = np.arange(200) < 100
+    ready = SimpleNamespace(membership=SimpleNamespace(matrix=np.array([row])), target=0)
+    correct = np.where(row, True, np.arange(200) % 5 < 3)
+    made = [SimpleNamespace(facts={"accuracy_members": 0.99, "accuracy_non_members": accuracy})]
+    said = words._accuracies(ready, SimpleNamespace(correct=correct, made=made))
+    assert bool(said) == told
+    assert all(f"{'more' if accuracy > 0.6 else 'less'} accurate on non-members than the model" in one for one in said)
+
+
+def test_a_flag_that_is_an_option_is_no_slip_of_another_flag():
+    assert _options({"weight": "0.3", "tuning-epochs": "5"}, "cwrf+relaxloss") == {"weight": 0.3, "tuning_epochs": 5}
+    assert _options({"seeds": "3"}, "pptp") == {"seeds": 3}
+    with pytest.raises(SpecError, match="unknown flag --seeds: did you mean 'seed'"):
+        _options({"seeds": "3"}, "cwrf")
 
 
 @pytest.mark.slow

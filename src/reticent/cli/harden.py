@@ -137,7 +137,7 @@ def harden(
             dataset=data.dataset,
             method=method,
             objective=objective,
-            options=_options(options),
+            options=_options(options, method if objective is None else f"{method}+{objective}"),
             initial=data.initial if data.initial is not None else data.initial_seed,
             label=data.label,
             not_features=tuple(data.not_feature or ()),
@@ -154,18 +154,24 @@ def harden(
         console.print(str(file), soft_wrap=True)
 
 
-def _options(given: dict[str, str]) -> dict[str, Any]:
-    """Read options of the method and the objective; a flag that is nearly one of the verb's own is taken for a slip.
+def _options(given: dict[str, str], defense: str) -> dict[str, Any]:
+    """Read options of the method and the objective; what is none, and nearly a flag of the verb, is taken for a slip.
 
     Raises:
         SpecError: it is.
     """
     import difflib
 
+    from reticent.jobs.defenses import INNER, PARTS, parts_of
+
+    chosen = parts_of(defense)
+    inner = chosen.get("procedure", {}).get(INNER)
+    methods = [*chosen.items(), *([("procedure", inner)] if inner else [])]
+    options = {key for part, one in methods for key in PARTS[part][one["name"]].spec.model_fields}
     known = [f.name.replace("_", "-") for part in (Data, Run) for f in fields(part)] + ["method", "objective", "out"]
-    for name in given:
-        if difflib.get_close_matches(name.replace("_", "-"), known, n=1, cutoff=0.8):
-            raise SpecError(f"unknown flag --{name.replace('_', '-')}: {nearest(name.replace('_', '-'), known)}")
+    for name in (key.replace("_", "-") for key in given):
+        if name.replace("-", "_") not in options and difflib.get_close_matches(name, known, n=1, cutoff=0.8):
+            raise SpecError(f"unknown flag --{name}: {nearest(name, known)}")
     return {key.replace("-", "_"): toml_or_text(value) for key, value in given.items()}
 
 

@@ -195,8 +195,13 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
     Raises:
         ModelError: the network fails on such records, or answers something else than logits.
     """
-    with torch.no_grad(), usercode.reported(f"the model {name}, asked about the records,", ModelError):
-        return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # As references are asked, so that the bits do not depend on the machine's cores.
+    try:
+        with torch.no_grad(), usercode.reported(f"the model {name}, asked about the records,", ModelError):
+            return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _repairing(defense: str, options: Mapping[str, Any]) -> str:

@@ -51,7 +51,7 @@ def _panel(results: Results, setting: Setting, metric: str, title: str, form: st
             levels.append({"label": name.lower(), "value": number.value})
     return {
         "kind": "lines",
-        "title": f"{title}, {setting.label}",
+        "title": title,
         "x": "share of weights rewound, r",
         "y": title,
         "log_x": True,
@@ -65,7 +65,7 @@ def _masks(results: Results, setting: Setting) -> Plain:
     names = [named("A3", setting.options["rate"]), *CONTROLS, NO_REWINDING, SCRATCH]
     numbers = [results.get(setting.key, name, "auc_lira") for name in names]
     estimates = [None if one is None else one.to_json() for one in numbers]
-    title = f"LiRA AUC with other masks and values, {setting.label}"
+    title = "LiRA AUC with other masks and values"
     return {
         "kind": "dots",
         "title": title,

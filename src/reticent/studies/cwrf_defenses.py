@@ -111,7 +111,7 @@ def drawn(results: Results) -> list[Plain]:
             levels = [{"label": "as its control", "value": 0.0}] if metric.startswith("excess") else []
             panels.append({
                 "kind": "dots",
-                "title": f"{title}, {one.label}",
+                "title": title,
                 "x": title,
                 "names": names,
                 "series": series,

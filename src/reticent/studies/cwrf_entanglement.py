@@ -194,7 +194,7 @@ def drawn(results: Results) -> Sequence[Plain]:
         panels = [
             {
                 "kind": "cloud",
-                "title": f"{row} weights, {one.label}",
+                "title": f"{row} weights" if row == ALL else f"{row}: {ABOUT.get(row, row.lower())}",
                 "x": "learnability, of its largest",
                 "y": "vulnerability, of its largest",
                 "points": points,

@@ -160,7 +160,7 @@ def drawn(results: Results) -> Sequence[Plain]:
             levels = [{"label": "no trace", "value": 0.5}] if metric == "effect" else []
             panels.append({
                 "kind": "lines",
-                "title": f"{title} by stage, {one.label}",
+                "title": f"{title} by stage",
                 "y": title.lower(),
                 "form": form,
                 "ticks": names,
@@ -176,7 +176,7 @@ def _distances(setting: Setting, stages: Sequence[Plain]) -> Plain:
     panels = [
         {
             "kind": "density",
-            "title": f"{stage['name']}, {setting.label}",
+            "title": stage["name"],
             "x": "normalised distance of feature maps",
             "edges": stage["edges"],
             "series": [

@@ -39,7 +39,7 @@ def assemble(study: Study, scale: str, given: Scale, results: Results, data: Map
         "figures": [_figure(study, one) for one in study.draw(results)],
         "published": [_published(study, one) for one in study.published],
         "settings": [_setting(one, data[one.key]) for one in given.settings],
-        "cannot_say": _limits(study, given, results),
+        "cannot_say": _limits(study, scale, given, results),
     }
 
 
@@ -134,13 +134,16 @@ def _setting(setting: Setting, records: Records) -> dict[str, Any]:
     return {"key": setting.key, "label": setting.label, "digest": records.digest, "facts": plain}
 
 
-def _limits(study: Study, given: Scale, results: Results) -> list[str]:
+def _limits(study: Study, scale: str, given: Scale, results: Results) -> list[str]:
     said = list(study.caution)
     if given.seeds < FEW:
         said.append(
             f"Seeds: {given.seeds}. How much another one would change is not part of the intervals, which hold for "
             f"models and records; from {FEW} seeds on it is."
         )
+    if scale != "paper":
+        labels = "; ".join(one.label for one in given.settings)
+        said.append(f"The verdicts are of this: {labels}. The paper's own data and networks are those of scale paper.")
     for setting in given.settings:
         for one in results.found[setting.key]:
             said += [f"{setting.label}: {note}" for note in one.notes if f"{setting.label}: {note}" not in said]

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from reticent.errors import InputError, NonFiniteError
 
-BLOCK = 2**22
+BLOCK = 2**21
 """Entries that are looked at together."""
 DIGIT = 16
 """Bits of a digit."""

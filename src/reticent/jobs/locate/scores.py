@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import save_file
 from torch import Tensor
 
-from reticent.errors import CorruptFileError, MissingFileError
+from reticent.errors import CorruptFileError, MissingFileError, StoreError
 from reticent.jobs.locate.source import Source
 from reticent.locate._scoring import answers, run
 from reticent.locate._steps import Answers
 from reticent.locate.top import Scores, top
 from reticent.locate.weights import Scoring
-from reticent.report.files import make_folder, replace_bytes
+from reticent.report.files import make_folder
 
 RATES = (0.001, 0.01, 0.05)
 """Shares of the weights whose part is told."""
@@ -101,9 +101,24 @@ def _steps(found: Scores) -> dict[str, Any]:
 
 
 def _save(path: Path, scores: Scores, scoring: Scoring) -> None:
+    """Write scores without a copy of them, under a temporary name, and rename them.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
     what = "vulnerability" if scoring.weight else "learnability"
     about = {"scores": what, "order": "\n".join(scores), "unused": "\n".join(sorted(scores.unused))}
-    replace_bytes(path, save(dict(scores), metadata=about))
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.touch()
+        mode = temporary.stat().st_mode
+        save_file(dict(scores), temporary, metadata=about)
+        temporary.chmod(mode)  # That of any other file: safetensors' own is for the owner alone.
+        temporary.replace(path)
+    except (OSError, SafetensorError) as error:
+        raise StoreError(f"expected to write {path}, got {error}: free some space, or choose another folder") from None
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def read_scores(path: str | Path) -> Scores:

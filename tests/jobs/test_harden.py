@@ -298,6 +298,15 @@ def test_who_leaks_less_is_decided_by_the_tests_alone(auc_verdict, tpr_verdict, 
     assert bool(partly) == (word in {"less", "more"} and "tie" in {auc_verdict, tpr_verdict})
 
 
+def test_accuracy_that_was_paid_is_told():
+    sides_of = {"after": {"verdict": {"leak": "found"}}}
+    pairs = [pair("auc", "second lower"), pair("tpr", "second lower")]
+    for verdict, told in (("second lower", True), ("tie", False), ("first lower", False)):
+        said = words.detail({"pairs": [*pairs, pair("accuracy", verdict)]}, sides_of)
+        assert said[0] == "A leak is still found in the repaired model."
+        assert (len(said) == 2 and "stopping the training early" in said[1]) == told
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "words_of"),
     [

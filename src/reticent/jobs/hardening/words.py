@@ -20,6 +20,10 @@ LEADS = {
     "tie": "No difference between the two models is shown",
     "mixed": "The repaired model gives away less by one measure and more by the other",
 }
+LOST = (
+    "It is less accurate too, and a model gives away less by that alone: whether this repair does better than stopping "
+    "the training early is not shown here (reticent compare tests it)."
+)
 ONE_MODEL = (
     "One model was repaired: the intervals say how the numbers would move with other records, not how another model, "
     "or another repair of this one, would come out."
@@ -79,7 +83,7 @@ def sentence(compared: Plain, sides: Plain) -> str:
 
 
 def detail(compared: Plain, sides: Plain) -> list[str]:
-    """Say which measure shows the difference, and whether a leak is left.
+    """Say which measure shows the difference, whether a leak is left, and whether accuracy was paid for it.
 
     Args:
         compared: the document's ``difference``.
@@ -94,7 +98,9 @@ def detail(compared: Plain, sides: Plain) -> list[str]:
         "cannot tell": "Whether a leak is left in the repaired model cannot be told from so few records.",
     }
     _, partly = relation(compared)
-    return [*([partly] if partly else []), left[sides["after"]["verdict"]["leak"]]]
+    # In each pair the first is the model before.
+    lost = any(pair["statistic"] == "accuracy" and pair["verdict"] == "second lower" for pair in compared["pairs"])
+    return [*([partly] if partly else []), left[sides["after"]["verdict"]["leak"]], *([LOST] if lost else [])]
 
 
 def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared: Plain) -> list[str]:

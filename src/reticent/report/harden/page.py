@@ -18,8 +18,8 @@ ORIGINS = {
     "seed": "built again from a seed",
     "fresh draw": "not known: a fresh draw in its place",
 }
-HIDDEN = ("mask", "scores", "onset")
-"""Facts of a method that are too long for a page."""
+HIDDEN = ("accuracy_before", "onset")
+"""Facts of a method that stand elsewhere on the page, or are too long for it."""
 
 
 def html(document: Mapping[str, Any]) -> str:

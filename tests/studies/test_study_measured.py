@@ -18,7 +18,7 @@ from reticent.procedures import plain
 from reticent.studies import location
 from reticent.studies.base import Found, Setting
 from reticent.studies.bench import Bench
-from reticent.studies.measured import collect, controls, measure
+from reticent.studies.measured import collect, measure
 from reticent.studies.places import digit_pictures
 
 SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1, "located": 2})
@@ -85,18 +85,6 @@ def test_rows_of_other_memberships_are_not_compared(bench, row):
     fewer = replace(row, name="fewer", job=bench.job(reference=100))
     with pytest.raises(InputError, match="the same records, reference"):
         collect([row, fewer], {})
-
-
-@pytest.mark.slow
-def test_the_control_has_the_accuracy_of_its_row_or_is_the_baseline(bench, row):
-    weak = measure(bench, "weak", bench.job(epochs=1))
-    matched = controls(bench, row, [weak, row])
-    assert matched["plain"] is row
-    control = matched["weak"]
-    assert control.about == "control"
-    assert control.name.startswith("plain, ")
-    assert abs(control.accuracy - weak.accuracy) < 0.15
-    assert control.accuracy < row.accuracy
 
 
 def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):

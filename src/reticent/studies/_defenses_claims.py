@@ -8,7 +8,6 @@ from reticent.studies.judging import Part, better, no_worse
 
 AUC, POINTS = 0.01, 0.02
 """The smallest differences that matter: of an AUC, and of an accuracy."""
-EXCESS = "below its control"
 ATTACKS = {"lira": "LiRA", "rmia": "RMIA"}
 
 
@@ -38,7 +37,7 @@ def _control(results: Results) -> list[Part]:
     for one in results.settings:
         for name, title in TITLES.items():
             if _here(one, name):
-                number = results.get(one.key, f"{title}{WITH}, {EXCESS}", "auc_lira")
+                number = results.get(one.key, f"{title}{WITH}", "excess_auc_lira")
                 label = f"LiRA AUC, {title}{WITH} against its control, {one.label}"
                 made.append(better(label, number, AUC, lower=True, metric="difference"))
     return made

@@ -3,17 +3,18 @@
 Paper: Fang and Kim (2026), "Learnability and privacy vulnerability are entangled in a few critical weights", ICLR,
 Table 3. Beside each row stands its control, which the paper lacks: the undefended network, stopped early where it is as
 accurate. A recipe that costs accuracy looks private by that alone, so what is compared is how far each row lies below
-its own control.
+its own control (`reticent.studies.matching`).
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.studies._defenses_claims import EXCESS, claims
+from reticent.studies._defenses_claims import ATTACKS, claims
 from reticent.studies._defenses_printed import NONE, PUBLISHED, TITLES, WITH
 from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
-from reticent.studies.measured import Contrast, Measured, collect, controls, measure
+from reticent.studies.matching import controls
+from reticent.studies.measured import Measured, collect, measure
+from reticent.studies.numbers import combined
 from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, LOCATION, LOST
 
 
@@ -41,30 +42,18 @@ def measured(bench: Bench) -> Found:
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
     rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
     matched = controls(bench, rows[0], rows[1:])
-    ours = {one.name: one for one in matched.values()}
-    stopped = [one for one in ours.values() if one is not rows[0]]
-    found = collect([*rows, *stopped], _contrasts([one.name for one in rows], matched))
-    for row in rows[1:]:
-        for metric in ("auc_lira", "auc_rmia"):
-            number = found.numbers.get((f"{row.name}, {EXCESS}", metric))
-            if number is not None:
-                found.numbers[row.name, f"excess_{metric}"] = number
+    joined = {row.name: {row.name + WITH: 1.0, row.name: -1.0} for row in rows[::2]}
+    found = collect([*rows, *matched.stopped], {f"CWRF on {name}": weights for name, weights in joined.items()})
+    for attack in ATTACKS:
+        metric = f"auc_{attack}"
+        beside = {row.name: matched.beside(row, metric) for row in rows[1:]}
+        for name, parts in beside.items():
+            found.numbers[name, f"excess_{metric}"] = combined(parts)
+        for name in joined:
+            # The undefended network is its own control.
+            without = [(-weight, part) for weight, part in beside.get(name, [])]
+            found.numbers[f"CWRF on {name}, matched", metric] = combined([*beside[name + WITH], *without])
     return found
-
-
-def _contrasts(names: Sequence[str], matched: Mapping[str, Measured]) -> dict[str, Contrast]:
-    """Name the differences: each row against its control, and what CWRF adds, as it is and at matched accuracy."""
-    made: dict[str, Contrast] = {}
-    for name in names[1:]:
-        if matched[name].name != name:
-            made[f"{name}, {EXCESS}"] = {name: 1.0, matched[name].name: -1.0}
-    for name in names[::2]:
-        made[f"CWRF on {name}"] = {name + WITH: 1.0, name: -1.0}
-        weights = {name + WITH: 1.0, matched[name + WITH].name: -1.0}
-        for other, weight in ((name, -1.0), (matched[name].name if name in matched else name, 1.0)):
-            weights[other] = weights.get(other, 0.0) + weight
-        made[f"CWRF on {name}, matched"] = {row: weight for row, weight in weights.items() if weight}
-    return made
 
 
 COLUMNS = (

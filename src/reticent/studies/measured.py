@@ -5,7 +5,7 @@ of such differences, have the error that belongs to them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from reticent.auditing.roc import allowed, auc, roc
 from reticent.auditing.weighted import FIXED
 from reticent.errors import InputError
 from reticent.jobs.config import Job
-from reticent.jobs.early import Stop, stopped, stops
 from reticent.population.gather import signals
 from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
@@ -133,40 +132,6 @@ def _attacked(
         hits = np.array([roc(s, own).at_fpr(one).tpr for s, own in zip(scores, members, strict=True)])
         found[f"tpr_{attack}_{one:g}"] = Measure(hits, drawn.replicated(len(FIXED) + i, hits), inside)
     return found
-
-
-def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> dict[str, Measured]:
-    """Measure the early-stopped control of each row: the baseline, ended where it is as accurate.
-
-    Where to end is chosen on pilots with a membership of their own, by accuracy alone.
-
-    Args:
-        bench: setting and seed.
-        baseline: the undefended row.
-        rows: other rows.
-
-    Returns:
-        By row, its control; the baseline itself where no earlier end is closer to the row's accuracy.
-    """
-    places = stops(baseline.job, [one.accuracy for one in rows], progress=bench.progress, stage=bench.tell)
-    made: dict[float, Measured] = {}
-    found: dict[str, Measured] = {}
-    if places is None:
-        return {row.name: baseline for row in rows}
-    for row, place in zip(rows, places, strict=True):
-        if place.epochs >= place.end:
-            found[row.name] = baseline
-            continue
-        if place.epochs not in made:
-            made[place.epochs] = _stopped(bench, baseline, place)
-        found[row.name] = made[place.epochs]
-    return found
-
-
-def _stopped(bench: Bench, baseline: Measured, place: Stop) -> Measured:
-    name = f"{baseline.name}, {place.epochs:g} of {place.of} epochs"
-    job = stopped(baseline.job, place.epochs)
-    return replace(measure(bench, name, job), about="control")
 
 
 def _paired(rows: Sequence[Measured]) -> None:

@@ -1,0 +1,105 @@
+"""How much a recipe gives away beyond an undefended network of its accuracy, which anybody gets by training for less.
+
+Beside each row the undefended recipe is trained again, stopped early where pilots are as accurate. These networks hit
+the row's accuracy but roughly, and where accuracy rises fast, a point more or less moves the leak by more than a defense
+does. So what a row is held against is read off between the stopped networks, by a straight line, at the row's own
+accuracy; and the accuracy's error is part of the result's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from reticent.jobs.early import Stop, stopped, stops
+from reticent.studies.bench import Bench
+from reticent.studies.measured import Measured, measure
+from reticent.studies.numbers import Measure
+
+APART = 0.01
+"""Two stopped networks whose accuracies are closer than this tell no slope."""
+BEYOND = 0.5
+"""So far beyond two stopped networks, by the distance between them, the straight line is drawn on at most."""
+Parts = list[tuple[float, Measure]]
+
+
+@dataclass(frozen=True, eq=False)
+class Controls:
+    """The undefended networks beside some rows.
+
+    Attributes:
+        stopped: by rising number of epochs.
+        whole: of rows that no earlier end is closer to in accuracy, the baseline itself.
+    """
+
+    stopped: tuple[Measured, ...]
+    whole: Mapping[str, Measured]
+
+    def beside(self, row: Measured, metric: str) -> Parts:
+        """Say what a row gives away beyond its control, in one metric.
+
+        Args:
+            row: one that controls were made for.
+            metric: such as ``auc_lira``.
+
+        Returns:
+            Weights and measures, for `numbers.combined`: the row less the control at its accuracy. Where that is read
+            off between two networks, the accuracies stand there too, with the slope as their weight: their sum is zero,
+            and their error is what not knowing the accuracy adds.
+        """
+        whole = self.whole.get(row.name)
+        if whole is not None:
+            return [(1.0, row.measures[metric]), (-1.0, whole.measures[metric])]
+        low, high = self._around(row.accuracy)
+        if low is high:
+            return [(1.0, row.measures[metric]), (-1.0, low.measures[metric])]
+        width = high.accuracy - low.accuracy
+        place = (row.accuracy - low.accuracy) / width
+        share = min(max(place, -BEYOND), 1 + BEYOND)
+        slope = float(high.measures[metric].observed.mean() - low.measures[metric].observed.mean()) / width
+        weights = ((1.0, row), (share - 1, low), (-share, high))
+        parts = [(weight, one.measures[metric]) for weight, one in weights]
+        if share != place:
+            return parts
+        return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in weights]
+
+    def _around(self, accuracy: float) -> tuple[Measured, Measured]:
+        """Find the two stopped networks around an accuracy, or the nearest two; one twice, where there is but one."""
+        kept: list[Measured] = []
+        for one in sorted(self.stopped, key=lambda one: one.accuracy):
+            if kept and one.accuracy - kept[-1].accuracy < APART:
+                # Of two that are as accurate, the nearer one to what is asked for tells more.
+                if abs(one.accuracy - accuracy) < abs(kept[-1].accuracy - accuracy):
+                    kept[-1] = one
+                continue
+            kept.append(one)
+        if len(kept) == 1:
+            return kept[0], kept[0]
+        above = next((i for i, one in enumerate(kept) if one.accuracy > accuracy), len(kept) - 1)
+        above = max(above, 1)
+        return kept[above - 1], kept[above]
+
+
+def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Controls:
+    """Measure the early-stopped controls of some rows.
+
+    Where to end is chosen on pilots with a membership of their own, by accuracy alone.
+
+    Args:
+        bench: setting and seed.
+        baseline: the undefended row.
+        rows: other rows.
+
+    Returns:
+        The controls.
+    """
+    places = stops(baseline.job, [one.accuracy for one in rows], progress=bench.progress, stage=bench.tell)
+    if places is None:
+        return Controls((), {row.name: baseline for row in rows})
+    early = {place.epochs: place for place in places if place.epochs < place.end}
+    whole = {row.name: baseline for row, place in zip(rows, places, strict=True) if place.epochs >= place.end}
+    return Controls(tuple(_stopped(bench, baseline, early[epochs]) for epochs in sorted(early)), whole)
+
+
+def _stopped(bench: Bench, baseline: Measured, place: Stop) -> Measured:
+    name = f"{baseline.name}, {place.epochs:g} of {place.of} epochs"
+    job = stopped(baseline.job, place.epochs)
+    return replace(measure(bench, name, job), about="undefended, stopped early")

@@ -1,0 +1,97 @@
+"""What a row gives away beyond an undefended network of its accuracy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_study import BASE
+
+from reticent.data.load import load
+from reticent.studies.base import Setting
+from reticent.studies.bench import Bench
+from reticent.studies.matching import Controls, controls
+from reticent.studies.measured import Measured, measure
+from reticent.studies.numbers import Measure, combined
+
+TARGETS, REPLICATES = 6, 300
+
+
+def constant(value, spread, seed):
+    rng = np.random.default_rng(seed)
+    observed = value + spread * (noise := rng.normal(size=TARGETS)) - spread * noise.mean()
+    return Measure(observed, observed + spread * rng.normal(size=(REPLICATES, TARGETS)), 100)
+
+
+def network(name, accuracy, auc, spread=0.0, seed=0):
+    measures = {"accuracy": constant(accuracy, spread, seed), "auc": constant(auc, spread, seed + 100)}
+    return Measured(name, "", None, measures, [])
+
+
+def line(accuracy):
+    """The leak of undefended networks, of which each point of accuracy costs more than a defense may spare."""
+    return 0.4 + 0.8 * accuracy
+
+
+def along(*accuracies):
+    return Controls(tuple(network(f"stopped {a}", a, line(a), seed=i) for i, a in enumerate(accuracies)), {})
+
+
+@given(st.floats(0.36, 0.64), st.floats(-0.1, 0.1))
+def test_on_a_straight_line_what_is_beyond_it_is_found_whatever_the_accuracy(accuracy, beyond):
+    row = network("row", accuracy, line(accuracy) + beyond)
+    found = combined(along(0.4, 0.5, 0.6).beside(row, "auc"))
+    assert found.value == pytest.approx(beyond, abs=1e-9)
+
+
+def test_the_nearest_control_alone_would_tell_another_story():
+    """As it was on Location30: a control two points less accurate than its row makes the row look bad."""
+    row, near = network("row", 0.495, line(0.495)), network("control", 0.474, line(0.474))
+    assert combined([(1.0, row.measures["auc"]), (-1.0, near.measures["auc"])]).value > 0.016
+    assert combined(along(0.474, 0.511).beside(row, "auc")).value == pytest.approx(0, abs=1e-9)
+
+
+def test_one_stopped_network_is_the_control_as_it_is():
+    row = network("row", 0.5, 0.7)
+    assert combined(along(0.45).beside(row, "auc")).value == pytest.approx(0.7 - line(0.45))
+
+
+def test_networks_that_are_as_accurate_tell_no_slope():
+    """Two networks half a point apart, one of which leaks far more: a line through them would be all noise."""
+    pair = (network("a", 0.500, 0.60), network("b", 0.505, 0.90), network("c", 0.6, 0.7))
+    found = combined(Controls(pair, {}).beside(network("row", 0.501, 0.61), "auc"))
+    assert found.value == pytest.approx(0.61 - (0.60 + 0.1 * 0.01), abs=1e-9)
+
+
+def test_far_beyond_the_controls_the_line_ends():
+    row = network("row", 0.9, 0.95)
+    found = combined(along(0.4, 0.5).beside(row, "auc"))
+    assert found.value == pytest.approx(0.95 - line(0.55))
+
+
+def test_not_knowing_the_accuracy_widens_the_result():
+    row = network("row", 0.5, line(0.5) + 0.05, 0.01, 5)
+    noisy = Controls(tuple(network(f"s{i}", a, line(a), 0.01, i) for i, a in enumerate((0.45, 0.55))), {})
+    parts = noisy.beside(row, "auc")
+    full, leak = combined(parts), combined(parts[:3])
+    assert full.value == pytest.approx(leak.value, abs=1e-9)
+    assert full.error > leak.error
+
+
+def test_a_row_that_training_to_the_end_matches_is_held_against_the_whole():
+    whole = network("whole", 0.7, 0.9)
+    held = Controls(along(0.4, 0.5).stopped, {"row": whole})
+    assert combined(held.beside(network("row", 0.7, 0.85), "auc")).value == pytest.approx(-0.05)
+
+
+@pytest.mark.slow
+def test_the_controls_are_stopped_near_the_rows_accuracy(tmp_path):
+    machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
+    bench = Bench(Setting("digits", "MLP on digits", BASE, {"fpr": 0.1}), 0, load("digits"), machine, tmp_path)
+    baseline = measure(bench, "plain", bench.job())
+    weak = measure(bench, "weak", bench.job(epochs=1))
+    made = controls(bench, baseline, [weak, baseline])
+    assert made.whole == {"plain": baseline}
+    (control,) = made.stopped
+    assert control.about == "undefended, stopped early"
+    assert abs(control.accuracy - weak.accuracy) < 0.15
+    assert control.accuracy < baseline.accuracy

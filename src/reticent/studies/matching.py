@@ -1,9 +1,9 @@
 """How much a recipe gives away beyond an undefended network of its accuracy, which anybody gets by training for less.
 
 Beside each row the undefended recipe is trained again, stopped early where pilots are as accurate. These networks hit
-the row's accuracy but roughly, and where accuracy rises fast, a point more or less moves the leak by more than a defense
-does. So what a row is held against is read off between the stopped networks, by a straight line, at the row's own
-accuracy; and the accuracy's error is part of the result's.
+the row's accuracy but roughly, and where accuracy rises fast, a point more or less moves the leak by more than a
+defense does. So what a row is held against is read off between the stopped networks, by a straight line, at the row's
+own accuracy; and the accuracy's error is part of the result's.
 """
 
 from collections.abc import Mapping, Sequence

@@ -568,6 +568,21 @@ def test_statistics_without_parameters_are_named_too():
         layers.check(nn.Sequential(nn.InstanceNorm2d(3, track_running_stats=True)))
 
 
+@pytest.mark.parametrize("strides", [(64, 64, 8, 1), (64, 1, 8, 1)])
+def test_convolutions_have_the_gradients_of_each_record_however_pictures_lie_in_memory(strides):
+    # A picture of one channel may count as one with its channels last, and what a convolution makes of it is then so.
+    model = seeded(lambda: nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 6, 3, padding=1)))
+    x = torch.randn(5, 64, generator=torch.Generator().manual_seed(0)).as_strided((5, 1, 8, 8), strides)
+    with layers.per_record(model) as hooks:
+        model(x).square().sum().backward()
+        parts = hooks.parts(list(model.parameters()), 5)
+    alone = [torch.autograd.grad(model(one[None]).square().sum(), list(model.parameters())) for one in x.contiguous()]
+    for i, part in enumerate(parts):
+        for record in range(5):
+            weights = torch.zeros(5).index_fill(0, torch.tensor([record]), 1.0)
+            torch.testing.assert_close(part.weighted(weights), alone[record][i], rtol=1e-4, atol=1e-4)
+
+
 def test_a_model_without_anything_to_train_is_refused():
     with pytest.raises(ModelError, match="no parameter to train"):
         layers.check(seeded(lambda: nn.Linear(2, 2)).requires_grad_(False))

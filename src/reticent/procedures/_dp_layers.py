@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.conv import _ConvNd
 
 from reticent.errors import ModelError
 from reticent.procedures import _dp_extra, _dp_linear
@@ -117,6 +118,9 @@ class PerRecord:
         apart = self._linears.parameters()
         self.written = [p for p in model.parameters() if p.requires_grad and p not in set(apart)]
         self._hooked: Any = None
+        # Opacus unfolds what a convolution is given as if its rows lay one after the other in memory.
+        convolutions = [module for module in model.modules() if isinstance(module, _ConvNd)]
+        self._laid_out = [module.register_forward_pre_hook(_contiguous) for module in convolutions]
         if self.written:
             for parameter in apart:  # Opacus gives hooks only to layers that are trained.
                 parameter.requires_grad_(False)
@@ -170,6 +174,8 @@ class PerRecord:
     def close(self) -> None:
         """Take the hooks off."""
         self._linears.close()
+        for hook in self._laid_out:
+            hook.remove()
         if self._hooked is not None:
             self._hooked.set_grad_sample_to_none()
             self._hooked.to_standard_module()
@@ -178,6 +184,11 @@ class PerRecord:
             for module in self._model.modules():
                 for left in ("activations", "max_batch_len"):
                     vars(module).pop(left, None)
+
+
+def _contiguous(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Lay the inputs of a layer out row by row; pictures may come with their channels last, one channel too."""
+    return tuple(one.contiguous() if isinstance(one, Tensor) else one for one in inputs)
 
 
 def _hooked(model: nn.Module) -> Any:

@@ -32,8 +32,8 @@ class Mover:
     def __init__(self, parameters: Mapping[str, nn.Parameter], scoring: "Scoring") -> None:
         self.sums: dict[str, Tensor] = {}
         self._parameters, self._scoring = dict(parameters), scoring
-        self._first: dict[str, Tensor] = {}
-        self._second: dict[str, Tensor] = {}
+        self._zero, self._first = _zeros(self._parameters), _zeros(self._parameters)
+        self._second = _zeros(self._parameters if scoring.optimizer != "sgd" else {})
         self._steps: dict[str, int] = {}
         self._taken: list[str] = []
         self._last = True
@@ -79,11 +79,7 @@ class Mover:
         gradient, parameter.grad = parameter.grad, None
         if gradient is None:
             return
-        if name not in self.sums:
-            self.sums[name] = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
-            self._first[name] = torch.zeros_like(parameter)
-            if self._scoring.optimizer != "sgd":
-                self._second[name] = torch.zeros_like(parameter)
+        self.sums.setdefault(name, self._zero[name])
         dense = gradient.to_dense() if gradient.is_sparse else gradient
         held = [t for t in (self._first[name], self._second.get(name)) if t is not None]
         for total, weight, part, *moments in _blocks(self.sums[name], parameter, dense, *held):
@@ -119,6 +115,21 @@ class Mover:
             return
         moments[0].lerp_(moved, 1 - FIRST)
         moments[1].mul_(SECOND).addcmul_(moved, moved, value=1 - SECOND)
+
+
+def _zeros(parameters: Mapping[str, nn.Parameter]) -> dict[str, Tensor]:
+    """Make a tensor of zeros for each parameter, all of a kind in one piece of memory.
+
+    A piece that large goes back to the system when it is dropped; many small ones, between others that stay, do not.
+    """
+    kinds = {name: (p.dtype, p.device) for name, p in parameters.items()}
+    found: dict[str, Tensor] = {}
+    for kind in set(kinds.values()):
+        names = [name for name in parameters if kinds[name] == kind]
+        sizes = [parameters[name].numel() for name in names]
+        whole = torch.zeros(sum(sizes), dtype=kind[0], device=kind[1])
+        found |= {n: part.view(parameters[n].shape) for n, part in zip(names, torch.split(whole, sizes), strict=True)}
+    return found
 
 
 def _blocks(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:

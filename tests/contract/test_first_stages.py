@@ -6,6 +6,7 @@ import procedure_cases as cases
 import pytest
 import torch
 
+from reticent.jobs.using import using
 from reticent.objectives import OBJECTIVES
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
@@ -58,3 +59,19 @@ def test_a_first_stage_that_another_process_makes_is_not_waited_for(name, tmp_pa
         draft.facts = {}
     alone = Store(tmp_path / "alone").open()
     assert parts(store, made) == parts(alone, cases.maker(name, alone).make(0))
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_memory_that_cannot_be_measured_is_not_known(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("reticent.training.memory._RESET", tmp_path / "no-such-folder" / "clear_refs")
+    store = Store(tmp_path / "store").open()
+    made = cases.maker(name, store).make(0)
+    assert store.find(made.training).facts["peak_memory_bytes"] is None
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_a_use_holds_the_first_stages_too(name, tmp_path):
+    population = cases.maker(name, Store(tmp_path / "s").open()).population
+    first = replace(population, recipe=PROCEDURES[name].first(population.recipe))
+    with using(tmp_path / "s", population) as store:
+        assert {first.training_id(0), population.training_id(1)} <= set(store.users())

@@ -268,3 +268,14 @@ def test_a_weight_of_zero_asks_nothing():
         objective.begin(context())
         objective.start_epoch(9)
         objective.stepped()
+
+
+def test_entries_that_stay_have_no_part_in_the_gammas():
+    slopes = [torch.tensor([[1.0, -3.0], [2.0, 0.0]]), torch.tensor([4.0, 1.0])]
+    masks = [torch.tensor([[True, False], [True, True]]), None]
+    gammas = _relative(slopes, 1.0, masks)
+    trained = torch.tensor([1.0, 2.0, 0.0, 4.0, 1.0])
+    expected = trained * 5 / trained.sum()
+    torch.testing.assert_close(torch.cat([gammas[0][masks[0]], gammas[1]]), expected)
+    assert gammas[0][0, 1] == 0
+    assert [g.tolist() for g in _relative([torch.zeros(2)], 1.0, [torch.tensor([True, False])])] == [[1.0, 0.0]]

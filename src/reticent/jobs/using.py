@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from reticent.errors import CorruptRunError
 from reticent.population.population import Population
+from reticent.procedures import entry
 from reticent.store import Store
 
 
@@ -25,6 +27,10 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
     """
     rows = range(population.models)
     runs = [population.training_id(model) for model in rows] + [population.signals_id(model) for model in rows]
+    first = entry(population.recipe).first(population.recipe)
+    if first is not None:
+        before = replace(population, recipe=first)
+        runs += [before.training_id(model) for model in rows]
     with Store(Path(store)).open().using(runs) as opened:
         yield opened
 

@@ -66,6 +66,15 @@ class Stepper(Protocol):
         """Update every parameter that has a gradient."""
 
 
+def whole(parameter: Tensor) -> None:
+    """Tell that all entries of a parameter are trained.
+
+    Args:
+        parameter: any.
+    """
+    del parameter
+
+
 @dataclass(frozen=True, eq=False)
 class Context:
     """What an objective may know of a run of the loop, and do in it.
@@ -85,6 +94,7 @@ class Context:
         rate: the present learning rate.
         augment: stored records ``(B, ...)`` to a view of them such as the recipe trains on, drawn from a generator.
         adam: an optimizer of a network of the objective's own, at a learning rate.
+        trains: which entries of a parameter are trained, booleans of its shape; None where all are.
     """
 
     model: nn.Module
@@ -100,6 +110,7 @@ class Context:
     rate: Callable[[], float]
     augment: Callable[[Tensor, torch.Generator], Tensor]
     adam: Callable[[Sequence[nn.Parameter], float], Stepper]
+    trains: Callable[[Tensor], Tensor | None] = whole
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:

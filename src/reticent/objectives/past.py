@@ -6,7 +6,8 @@ measured anew every epoch, the meaning of alpha, and what is penalised are judge
 card. The weight of the penalty is ours.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal
 
 import torch
@@ -86,7 +87,11 @@ class _Past(Objective):
             return
         slopes = iter(self._slopes())
         self._gammas = [
-            gamma for group in self._groups for gamma in _relative([next(slopes) for _ in group], self._exponent)
+            gamma
+            for group in self._groups
+            for gamma in _relative(
+                [next(slopes) for _ in group], self._exponent, [self.context.trains(p) for p in group]
+            )
         ]
 
     def _slopes(self) -> list[Tensor]:
@@ -141,13 +146,18 @@ def _groups(model: nn.Module, spec: Past) -> Iterator[list[nn.Parameter]]:
             yield from ([parameter] for parameter in found)
 
 
-def _relative(slopes: list[Tensor], exponent: float) -> list[Tensor]:
-    """Turn gradients of one group into gammas of mean 1: proportional to a power of their size, or 1 if all are 0."""
+def _relative(slopes: list[Tensor], exponent: float, trained: Sequence[Tensor | None] = ()) -> list[Tensor]:
+    """Turn gradients of one group into gammas of mean 1: proportional to a power of their size, or 1 if all are 0.
+
+    Entries that are not trained have no part in it, and a gamma of 0.
+    """
+    masks = [torch.ones_like(s, dtype=torch.bool) if m is None else m for s, m in zip_longest(slopes, trained)]
+    slopes = [slope * mask for slope, mask in zip(slopes, masks, strict=True)]
     largest = torch.stack([slope.abs().max() for slope in slopes]).max()
     if largest == 0:
-        return [torch.ones_like(slope) for slope in slopes]
-    powers = [(slope.abs() / largest) ** exponent for slope in slopes]
-    count = sum(power.numel() for power in powers)
+        return [mask.to(slope.dtype) for slope, mask in zip(slopes, masks, strict=True)]
+    powers = [mask * (slope.abs() / largest) ** exponent for slope, mask in zip(slopes, masks, strict=True)]
+    count = torch.stack([mask.sum() for mask in masks]).sum()
     total = torch.stack([power.sum() for power in powers]).sum()
     return [count * power / total for power in powers]
 

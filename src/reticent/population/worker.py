@@ -181,7 +181,10 @@ class Maker:
         if before is not None:
             costs = {
                 "seconds": costs["seconds"] + before.facts["seconds"],
-                "peak_memory_bytes": max(memory.bytes, before.facts["peak_memory_bytes"]),
+                "peak_memory_bytes": max(
+                    (known for known in (memory.bytes, before.facts["peak_memory_bytes"]) if known is not None),
+                    default=None,
+                ),
             }
         _write_training(draft, trained)
         ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}

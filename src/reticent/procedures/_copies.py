@@ -57,6 +57,9 @@ def average(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     """
     averaged = {}
     for name, first in states[0].items():
+        if all(torch.equal(first, state[name]) for state in states[1:]):
+            averaged[name] = first.detach().clone()
+            continue
         stacked = torch.stack([state[name].detach().double() for state in states]).mean(dim=0)
         averaged[name] = (stacked if first.is_floating_point() else stacked.floor()).to(first.dtype)
     return averaged

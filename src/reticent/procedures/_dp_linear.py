@@ -69,7 +69,7 @@ class Written:
         return total
 
     def masked(self, trains: Tensor) -> "Written":
-        """Return the gradients with zeros where the parameter is not trained.
+        """Return the gradients with zeros where the parameter is not trained; these are altered, not copied.
 
         Args:
             trains: booleans of the parameter's shape.
@@ -77,7 +77,7 @@ class Written:
         Returns:
             The gradients, written down.
         """
-        return Written(self.each.masked_fill(~trains, 0.0))
+        return Written(self.each.masked_fill_(~trains, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

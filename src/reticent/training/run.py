@@ -57,6 +57,7 @@ class Run:
             rate=lambda: self.optimizer.rate,
             augment=lambda x, noise: augment.augment(x, recipe.augmentation, recipe.padding, noise),
             adam=Adam,
+            trains=self.frozen.trains,
         )
 
     def ask(self, x: Tensor) -> Tensor:

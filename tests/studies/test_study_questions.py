@@ -109,3 +109,21 @@ def test_levelling_off_is_open_where_a_seed_has_no_onset(bench):
     one = Results((bench.setting,), {"cnn": [known, Found()]})
     assert verdict(claim.parts(both)) == REPRODUCED
     assert verdict(claim.parts(one)) == OPEN
+
+
+def test_the_main_part_of_a_network_with_attention_is_its_attention():
+    from reticent.studies.base import Found
+    from reticent.studies.numbers import Estimate
+
+    claims = {claim.key: claim for claim in STUDIES["cwrf-entanglement"].claims}
+    settings = tuple(Setting(key, key, {}) for key in ("cnn", "vit"))
+    found = {}
+    for key, rows in (("cnn", ("All", "Conv", "Norm")), ("vit", ("All", "Conv", "Att+MLP", "Norm"))):
+        numbers = {(row, "pearson"): Estimate(0.9, 0.01) for row in rows}
+        numbers |= {(f"{row} - Norm", "pearson"): Estimate(0.2, 0.01) for row in rows[1:-1]}
+        found[key] = [Found(rows=dict.fromkeys(rows, ""), numbers=numbers)]
+    results = Results(settings, found)
+    for key, words in (("main-part", "Pearson, {}, {}"), ("norm-lowest", "Pearson, {} less norm layers, {}")):
+        parts = claims[key].parts(results)
+        assert [part.label for part in parts] == [words.format("Conv", "cnn"), words.format("Att+MLP", "vit")]
+        assert verdict(parts) == REPRODUCED

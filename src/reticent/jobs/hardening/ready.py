@@ -142,25 +142,12 @@ def ready(
     known = gathered(records, config.seed, needed=wanted, why=text)
     recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told))
     _check(recipe, known)
-    audited = np.sort(np.concatenate([known.members, known.others]))
-    none = audited[:0]
-    roles = Roles(audited=audited, validation=none, reference=known.reference, population=none)
-    drawn = Membership.draw(config.models or DEFAULT_MODELS, len(audited), config.seed)
-    membership = Membership(np.vstack([drawn.matrix, np.isin(audited, known.members)]))
-    last = drawn.models
+    after, membership = _references(config, recipe, known)
+    last = after.models
     replicas.check(attacks, recipe, unaware=False)
     for spec in attacks:
         check_membership(spec, membership, [last], np.arange(last))
-    after = Population(recipe, known.records, roles, drawn, config.seed)
-    prepare = Preparation(known.records, torch.device(device))
-    none_of = prepare.examples(known.records, none)
-    materials = Materials(
-        prepare.examples(known.records, known.members),
-        none_of,
-        prepare.examples(known.records, known.reference),
-        prepare,
-        known.records.classes,
-    )
+    materials = _materials(known, torch.device(device))
     trained, before_training, origin, seen = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
         config=config,
@@ -178,6 +165,24 @@ def ready(
         device=device,
         workers=config.workers or (1 if device != "cpu" else min(_cores(), last)),
     )
+
+
+def _references(config: AuditConfig, recipe: Recipe, known: Sorted) -> tuple[Population, Membership]:
+    """Draw who trains on what: each reference on a random half; the model's own members come last."""
+    audited = np.sort(np.concatenate([known.members, known.others]))
+    roles = Roles(audited=audited, validation=audited[:0], reference=known.reference, population=audited[:0])
+    drawn = Membership.draw(config.models or DEFAULT_MODELS, len(audited), config.seed)
+    membership = Membership(np.vstack([drawn.matrix, np.isin(audited, known.members)]))
+    return Population(recipe, known.records, roles, drawn, config.seed), membership
+
+
+def _materials(known: Sorted, device: torch.device) -> Materials:
+    """Gather what the model is repaired with."""
+    prepare = Preparation(known.records, device)
+    members, validation, reference = (
+        prepare.examples(known.records, ids) for ids in (known.members, known.members[:0], known.reference)
+    )
+    return Materials(members, validation, reference, prepare, known.records.classes)
 
 
 def asked(network: nn.Module, examples: Examples, materials: Materials, name: str) -> Seen:

@@ -9,7 +9,7 @@ from reticent.report.harden.picture import curves, strongest
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
 from reticent.report.view import short
-from reticent.report.wording import duration, level, size
+from reticent.report.wording import duration, level, percent, size
 from reticent.report.words import GLOSSARY, LEAKS
 
 ORIGINS = {
@@ -93,7 +93,6 @@ def _done(document: Mapping[str, Any]) -> list[str]:
 def _facts(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Gather what stands in the details."""
     model, data, environment, repair = (document[key] for key in ("model", "data", "environment", "repair"))
-    cost = environment["repair"]
     recipe = repair["recipe"]
     method = {
         key: {name: value for name, value in item.items() if name not in HIDDEN}
@@ -114,23 +113,29 @@ def _facts(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
             "classes": data["classes"],
         },
         "Method": dict(recipe["procedure"]) | {"objective": recipe["objective"]} | method,
-        "References, trained alike": {
-            "models": document["references"],
-            **{key: recipe[key] for key in ("epochs", "batch_size", "optimizer", "learning_rate", "weight_decay")},
-            **{
-                f"accuracy, {side}": {
-                    key.replace("_", "-"): f"{100 * document[side]['references']['accuracy'][key]['mean']:.1f} %"
-                    for key in ("members", "non_members")
-                }
-                for side in SIDES
-            },
-        },
-        "Cost of the repair": {
-            "time": duration(cost["seconds"]),
-            "training anew, estimated": duration(cost["seconds_training_anew"]),
-            "share of it": cost["share_of_training_anew"],
-            **({"growth of memory": size(cost["peak_memory_bytes"])} if cost["peak_memory_bytes"] is not None else {}),
-            "stages": {stage["name"]: duration(stage["seconds"]) for stage in cost["stages"]},
-        },
+        "References, trained alike": _references(document),
+        "Cost of the repair": _cost(environment["repair"]),
         "Versions": {key: environment[key] for key in ("reticent", "torch", "python", "platform", "device")},
+    }
+
+
+def _references(document: Mapping[str, Any]) -> dict[str, Any]:
+    recipe = document["repair"]["recipe"]
+    told = {key: recipe[key] for key in ("epochs", "batch_size", "optimizer", "learning_rate", "weight_decay")}
+    for side in SIDES:
+        accuracy = document[side]["references"]["accuracy"]
+        told[f"accuracy, {side}"] = {
+            key.replace("_", "-"): percent(accuracy[key]["mean"]) for key in ("members", "non_members")
+        }
+    return {"models": document["references"], **told}
+
+
+def _cost(cost: Mapping[str, Any]) -> dict[str, Any]:
+    grown = cost["peak_memory_bytes"]
+    return {
+        "time": duration(cost["seconds"]),
+        "training anew, estimated": duration(cost["seconds_training_anew"]),
+        "share of it": cost["share_of_training_anew"],
+        **({} if grown is None else {"growth of memory": size(grown)}),
+        "stages": {stage["name"]: duration(stage["seconds"]) for stage in cost["stages"]},
     }

@@ -1,4 +1,4 @@
-"""Frozen means frozen: bit-identical after steps of every optimizer, with momentum, weight decay, noise and proximal steps."""
+"""Frozen means frozen: bit-identical after steps of every optimizer, with momentum, decay, noise and proximal steps."""
 
 from dataclasses import replace
 

@@ -24,7 +24,7 @@ from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.population.worker import HANDED
 from reticent.procedures import PROCEDURES, entry
-from reticent.procedures._costs import COSTS
+from reticent.procedures.costs import COSTS
 from reticent.procedures.check import check
 from reticent.store import Store
 from reticent.training.loop import accuracy

@@ -19,8 +19,8 @@ from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
-from reticent.procedures._costs import COSTS
 from reticent.procedures.base import snapshot
+from reticent.procedures.costs import COSTS
 from reticent.signals.look import Seen, look
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store

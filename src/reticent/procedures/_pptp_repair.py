@@ -8,11 +8,10 @@ from torch import Tensor, nn
 
 from reticent.locate.layers import Layers, Onset, onset
 from reticent.models.stages import stages
-from reticent.procedures._costs import Costs
-from reticent.procedures._cwrf_rewind import Tuning, accuracies
-from reticent.procedures._parts import named
+from reticent.procedures._parts import Tuning, accuracies, named
 from reticent.procedures._pptp_stages import chosen, started
 from reticent.procedures.base import ProcedureEntry, Trained
+from reticent.procedures.costs import Costs
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.start import Start
@@ -36,7 +35,7 @@ SHARED = (
 def set_back(
     model: nn.Module,
     trained: Mapping[str, Tensor],
-    target: Mapping[str, Tensor],
+    back_to: Mapping[str, Tensor],
     recipe: Recipe,
     materials: Materials,
     streams: Streams,
@@ -49,7 +48,7 @@ def set_back(
     Args:
         model: the trained network; it is not changed.
         trained: its state.
-        target: the state that risky stages go back to.
+        back_to: the state that risky stages go back to.
         recipe: with PPTP as its procedure.
         materials: the records.
         streams: the model's random streams.
@@ -63,7 +62,7 @@ def set_back(
     shown, known = stages(model, spec.stages), accuracies(model, materials)
     with costs.stage("choice"):
         choice = chosen(shown, spec, lambda: _measured(recipe, spec, materials, streams, model if usual else None))
-    start, count = started(model, shown[: choice.first], trained, target)
+    start, count = started(model, shown[: choice.first], trained, back_to)
     total = sum(value.numel() for value in model.parameters())
     shares = {"parameters": total, "parameters_frozen": count, "share_frozen": count / total}
     said = list(choice.notices)

@@ -141,7 +141,7 @@ def _odd(first: int, last: int) -> str:
 
 
 def started(
-    model: nn.Module, frozen: Sequence[Stage], trained: Mapping[str, Tensor], target: Mapping[str, Tensor]
+    model: nn.Module, frozen: Sequence[Stage], trained: Mapping[str, Tensor], back_to: Mapping[str, Tensor]
 ) -> tuple[Start, int]:
     """Put together the state that the second stage begins from.
 
@@ -149,7 +149,7 @@ def started(
         model: a network of this architecture.
         frozen: stages that stay.
         trained: the state that they stay in.
-        target: the state that all else goes back to, buffers too.
+        back_to: the state that all else goes back to, buffers too.
 
     Returns:
         The start, and how many numbers stay among the parameters.
@@ -158,7 +158,7 @@ def started(
     named = dict(model.named_parameters(remove_duplicate=False))
     tensors = {id(value) for name, value in named.items() if name in held}
     kept = held | {name for name, value in named.items() if id(value) in tensors}
-    state = {name: (trained if name in kept else target)[name] for name in model.state_dict()}
+    state = {name: (trained if name in kept else back_to)[name] for name in model.state_dict()}
     parameters = [(name, value) for name, value in model.named_parameters() if name in kept]
     masks = {name: torch.zeros((), dtype=torch.bool).expand(value.shape) for name, value in parameters}
     still = tuple(name for stage in frozen for name in stage.modules)

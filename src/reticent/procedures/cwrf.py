@@ -21,11 +21,11 @@ from reticent.locate.weights import Scoring
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures import basic
-from reticent.procedures._costs import Costs
 from reticent.procedures._cwrf_mask import Marked, mark, possible
-from reticent.procedures._cwrf_rewind import accuracies, given_state, rewound, tune, unmoved
-from reticent.procedures._parts import joined, named, shortened
+from reticent.procedures._cwrf_rewind import rewound, tune, unmoved
+from reticent.procedures._parts import accuracies, given_state, joined, named, shortened
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
+from reticent.procedures.costs import Costs
 from reticent.spec import Spec
 from reticent.training.loop import History, fit
 from reticent.training.materials import Materials

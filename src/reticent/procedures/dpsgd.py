@@ -25,7 +25,7 @@ from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
-TARGET = 8.0
+AIMED = 8.0
 """The epsilon that is aimed for where neither it nor the noise is given."""
 DELTA = 1e-5
 """The delta where none is given and it is below 1 / n."""
@@ -66,7 +66,7 @@ class DPSGD(Spec):
         Returns:
             It, by its name.
         """
-        return {} if self.noise is not None else {"epsilon": TARGET}
+        return {} if self.noise is not None else {"epsilon": AIMED}
 
 
 def check(recipe: Recipe) -> None:
@@ -209,7 +209,7 @@ def _noise(spec: DPSGD, steps: _dp_accounting.Steps) -> tuple[float, _dp_account
         return 0.0, None
     if spec.noise is not None:
         return spec.noise, _dp_accounting.spent(spec.noise, steps, spec.accountant)
-    return _dp_accounting.noise_for(TARGET if spec.epsilon is None else spec.epsilon, steps, spec.accountant)
+    return _dp_accounting.noise_for(AIMED if spec.epsilon is None else spec.epsilon, steps, spec.accountant)
 
 
 def _notices(spec: DPSGD, spent: _dp_accounting.Spent | None, replaced: list[str]) -> list[str]:

@@ -19,13 +19,12 @@ from reticent.errors import ModelError, SpecError
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import dpsgd
-from reticent.procedures._costs import Costs
-from reticent.procedures._cwrf_rewind import given_state
-from reticent.procedures._parts import Noted, joined, named, shortened
+from reticent.procedures._parts import Noted, given_state, joined, named, shortened
 from reticent.procedures._pptp_repair import set_back, tune
 from reticent.procedures._pptp_stages import AUTO, possible
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.procedures.basic import read, second
+from reticent.procedures.costs import Costs
 from reticent.spec import Spec
 from reticent.training.loop import History, fit
 from reticent.training.materials import Materials
@@ -158,9 +157,9 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     told = loss.notices()
     let_go(loss)
     trained = snapshot(model)
-    target = {"initial": initial, "trained": trained}.get(str(spec.rewind), early)
-    start, known = set_back(model, trained, target, recipe, materials, streams, costs, usual=_usual(recipe))
-    del model, trained, target
+    back_to = {"initial": initial, "trained": trained}.get(str(spec.rewind), early)
+    start, known = set_back(model, trained, back_to, recipe, materials, streams, costs, usual=_usual(recipe))
+    del model, trained, back_to
     made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
     return _after(history, made, told)
 
@@ -206,11 +205,11 @@ def repair(
     _possible(model, recipe, materials)
     initial = given_state(model, initial_state, "the initial state")
     trained = given_state(model, model_state, "the trained state")
-    target = initial if spec.rewind == "initial" else trained
+    back_to = initial if spec.rewind == "initial" else trained
     costs = Costs(materials.prepare.device)
     usual = before is not None and _usual(recipe)
-    start, known = set_back(model.eval(), trained, target, recipe, materials, streams, costs, usual=usual)
-    del model, trained, target
+    start, known = set_back(model.eval(), trained, back_to, recipe, materials, streams, costs, usual=usual)
+    del model, trained, back_to
     made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
     return _after(before, made) if before is not None else replace(made, facts=_without_empty(made.facts))
 

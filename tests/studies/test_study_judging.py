@@ -1,5 +1,7 @@
 """The rule by which a claim is reproduced, not reproduced, or open."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,8 @@ def at(low, high):
         (0.002, 0.008, "no"),
         (-0.05, -0.02, "no"),
         (-0.05, 0.02, "open"),
+        (0.001, 0.011, "open"),
+        (0.001, 0.0191, "yes"),
     ],
 )
 def test_better_asks_for_more_than_nothing_and_refuses_what_is_too_small(low, high, answer):
@@ -91,6 +95,11 @@ YES, NO, UNKNOWN = (
 )
 def test_all_parts_make_a_claim_and_one_breaks_it(parts, wanted):
     assert verdict(parts) == wanted
+
+
+def test_what_was_not_measured_fairly_is_open_whatever_it_says():
+    for number in (at(0.1, 0.2), at(-0.2, -0.1)):
+        assert replace(better("x", number, 0.01), fair=False).answer() == "open"
 
 
 def test_levels_that_leave_a_gap_are_refused():

@@ -243,9 +243,11 @@ def test_intervals_of_shares_stay_within_0_and_1():
 
 
 def test_a_rule_is_told_in_the_numbers_own_direction():
-    assert rule(PART) == "yes if wholly above 0.0 points, no if wholly below +5.0 points"
+    assert rule(PART) == "yes if wholly above 0.0 points and itself +5.0 points or more, no if wholly below +5.0 points"
     lower = PART | {"better": "lower", "metric": "difference", "no": -0.01}
-    assert rule(lower) == "yes if wholly below 0.000, no if wholly above \N{MINUS SIGN}0.010"
+    wanted = "yes if wholly below 0.000 and itself \N{MINUS SIGN}0.010 or less, no if wholly above \N{MINUS SIGN}0.010"
+    assert rule(lower) == wanted
+    assert "itself" not in rule(lower | {"yes": -0.01})
 
 
 def test_a_papers_number_without_a_deviation_stands_alone():

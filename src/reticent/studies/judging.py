@@ -1,9 +1,10 @@
 """What makes a claim reproduced, or not, or open: one rule for all studies, fixed before anything is looked at.
 
-A claim stands on parts, each a number with an interval, a level that the whole interval must exceed for "yes", and a
-level that it must lie below for "no". All parts "yes": reproduced. Some part "no": not reproduced. Else it can't be
-told at this scale. For "reproduced" no correction is due, since every part must hold by itself; "not reproduced" needs
-one part alone, so the interval there is widened for their number (Bonferroni).
+A claim stands on parts, each a number with an interval and two levels: for "yes" the whole interval must exceed the
+one and the number itself reach the other, and for "no" the whole interval must lie below the other. A part whose
+conditions do not allow a comparison is open, whatever its number. All parts "yes": reproduced. Some part "no": not
+reproduced. Else it can't be told at this scale. For "reproduced" no correction is due, since every part must hold by
+itself; "not reproduced" needs one part alone, so the interval there is widened for their number (Bonferroni).
 
 The smallest effect that matters is a part of the rule: a difference that is real but smaller than that is a "no".
 """
@@ -28,10 +29,11 @@ class Part:
     Attributes:
         label: what it is, in words.
         number: over seeds; None where this scale does not measure it.
-        yes_above: "yes" if the whole interval lies above this.
+        yes_above: "yes" if the whole interval lies above this, and the number itself is at least `no_below`.
         no_below: "no" if the whole interval lies below this; asked first.
         lower: smaller is better: the number's sign is turned before it is held against the two levels.
         metric: how the number is written: "share", "points" (a difference of shares), or "number".
+        fair: what the comparison takes for granted holds; else it is open, and the label says why.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Part:
     no_below: float = 0.0
     lower: bool = False
     metric: str = "number"
+    fair: bool = True
 
     def __post_init__(self) -> None:
         if self.no_below < self.yes_above:
@@ -57,12 +60,12 @@ class Part:
         Returns:
             "yes", "no" or "open".
         """
-        if self.number is None or not self.number.bounded:
+        if self.number is None or not self.number.bounded or not self.fair:
             return "open"
         if self._turned(1 - (1 - CONFIDENCE) / parts)[1] < self.no_below:
             return "no"
-        low, high = self._turned(CONFIDENCE)
-        return "yes" if low > self.yes_above and high >= self.no_below else "open"
+        value = -self.number.value if self.lower else self.number.value
+        return "yes" if self._turned(CONFIDENCE)[0] > self.yes_above and value >= self.no_below else "open"
 
     def _turned(self, confidence: float) -> Interval:
         assert self.number is not None
@@ -91,7 +94,7 @@ class Part:
 
 
 def better(label: str, number: Pooled | None, least: float, *, lower: bool = False, metric: str = "number") -> Part:
-    """Ask whether a difference is in favour: above 0, and not surely smaller than what matters.
+    """Ask whether a difference is in favour: surely above 0, and itself at least as large as what matters.
 
     Args:
         label: what is compared.

@@ -128,11 +128,12 @@ def rule(part: Plain) -> str:
         part: of a claim.
 
     Returns:
-        For example ``yes if below 0.000, no if above −0.010``.
+        For example ``yes if wholly below 0.000 and itself −0.010 or less, no if wholly above −0.010``.
     """
-    under, over = ("below", "above") if part["better"] == "lower" else ("above", "below")
+    under, over, more = ("below", "above", "less") if part["better"] == "lower" else ("above", "below", "more")
     how = part["metric"]
-    return f"yes if wholly {under} {form(part['yes'], how)}, no if wholly {over} {form(part['no'], how)}"
+    least = "" if part["yes"] == part["no"] else f" and itself {form(part['no'], how)} or {more}"
+    return f"yes if wholly {under} {form(part['yes'], how)}{least}, no if wholly {over} {form(part['no'], how)}"
 
 
 def remarks(table: Plain) -> list[str]:

@@ -6,11 +6,13 @@ import torch
 
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES, _scored
-from reticent.studies.base import Results, Setting
+from reticent.studies._levelling import levelling, places, rivals
+from reticent.studies.base import Found, Results, Setting
 from reticent.studies.bench import Bench
-from reticent.studies.judging import OPEN, REPRODUCED, verdict
+from reticent.studies.judging import NOT, OPEN, REPRODUCED, verdict
+from reticent.studies.numbers import Estimate
 from reticent.studies.places import DIGITS, digit_pictures
-from reticent.studies.pptp_disparity import levelling
+from reticent.studies.pptp_disparity import LEVELS, _against
 
 TINY = DIGITS | {
     "architecture": {"name": "cnn", "widths": (4, 6)},
@@ -86,25 +88,46 @@ def test_stages_are_measured_in_order(bench):
             assert sum(series["heights"]) == pytest.approx(1)
 
 
-def test_levelling_off_is_the_gain_before_less_the_gain_after():
+def test_levelling_off_is_the_gain_between_stages_before_less_that_after():
     levels = [0.1, 0.4, 0.7, 0.72, 0.74]
-    found = levelling(levels, 2, 10_000)
+    found = levelling(levels, 3, 10_000)
     assert found.value == pytest.approx((0.7 - 0.1) / 2 - (0.74 - 0.7) / 2)
-    error = np.hypot(0.0001 * 0.7 * 0.3 / 0.0001**0.5 * 0, 1)
-    assert error == 1
-    before, last = (p * (1 - p) / 10_000 for p in (0.7, 0.74))
-    assert found.error == pytest.approx((before * (1 / 2 + 1 / 2) ** 2 + last / 4) ** 0.5)
-    straight = levelling([0.1, 0.2, 0.3, 0.4, 0.5], 2, 10_000)
-    assert straight.value == pytest.approx(0)
+    weights, shares = np.array([-1 / 2, 1 / 2 + 1 / 2, -1 / 2]), np.array([0.1, 0.7, 0.74])
+    assert found.error == pytest.approx((weights**2 @ (shares * (1 - shares) / 10_000)) ** 0.5)
+    assert [one.value for one in rivals(levels, 3, 10_000)] == pytest.approx([
+        found.value - (0.3 - 0.34 / 3),
+        found.value - (0.62 / 3 - 0.02),
+    ])
+
+
+def judged(bench, levels, onset, records):
+    numbers = {(LEVELS, "probe"): levelling(levels, onset, records)}
+    others = rivals(levels, onset, records)
+    numbers |= {(_against(number), "probe"): one for number, one in enumerate(others, 1)}
+    claim = next(one for one in STUDIES["pptp-disparity"].claims if one.key == "levels-off")
+    return verdict(claim.parts(Results((bench.setting,), {"cnn": [Found(numbers=numbers)]})))
+
+
+@pytest.mark.parametrize("records", [400, 1_000_000])
+@pytest.mark.parametrize("levels", [[0.6, 0.7, 0.8, 0.9], [0.95, 0.96, 0.97, 0.98], [0.35, 0.45, 0.55, 0.65, 0.75]])
+def test_a_probe_that_grows_all_the_way_levels_off_nowhere(bench, levels, records):
+    """Chance is far below all of these; a difference to it made the claim hold at every stage."""
+    found = {judged(bench, levels, onset, records) for onset in places(len(levels))}
+    assert REPRODUCED not in found
+    if records > 400:
+        assert found == {NOT}
+
+
+def test_a_probe_that_levels_off_does_so_at_one_place_alone(bench):
+    levels = [0.2, 0.5, 0.8, 0.81, 0.82]
+    assert [judged(bench, levels, onset, 100_000) for onset in places(5)] == [NOT, REPRODUCED, NOT]
+    assert judged(bench, [0.2, 0.5, 0.51], 2, 100_000) == OPEN
+    assert list(places(2)) == []
 
 
 def test_levelling_off_is_open_where_a_seed_has_no_onset(bench):
-    from reticent.studies.base import Found
-    from reticent.studies.numbers import Estimate
-
     claim = next(one for one in STUDIES["pptp-disparity"].claims if one.key == "levels-off")
-    name = "gain before the onset less gain from there on"
-    known = Found(numbers={(name, "probe"): Estimate(0.2, 0.01)})
+    known = Found(numbers={(name, "probe"): Estimate(0.2, 0.01) for name in (LEVELS, _against(1))})
     both = Results((bench.setting,), {"cnn": [known, known]})
     one = Results((bench.setting,), {"cnn": [known, Found()]})
     assert verdict(claim.parts(both)) == REPRODUCED
@@ -112,9 +135,6 @@ def test_levelling_off_is_open_where_a_seed_has_no_onset(bench):
 
 
 def test_the_main_part_of_a_network_with_attention_is_its_attention():
-    from reticent.studies.base import Found
-    from reticent.studies.numbers import Estimate
-
     claims = {claim.key: claim for claim in STUDIES["cwrf-entanglement"].claims}
     settings = tuple(Setting(key, key, {}) for key in ("cnn", "vit"))
     found = {}

@@ -9,8 +9,8 @@ claims.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.jobs.locate._layers_document import Options
-from reticent.jobs.locate.layers import run
+from reticent.jobs.locate.layers import Options, run
+from reticent.studies._levelling import levelling, places, rivals, share
 from reticent.studies.base import Claim, Column, Found, Plain, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.judging import Part, better, reaches
@@ -19,7 +19,10 @@ from reticent.studies.places import CIFAR, CIFAR_SMALL, DIGITS, LOCATION
 
 MARGIN, GAIN = 0.05, 0.005
 """The effect beyond one half that is a disparity, and the smallest difference of the probe's gains that matters."""
-FIRST, LAST, LEVELS = "first stage", "last stage", "gain before the onset less gain from there on"
+FIRST, LAST = "first stage", "last stage"
+LEVELS = "mean gain between stages before the onset less that from there on"
+"""The gain from chance to the first stage is no step between stages, and dwarfs them: it does not count."""
+RIVAL = f"{LEVELS}, less the same at other place"
 HEAD = "head"
 """The classifier, which is no stage of the paper's."""
 
@@ -44,41 +47,23 @@ def measured(bench: Bench) -> Found:
         found.numbers[name, "effect"] = Estimate.between(stage["effect"]["mean"], *stage["effect"]["interval"])
         found.numbers[name, "ks"] = Estimate(stage["ks"])
         if stage["probe"] is not None:
-            found.numbers[name, "probe"] = _share(stage["probe"]["mean"], test)
+            found.numbers[name, "probe"] = share(stage["probe"]["mean"], test)
     body = [stage for stage in stages if stage["name"] != HEAD]
     found.numbers[FIRST, "effect"] = found.numbers[body[0]["name"], "effect"]
     found.numbers[LAST, "effect"] = found.numbers[body[-1]["name"], "effect"]
     onset = document["onset"]["index"]
-    if onset is not None and 0 < onset < len(body) and body[0]["probe"] is not None:
-        levels = [1 / job.records.classes, *(stage["probe"]["mean"] for stage in body)]
+    if onset in places(len(body)) and body[0]["probe"] is not None:
+        levels = [stage["probe"]["mean"] for stage in body]
         found.numbers[LEVELS, "probe"] = levelling(levels, onset, test)
+        for number, rival in enumerate(rivals(levels, onset, test), 1):
+            found.numbers[_against(number), "probe"] = rival
     found.series = {"stages": [_drawn(stage) for stage in stages], "onset": document["onset"]["stage"]}
     found.notes = [f"seed {bench.seed}: {document['sentence']}", *document["detail"]]
     return found
 
 
-def _share(value: float, records: int) -> Estimate:
-    """Take a share of records, with its binomial error; one that is 0 or 1 errs as if one record were otherwise."""
-    kept = min(max(value, 1 / records), 1 - 1 / records)
-    return Estimate(value, (kept * (1 - kept) / records) ** 0.5)
-
-
-def levelling(levels: Sequence[float], onset: int, records: int) -> Estimate:
-    """Compare how much the probe gains a stage before the onset and from it on.
-
-    Args:
-        levels: chance, then the probe's accuracy at each stage.
-        onset: index of the first risky stage, at least 1.
-        records: test records behind each accuracy; the stages' errors are taken as independent, which is too wide.
-
-    Returns:
-        The mean gain of the stages before, less that of the others.
-    """
-    before, last = levels[onset], levels[-1]
-    after = len(levels) - 1 - onset
-    value = (before - levels[0]) / onset - (last - before) / after
-    errors = _share(before, records).error * (1 / onset + 1 / after), _share(last, records).error / after
-    return Estimate(value, (errors[0] ** 2 + errors[1] ** 2) ** 0.5)
+def _against(number: int) -> str:
+    return f"{RIVAL} {number}"
 
 
 def _drawn(stage: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,10 +88,15 @@ def _late(results: Results) -> list[Part]:
 
 
 def _levels(results: Results) -> list[Part]:
-    return [
-        better(f"probe, {LEVELS}, {one.label}", results.get(one.key, LEVELS, "probe"), GAIN, metric="points")
-        for one in results.settings
-    ]
+    made = []
+    for one in results.settings:
+        # Where there is no other place, or no onset, one is asked for all the same: then it can't be told.
+        known = (name for found in results.found[one.key] for name, _ in found.numbers)
+        others = dict.fromkeys(name for name in known if name.startswith(RIVAL)) or [_against(1)]
+        for name in (LEVELS, *others):
+            number = results.get(one.key, name, "probe")
+            made.append(better(f"probe, {name}, {one.label}", number, GAIN, metric="points"))
+    return made
 
 
 CLAIMS = (
@@ -128,8 +118,10 @@ CLAIMS = (
         "levels-off",
         "Membership begins to show where a probe's accuracy stops to grow with the stage.",
         "section 3.3, Figure 8",
-        f"In each setting in which every seed has an onset after the first stage: a stage before it adds more to the "
-        f"probe's accuracy than one from it on, by {100 * GAIN:g} points or more; else it can't be told.",
+        f"In each setting: a step between stages before the onset adds more to the probe's accuracy than one from it "
+        f"on, by {100 * GAIN:g} points or more, and that difference is larger than at each other stage where the onset "
+        f"could be, by as much. It can't be told if a seed has no onset, or one with no such step before it, or if "
+        f"there is no other stage where it could be.",
         _levels,
     ),
 )

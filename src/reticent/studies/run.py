@@ -25,7 +25,7 @@ from reticent.studies.places import MADE
 from reticent.studies.told import assemble
 
 log = logging.getLogger(__name__)
-FORMAT = 2
+FORMAT = 3
 """Of what is kept of a setting and seed; a change makes all be measured again."""
 PARTS = "parts"
 """Folder for what is kept, inside the study's own."""

@@ -1,15 +1,13 @@
 """``locate layers``: at which depth of a network membership begins to show."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from reticent import seeds
 from reticent.errors import SpecError
@@ -25,6 +23,9 @@ from reticent.models.stages import Stage, stages
 from reticent.population.train import Callback
 from reticent.report.files import make_folder
 from reticent.report.locate.layers import write_layers
+from reticent.training.threads import one_thread
+
+__all__ = ["LocatedLayers", "Options", "locate_layers", "prepare", "run"]
 
 OUT = "reticent-layers"
 """Folder for the page and the numbers, where none is given."""
@@ -139,10 +140,10 @@ def run(
     make_folder(out)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     probes = Probes(job, options, options.test)
-    with _one_thread():
+    with one_thread():
         _try_stages(probes, options)
     tell("training")
-    with probes.finished(progress), _one_thread():
+    with probes.finished(progress), one_thread():
         clock.append(time.perf_counter())
         tell("feature maps")
         measured = _measured(probes, options)
@@ -189,14 +190,3 @@ def _try_stages(probes: Probes, options: Options) -> None:
     job = probes.job
     two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
     apart(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute with one thread, so that the bits do not depend on the machine's number of cores."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -1,0 +1,78 @@
+"""Where a probe's accuracy stops to grow: gains between stages before a place and from it on, there and elsewhere."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reticent.studies.numbers import Estimate, Floats
+
+
+def share(value: float, records: int) -> Estimate:
+    """Take a share of records, with its binomial error; one that is 0 or 1 errs as if one record were otherwise.
+
+    Args:
+        value: the share.
+        records: of how many.
+
+    Returns:
+        It, with its error.
+    """
+    kept = min(max(value, 1 / records), 1 - 1 / records)
+    return Estimate(value, (kept * (1 - kept) / records) ** 0.5)
+
+
+def places(stages: int) -> range:
+    """List where an onset can be held against the probe: with a gain between stages before it, and one from it on.
+
+    Args:
+        stages: how many, without the classifier.
+
+    Returns:
+        Their indices.
+    """
+    return range(2, stages)
+
+
+def levelling(levels: Sequence[float], onset: int, records: int) -> Estimate:
+    """Compare how much the probe gains a stage before the onset and from it on.
+
+    Args:
+        levels: the probe's accuracy at each stage, without the classifier.
+        onset: index of the first risky stage, of `places`.
+        records: test records behind each accuracy; the stages' errors are taken as independent, which is too wide.
+
+    Returns:
+        The mean gain between the stages before, less that of the others.
+    """
+    return _weighed(levels, _weights(len(levels), onset), records)
+
+
+def rivals(levels: Sequence[float], onset: int, records: int) -> list[Estimate]:
+    """Compare that difference at the onset with what it is at each other place: any curve that flattens has some.
+
+    Args:
+        levels: as for `levelling`.
+        onset: as for `levelling`.
+        records: as for `levelling`.
+
+    Returns:
+        The difference at the onset less that at each other place, in order of depth.
+    """
+    own = _weights(len(levels), onset)
+    others = [_weights(len(levels), place) for place in places(len(levels)) if place != onset]
+    return [_weighed(levels, own - other, records) for other in others]
+
+
+def _weights(stages: int, onset: int) -> Floats:
+    """Write the mean gain before a place less that from it on as weights of the accuracies."""
+    weights = np.zeros(stages)
+    before, after = onset - 1, stages - onset
+    weights[0] -= 1 / before
+    weights[onset - 1] += 1 / before + 1 / after
+    weights[-1] -= 1 / after
+    return weights
+
+
+def _weighed(levels: Sequence[float], weights: Floats, records: int) -> Estimate:
+    errors = np.array([share(level, records).error for level in levels])
+    return Estimate(float(weights @ np.asarray(levels)), float(np.linalg.norm(weights * errors)))

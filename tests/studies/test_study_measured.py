@@ -103,14 +103,76 @@ def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
     monkeypatch.setattr(location.plain, "train", noted)
     found = Found()
     location.located(bench, found)
-    assert len(starts) == 2
-    kept = sum(int(mask.sum()) for mask in starts[0].trainable.values())
-    size = sum(mask.numel() for mask in starts[0].trainable.values())
-    assert kept == round(0.15 * size)
-    assert list(found.rows) == ["M1", "M2", "M3"]
-    for pair, (one, other) in {"M2 - M1": ("M2", "M1"), "M2 - M3": ("M2", "M3")}.items():
+    assert len(starts) == 4
+    for start in starts:
+        kept = sum(int(mask.sum()) for mask in start.trainable.values())
+        assert kept == round(0.15 * sum(mask.numel() for mask in start.trainable.values()))
+    least, chance = (torch.cat([mask.reshape(-1) for mask in start.trainable.values()]) for start in starts[:2])
+    assert 0.05 < float((least & chance).sum() / least.sum()) < 0.3
+    assert list(found.rows) == ["M1", "M2", "M3", "M2 at random"]
+    for one, other in (("M2", "M1"), ("M2", "M3"), ("M2", "M2 at random")):
         difference = found.numbers[one, "accuracy"].value - found.numbers[other, "accuracy"].value
-        assert found.numbers[pair, "accuracy"].value == pytest.approx(difference)
+        assert found.numbers[f"{one} - {other}", "accuracy"].value == pytest.approx(difference)
+
+
+def test_pruned_networks_are_trained_once_whatever_interrupts(bench, monkeypatch, tmp_path):
+    bench, trained = replace(bench, work=tmp_path / "none yet"), []
+    original = plain.train
+
+    def breaks(recipe, materials, streams):
+        if len(trained) == 3:
+            raise KeyboardInterrupt
+        trained.append(torch.get_num_threads())
+        return original(recipe, materials, streams)
+
+    monkeypatch.setattr(location.plain, "train", breaks)
+    with pytest.raises(KeyboardInterrupt):
+        location.located(bench, Found())
+    (kept,) = (tmp_path / "none yet").iterdir()
+    whole = kept.read_bytes()
+    trained.clear()
+    once, again = Found(), Found()
+    location.located(bench, once)
+    assert len(trained) == 2  # of the second model
+    location.located(bench, again)
+    assert len(trained) == 2
+    assert again.numbers == once.numbers
+    kept.write_bytes(whole[:40])
+    trained.clear()
+    location.located(bench, again)
+    assert len(trained) == 2
+    assert kept.read_bytes() == whole
+
+
+def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
+    before, seen = torch.get_num_threads(), []
+
+    def noted(original):
+        def call(*arguments):
+            seen.append(torch.get_num_threads())
+            return original(*arguments)
+
+        return call
+
+    monkeypatch.setattr(location.plain, "train", noted(plain.train))
+    monkeypatch.setattr(location, "score", noted(location.score))
+    try:
+        torch.set_num_threads(2)
+        location.located(replace(bench, work=tmp_path), Found())
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [1] * 6
+
+
+def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
+    """Two models that agree wholly still have the error of their records."""
+    found = Found()
+    location.located(bench, found)
+    members = bench.job().population.membership.matrix
+    shares = found.numbers["M1", "accuracy"].value
+    binomial = (shares * (1 - shares) / (~members[:2]).sum(axis=1).max()) ** 0.5
+    assert found.numbers["M1", "accuracy"].error > 0.5 * binomial
 
 
 def test_m1_is_the_plain_network(bench):

@@ -54,9 +54,10 @@ def test_scores_are_compared_by_kind_of_layer(bench):
 
 def test_equal_scores_agree_wholly(bench, monkeypatch):
     """With all three scores the same, every correlation is 1 and the most vulnerable are the most learnable."""
-    rng = np.random.default_rng(0)
+    rng, before, threads = np.random.default_rng(0), torch.get_num_threads(), []
 
     def same(network, *_):
+        threads.append(torch.get_num_threads())
         fixed = np.random.default_rng(int(rng.integers(1)))
         return {
             n: torch.from_numpy(fixed.random(tuple(p.shape), dtype=np.float32)) for n, p in network.named_parameters()
@@ -65,7 +66,12 @@ def test_equal_scores_agree_wholly(bench, monkeypatch):
     monkeypatch.setattr(_scored, "score", same)
     job = bench.job()
     with bench.made(job) as (store, made):
-        numbers, _ = _scored.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
+        torch.set_num_threads(2)
+        try:
+            numbers, _ = _scored.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
+        finally:
+            torch.set_num_threads(before)
+    assert threads == [1, 1, 1]
     assert numbers["All", "pearson"] == pytest.approx(1)
     assert numbers["All", "spearman_alone"] == pytest.approx(1)
     assert numbers["Top 5 %", "overlap"] == 1.0
@@ -147,3 +153,30 @@ def test_the_main_part_of_a_network_with_attention_is_its_attention():
         parts = claims[key].parts(results)
         assert [part.label for part in parts] == [words.format("Conv", "cnn"), words.format("Att+MLP", "vit")]
         assert verdict(parts) == REPRODUCED
+
+
+@pytest.mark.parametrize(("leak", "wanted"), [(-0.05, REPRODUCED), (0.0, NOT)])
+def test_values_that_do_not_matter_say_nothing_where_places_do_not_either(leak, wanted):
+    """Rewinding that does nothing makes a new draw as good as the initial values: it is no evidence for places."""
+    numbers = {("A3 - Fresh values", metric): Estimate(0.0, 0.001) for metric in ("accuracy", "loss", "auc_lira")}
+    numbers["A3 - Random mask", "auc_lira"] = Estimate(leak, 0.001)
+    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "location-not-value")
+    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
+    assert verdict(claim.parts(results)) == wanted
+
+
+def test_fresh_values_that_leak_more_are_no_match():
+    numbers = {("A3 - Fresh values", metric): Estimate(0.0, 0.001) for metric in ("accuracy", "loss")}
+    numbers["A3 - Fresh values", "auc_lira"] = Estimate(-0.04, 0.001)
+    numbers["A3 - Random mask", "auc_lira"] = Estimate(-0.05, 0.001)
+    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "location-not-value")
+    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
+    assert verdict(claim.parts(results)) == NOT
+
+
+@pytest.mark.parametrize(("gain", "wanted"), [(0.05, REPRODUCED), (0.0, NOT)])
+def test_pruning_by_chance_is_the_control_of_pruning(gain, wanted):
+    numbers = {("M2 - M2 at random", "accuracy"): Estimate(gain, 0.001)}
+    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "pruned-place")
+    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
+    assert verdict(claim.parts(results)) == wanted

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from reticent.locate.agree import agreement, pairs, total
 from reticent.locate.kinds import KINDS, kinds
-from reticent.locate.top import jaccard, top
+from reticent.locate.top import Scores, jaccard, top
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
+from reticent.training.threads import one_thread
 
 NAMES = dict(zip(KINDS, ("Conv", "Att+MLP", "Linear", "Norm", "Embedding", "Other"), strict=True))
 """Kind of layer -> name in the paper's table."""
@@ -24,7 +25,7 @@ Numbers = dict[tuple[str, str], float]
 
 
 def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers, dict[str, Any]]:
-    """Score a network's weights and compare.
+    """Score a network's weights and compare; with one thread, so that the bits do not depend on the machine's cores.
 
     Args:
         maker: of its population.
@@ -42,10 +43,17 @@ def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers,
     assert run is not None  # it is in use
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     usual = Scoring()
-    vulnerability, learnability, unlearning = (
-        score(network, initial, materials, usual.replace(weight=weight), streams, population.recipe)
-        for weight in (usual.weight, 0.0, 1.0)
-    )
+    with one_thread():
+        vulnerability, learnability, unlearning = (
+            score(network, initial, materials, usual.replace(weight=weight), streams, population.recipe)
+            for weight in (usual.weight, 0.0, 1.0)
+        )
+        return _compared(network, vulnerability, learnability, unlearning, draw)
+
+
+def _compared(
+    network: nn.Module, vulnerability: Scores, learnability: Scores, unlearning: Scores, draw: bool
+) -> tuple[Numbers, dict[str, Any]]:
     groups: dict[str, list[str]] = {ALL: list(vulnerability)}
     for name, kind in kinds(network).items():
         if name in vulnerability:

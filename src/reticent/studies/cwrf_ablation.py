@@ -133,7 +133,7 @@ STUDY = Study(
     caution=(
         LOST,
         "r of the controls is CWRF's default, 1 %; it was not searched, here or on other data.",
-        f"M1, M2 and M3 are judged by accuracy on {OPTIONS['located']} models a seed; {100 * PRUNED:g} % are pruned by "
-        "learnability, which the paper does not say.",
+        f"M1, M2, M3 and the control are judged by accuracy on {OPTIONS['located']} models a seed; {100 * PRUNED:g} % "
+        "are pruned by learnability, which the paper does not say.",
     ),
 )

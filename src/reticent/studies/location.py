@@ -2,24 +2,33 @@
 
 Paper: Fang and Kim (2026), section 4.4, M1, M2 and M3. M1 is plain training. M2 holds the weights of M1 that matter
 least for accuracy at zero, and trains the others from their initial values. M3 is M1 with the same weights set to zero.
+The paper lacks a control: M2 with as many weights drawn by chance.
 """
 
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from reticent.locate.top import top
+import reticent
+from reticent.auditing.bootstrap import affordable
+from reticent.locate.top import Scores, top
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
+from reticent.report.files import make_folder, replace_bytes
+from reticent.spec import identity
 from reticent.store import Store
 from reticent.studies.base import Found
 from reticent.studies.bench import Bench
-from reticent.studies.numbers import Estimate
+from reticent.studies.measured import Bools, means
+from reticent.studies.numbers import combined
 from reticent.training.start import Start
+from reticent.training.streams import Streams
+from reticent.training.threads import one_thread
 
 PRUNED = 0.85
 """Share of the weights that is pruned."""
@@ -27,48 +36,96 @@ MODELS = {
     "M1": "trained without a defense",
     "M2": "M1's weights of least learnability held at zero, the others trained from their initial values",
     "M3": "M1 with the same weights set to zero",
+    "M2 at random": "M2 with as many weights, drawn by chance, held at zero",
 }
+PAIRS = (("M2", "M1"), ("M2", "M3"), ("M2", "M2 at random"))
+FORMAT = 1
+"""Of what is kept of a model; a change makes all be measured again."""
 
 
 def located(bench: Bench, found: Found) -> None:
-    """Measure M1, M2 and M3, and put their numbers to the others.
+    """Measure M1, M2 and M3 and the control, and put their numbers to the others.
+
+    Each model's answers are kept in the bench's folder, so that an interrupted study trains none of them twice.
 
     Args:
         bench: setting and seed; its option ``located`` says how many models.
-        found: what was measured so far; gets three rows and two contrasts.
+        found: what was measured so far; gets four rows and three contrasts.
     """
     job = bench.job()
-    accuracies = []
     with bench.made(job) as (store, made):
-        maker = Maker(job.population, store, job.device)
-        for one in made[: bench.options["located"]]:
+        maker, asked = Maker(job.population, store, job.device), made[: bench.options["located"]]
+        right = []
+        for one in asked:
             bench.tell(f"{bench.setting.label}, seed {bench.seed}: M1, M2 and M3 of model {one.model}")
-            accuracies.append(_three(maker, store, one))
-    values = np.array(accuracies)
-    for column, (name, about) in enumerate(MODELS.items()):
-        found.rows[name] = about
-        found.numbers[name, "accuracy"] = Estimate.over(values[:, column])
-    found.numbers["M2 - M1", "accuracy"] = Estimate.over(values[:, 1] - values[:, 0])
-    found.numbers["M2 - M3", "accuracy"] = Estimate.over(values[:, 1] - values[:, 2])
+            right.append(_kept(bench.work, maker, store, one))
+    members = job.population.membership.matrix[[one.model for one in asked]]
+    replicates = affordable(job.config.replicates, *members.shape)
+    cells = {name: np.stack([each[row] for each in right]) for row, name in enumerate(MODELS)}
+    measures = means(cells, members, replicates, bench.seed)
+    found.rows |= MODELS
+    found.numbers |= {(name, "accuracy"): measures[name].estimate() for name in MODELS}
+    for one_name, other in PAIRS:
+        parts = [(1.0, measures[one_name]), (-1.0, measures[other])]
+        found.numbers[f"{one_name} - {other}", "accuracy"] = combined(parts)
 
 
-def _three(maker: Maker, store: Store, made: Made) -> tuple[float, float, float]:
-    """Measure the accuracy of M1, M2 and M3 of one model on its non-members."""
+def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
+    """Find what the networks of one model answer right, or train them and keep it.
+
+    Returns:
+        ``(4, N)``, in the order of `MODELS`.
+    """
+    scoring = Scoring(weight=0.0)
+    said = {
+        "format": FORMAT,
+        "reticent": reticent.__version__,
+        "training": made.training,
+        "pruned": PRUNED,
+        "models": list(MODELS),
+        "scoring": scoring.model_dump(mode="json"),
+        "device": maker.device.type,
+    }
+    path = folder / f"pruned-{made.model}-{identity(said)}.npy"
+    size = (len(MODELS), len(maker.population.roles.audited))
+    try:
+        known = np.load(path, allow_pickle=False)
+        if known.shape == size and known.dtype == np.bool_:
+            return np.asarray(known)
+    except (OSError, ValueError, EOFError):
+        pass  # Not there, or not whole: it is measured.
+    with one_thread():
+        networks = _networks(maker, store, made, scoring)
+        labels = maker.population.records.y[maker.population.roles.audited]
+        right = np.stack([maker.ask(network, made.model).accuracy(labels) for network in networks])
+    stream = BytesIO()
+    np.save(stream, right, allow_pickle=False)
+    make_folder(folder)
+    replace_bytes(path, stream.getvalue())
+    return right
+
+
+def _networks(maker: Maker, store: Store, made: Made, scoring: Scoring) -> list[torch.nn.Module]:
+    """Make M1, M2, M3 and the control of one model."""
     population = maker.population
     materials, streams = maker.materials(made.model), population.streams(made.model)
     network = maker.network(made)
     run = store.find(made.training)
     assert run is not None  # it is in use
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
-    scoring = Scoring(weight=0.0)
     scores = score(network, initial, materials, scoring, streams.child("pruned"), population.recipe)
-    keep = top(scores, 1 - PRUNED)
-    start = Start(_masked(initial, keep), keep)
-    retrained = plain.train(population.recipe, replace(materials, start=start), streams).model
+    masks = [top(one, 1 - PRUNED) for one in (scores, _by_chance(scores, streams.child("pruned")))]
+    starts = [Start(_masked(initial, keep), keep) for keep in masks]
+    retrained = [plain.train(population.recipe, replace(materials, start=one), streams).model for one in starts]
     cut = maker.network(made)
-    cut.load_state_dict(_masked(network.state_dict(), keep))
-    first, second, third = (_accuracy(maker, made.model, one) for one in (network, retrained, cut.eval()))
-    return first, second, third
+    cut.load_state_dict(_masked(network.state_dict(), masks[0]))
+    return [network, retrained[0], cut.eval(), retrained[1]]
+
+
+def _by_chance(scores: Scores, streams: Streams) -> Scores:
+    drawn = streams.generator("by chance")
+    other = {name: torch.rand(value.shape, generator=drawn, dtype=torch.float64) for name, value in scores.items()}
+    return Scores(other, unused=scores.unused)
 
 
 def _masked(state: dict[str, Tensor], keep: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -77,10 +134,3 @@ def _masked(state: dict[str, Tensor], keep: dict[str, Tensor]) -> dict[str, Tens
         name: torch.where(keep[name].to(value.device), value, torch.zeros_like(value)) if name in keep else value
         for name, value in state.items()
     }
-
-
-def _accuracy(maker: Maker, model: int, network: torch.nn.Module) -> float:
-    population = maker.population
-    labels = population.records.y[population.roles.audited]
-    right: NDArray[np.bool_] = maker.ask(network, model).accuracy(labels)
-    return float(right[~population.membership.matrix[model]].mean())

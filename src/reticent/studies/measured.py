@@ -94,29 +94,41 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
             losses[:, block] = -log_probability(np.asarray(seen.margins[problem.targets, block])[:, :, 0])
         scored = {spec.method: score(spec, problem, bench.seed) for spec in job.attacks}
     replicates = affordable(job.config.replicates, *members.shape)
-    measures = _means(right, losses, members, replicates, bench.seed)
+    measures = means({"accuracy": right, "loss": losses}, members, replicates, bench.seed)
+    measures["gap"] = _gap(measures["loss"], measures["loss_members"])
     rate = bench.options.get("fpr")
     for attack, scores in scored.items():
         measures |= _attacked(attack, scores, members, rate, replicates, bench.seed)
     return Measured(name, about, job, measures, [one.facts for one in made])
 
 
-def _means(right: Bools, losses: Floats, members: Bools, replicates: int, seed: int) -> dict[str, Measure]:
-    """Measure accuracy and loss; all by the same record weights."""
+def means(cells: Mapping[str, NDArray[Any]], members: Bools, replicates: int, seed: int) -> dict[str, Measure]:
+    """Average what each record gives, over non-members and over members; all by the same record weights.
+
+    Args:
+        cells: ``(T, N)`` by metric, such as whether a target's answer is right.
+        members: ``(T, N)``.
+        replicates: how often records are drawn again.
+        seed: of the setting; measures of one seed share the draws.
+
+    Returns:
+        By metric the mean over non-members, and with ``_members`` at its end that over members.
+    """
     weights = poisson(seeds.rng(seed, "study", "records"), (members.shape[1], replicates)).astype(np.float32)
     found: dict[str, Measure] = {}
     for suffix, group in (("_members", members), ("", ~members)):
         size, counted = group.sum(axis=1), int(group.sum(axis=1).min())
         drawn = np.maximum(group.astype(np.float32) @ weights, 1.0)
-        for name, cells in (("accuracy", right.astype(np.float32)), ("loss", losses.astype(np.float32))):
-            kept = np.where(group, cells, np.float32(0))
+        for name, values in cells.items():
+            kept = np.where(group, values.astype(np.float32), np.float32(0))
             observed = kept.sum(axis=1, dtype=np.float64) / size
             found[name + suffix] = Measure(observed, np.asarray((kept @ weights) / drawn, np.float64).T, counted)
-    inside, outside = found["loss_members"], found["loss"]
-    found["gap"] = Measure(
-        outside.observed - inside.observed, outside.values - inside.values, min(inside.counted, outside.counted)
-    )
     return found
+
+
+def _gap(outside: Measure, inside: Measure) -> Measure:
+    counted = min(inside.counted, outside.counted)
+    return Measure(outside.observed - inside.observed, outside.values - inside.values, counted)
 
 
 def _attacked(

@@ -4,7 +4,7 @@ Prints a table and exits 1 if the promise does not hold: `reticent.locate_weight
 at its peak, all of the process but what importing PyTorch takes counted.
 
     python benchmarks/locate.py
-    python benchmarks/locate.py --width 5790 --depth 3    # few and huge layers: half a copy more
+    python benchmarks/locate.py --width 5790 --depth 3    # three huge layers: 6.1, above the promise
 """
 
 import argparse

@@ -85,9 +85,9 @@ def score(
         ModelError: the network cannot be copied, has nothing to train, or the initial state is not one of it.
         TrainingDivergedError: the loss became NaN or infinite.
 
-    Cost: T steps of two forward passes and one backward pass each, and one forward pass of the initial model over the
-        non-members that are drawn. Beyond the network and the initial state that are given: one copy of the weights to
-        work on, two of moments (adam), one of scores, and the gradients of a layer or two.
+    Cost: T steps of two forward and two backward passes each, and one forward pass of the initial model over the
+        non-members that are drawn. Beyond the network and the initial state that are given: five copies of the weights
+        (adam), which are the one that is worked on, gradients, two moments and scores, and a layer's gradient.
     """
     working = copied(model)
     told: Answers | None = None

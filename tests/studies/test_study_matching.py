@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from toy_study import BASE
 
 from reticent.data.load import load
-from reticent.studies.base import Setting
+from reticent.studies import STUDIES
+from reticent.studies.base import Found, Results, Setting
 from reticent.studies.bench import Bench
-from reticent.studies.matching import Controls, controls
+from reticent.studies.judging import OPEN, REPRODUCED, verdict
+from reticent.studies.matching import KNOWN, Controls, controls, missing
 from reticent.studies.measured import Measured, measure
-from reticent.studies.numbers import Measure, combined
+from reticent.studies.numbers import Estimate, Measure, combined
 
 TARGETS, REPLICATES = 6, 300
 
@@ -83,6 +85,39 @@ def test_a_row_that_training_to_the_end_matches_is_held_against_the_whole():
     assert combined(held.beside(network("row", 0.7, 0.85), "auc")).value == pytest.approx(-0.05)
 
 
+def test_what_a_control_misses_is_told_unless_it_is_read_off():
+    held = Controls(along(0.4, 0.5).stopped, {"whole": network("w", 0.6, 0.7)})
+    assert held.missed(network("row", 0.45, 0.6)) == []
+    assert missing([]) == Estimate(0.0, KNOWN)
+    assert missing(held.missed(network("row", 0.9, 0.95))).value == pytest.approx(0.35)
+    assert missing(held.missed(network("whole", 0.63, 0.7))).value == pytest.approx(0.03)
+    assert missing(along(0.45).missed(network("row", 0.4, 0.6))).value == pytest.approx(-0.05)
+
+
+@pytest.mark.parametrize(
+    ("missed", "wanted"),
+    [
+        (Estimate(0.0, KNOWN), REPRODUCED),
+        (Estimate(0.015, 0.002), REPRODUCED),
+        (Estimate(0.015, 0.004), OPEN),
+        (Estimate(-0.05, 0.002), OPEN),
+        (None, OPEN),
+    ],
+)
+def test_a_leak_is_not_judged_where_accuracy_is_not_matched(missed, wanted):
+    pair, row = "CWRF on RelaxLoss, matched", "RelaxLoss + CWRF"
+    claims = {claim.key: claim for claim in STUDIES["cwrf-defenses"].claims}
+    numbers = {(pair, "auc_lira"): Estimate(-0.05, 0.005), (row, "excess_auc_lira"): Estimate(-0.05, 0.005)}
+    if missed is not None:
+        numbers |= {(name, "excess_accuracy"): missed for name in (pair, row)}
+    setting = Setting("digits", "digits", {}, {"defenses": ("relaxloss",)})
+    results = Results((setting,), {"digits": [Found(numbers=numbers)]})
+    for key in ("relaxloss-lira", "control"):
+        parts = claims[key].parts(results)
+        assert verdict(parts) == wanted
+        assert ("no control of that accuracy" in parts[0].label) == (wanted == OPEN)
+
+
 @pytest.mark.slow
 def test_the_controls_are_stopped_near_the_rows_accuracy(tmp_path):
     machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
@@ -94,4 +129,5 @@ def test_the_controls_are_stopped_near_the_rows_accuracy(tmp_path):
     (control,) = made.stopped
     assert control.about == "undefended, stopped early"
     assert abs(control.accuracy - weak.accuracy) < 0.15
+    assert missing(made.missed(weak)).value == pytest.approx(weak.accuracy - control.accuracy)
     assert control.accuracy < baseline.accuracy

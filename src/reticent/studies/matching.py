@@ -12,13 +12,28 @@ from dataclasses import dataclass, replace
 from reticent.jobs.early import Stop, stopped, stops
 from reticent.studies.bench import Bench
 from reticent.studies.measured import Measured, measure
-from reticent.studies.numbers import Measure
+from reticent.studies.numbers import Estimate, Measure, combined
 
 APART = 0.01
 """Two stopped networks whose accuracies are closer than this tell no slope."""
 BEYOND = 0.5
 """So far beyond two stopped networks, by the distance between them, the straight line is drawn on at most."""
+KNOWN = 1e-12
+"""The error of what is known."""
 Parts = list[tuple[float, Measure]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What a row is held against.
+
+    Attributes:
+        weights: of the row and of the control's networks.
+        slope_of: the two networks between which the control is read off at the row's own accuracy; None if it is not.
+    """
+
+    weights: tuple[tuple[float, Measured], ...]
+    slope_of: tuple[Measured, Measured] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,21 +60,38 @@ class Controls:
             off between two networks, the accuracies stand there too, with the slope as their weight: their sum is zero,
             and their error is what not knowing the accuracy adds.
         """
+        held = self._held(row)
+        parts = [(weight, one.measures[metric]) for weight, one in held.weights]
+        if held.slope_of is None:
+            return parts
+        low, high = held.slope_of
+        width = high.accuracy - low.accuracy
+        slope = float(high.measures[metric].observed.mean() - low.measures[metric].observed.mean()) / width
+        return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in held.weights]
+
+    def missed(self, row: Measured) -> Parts:
+        """Say by how much accuracy a row's control misses the row.
+
+        Args:
+            row: one that controls were made for.
+
+        Returns:
+            Weights and measures: the row's accuracy less the control's. Nothing where the control is read off at the
+            row's accuracy, since what that leaves is in the numbers of `beside`.
+        """
+        held = self._held(row)
+        return [] if held.slope_of is not None else [(weight, one.measures["accuracy"]) for weight, one in held.weights]
+
+    def _held(self, row: Measured) -> "_Held":
         whole = self.whole.get(row.name)
         if whole is not None:
-            return [(1.0, row.measures[metric]), (-1.0, whole.measures[metric])]
+            return _Held(((1.0, row), (-1.0, whole)))
         low, high = self._around(row.accuracy)
         if low is high:
-            return [(1.0, row.measures[metric]), (-1.0, low.measures[metric])]
-        width = high.accuracy - low.accuracy
-        place = (row.accuracy - low.accuracy) / width
+            return _Held(((1.0, row), (-1.0, low)))
+        place = (row.accuracy - low.accuracy) / (high.accuracy - low.accuracy)
         share = min(max(place, -BEYOND), 1 + BEYOND)
-        slope = float(high.measures[metric].observed.mean() - low.measures[metric].observed.mean()) / width
-        weights = ((1.0, row), (share - 1, low), (-share, high))
-        parts = [(weight, one.measures[metric]) for weight, one in weights]
-        if share != place:
-            return parts
-        return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in weights]
+        return _Held(((1.0, row), (share - 1, low), (-share, high)), (low, high) if share == place else None)
 
     def _around(self, accuracy: float) -> tuple[Measured, Measured]:
         """Find the two stopped networks around an accuracy, or the nearest two; one twice, where there is but one."""
@@ -76,6 +108,18 @@ class Controls:
         above = next((i for i, one in enumerate(kept) if one.accuracy > accuracy), len(kept) - 1)
         above = max(above, 1)
         return kept[above - 1], kept[above]
+
+
+def missing(parts: Parts) -> Estimate:
+    """Take what `Controls.missed` says as a number.
+
+    Args:
+        parts: of one row, or of a row less another.
+
+    Returns:
+        Their sum; zero, with an error that only says that it is known, where nothing is missed.
+    """
+    return combined(parts) if parts else Estimate(0.0, KNOWN)
 
 
 def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Controls:

@@ -96,9 +96,26 @@ def test_found_not_found_cannot_tell():
     both = verdict([made(**chance), other])
     # The headline is about the attack that shows the leak, though the other one finds more records.
     assert (both["leak"], both["attack"], both["tpr"]) == ("found", "b", 0.009)
-    assert both["detail"].endswith("That is more than chance.")
+    # It quotes the figure that is more than chance, which is not the share of records.
+    assert both["sentence"] == "An attacker tells a training record from another one in 53 % of pairs; chance is 50 %."
+    assert "An attacker who accepts 1 false alarm in 100 finds 0.9 % of the training records (" in both["detail"]
+    assert both["detail"].endswith("the share of training records found may be chance by itself.")
     # A TPR above the rate is a leak whatever the AUC says.
-    assert verdict([made(area=(0.5, 0.49, 0.51), tpr=(0.02, 0.015, 0.025))])["leak"] == "found"
+    only = verdict([made(area=(0.5, 0.49, 0.51), tpr=(0.02, 0.015, 0.025))])
+    assert only["leak"] == "found" and only["sentence"].startswith("An attacker who accepts 1 false alarm in 100 finds")
+    assert only["detail"].endswith("the area may be chance by itself.")
+
+
+def test_few_models_exclude_nothing_and_every_verdict_on_them_says_why():
+    chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
+    warned = "Intervals over only 4 models are too short to be relied on: audit 5 or more."
+    few = verdict([made(models=4, **chance)])
+    assert few["leak"] == "cannot tell" and warned in few["detail"] and "excluded" not in few["detail"]
+    assert any("More models would settle it" in line for line in few["cannot_say"])
+    found = verdict([made(models=4)])
+    assert found["leak"] == "found" and warned in found["detail"]
+    for models in (1, 5):
+        assert "too short" not in verdict([made(models=models, **chance)])["detail"]
 
 
 def test_bonferroni_makes_a_close_call_chance():

@@ -158,6 +158,8 @@ def test_models_at_chance_are_named(tmp_path):
     assert said[0].startswith("4 of 4 models did not learn (model 0, 1, 2, 3): ")
     if document["verdict"]["leak"] == "cannot tell":
         assert "models that learned nothing have nothing to give away" in document["verdict"]["detail"]
+    assert document["verdict"]["detail"].startswith("4 of 4 models did not learn. ")
+    assert shown(document).index("4 of 4 models did not learn") < shown(document).index("oracle")
     assert not any("More models" in sentence for sentence in document["verdict"]["cannot_say"])
     assert "Model 2: labels" in shown(document)
     assert "did not learn (model 0, 1, 2, 3)" in (tmp_path / "out" / "report.html").read_text()

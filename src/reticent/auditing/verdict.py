@@ -8,7 +8,9 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   is not there at most at rate ``1 - c``;
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
-* "cannot tell" otherwise.
+* "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak.
+
+The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if it is, else the AUC.
 """
 
 from collections.abc import Sequence
@@ -28,6 +30,11 @@ MATERIAL_AUC = 0.55
 """An AUC that would matter."""
 MATERIAL_LIFT = 2.0
 """A TPR that would matter, as a multiple of the false-positive rate, which is what guessing finds."""
+EXCLUDED = (
+    f"{wording.NOTHING}, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
+    "times as many records as chance at that rate of false alarms) is excluded."
+)
+"""What is said where no leak is found."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +47,21 @@ class _Judged:
     tpr: Interval | None
 
     @property
-    def found(self) -> bool:
-        if self.auc[0] > 0.5:
-            return True
+    def by_auc(self) -> bool:
+        return self.auc[0] > 0.5
+
+    @property
+    def by_tpr(self) -> bool:
         return self.rate is not None and self.tpr is not None and self.tpr[0] > expected_fpr(self.audit, self.rate.fpr)
+
+    @property
+    def found(self) -> bool:
+        return self.by_auc or self.by_tpr
 
     @property
     def excluded(self) -> bool:
         """Whether a leak that matters is excluded."""
-        if self.rate is None or self.tpr is None:
+        if self.rate is None or self.tpr is None or wording.too_few(len(self.audit.targets)):
             return False
         return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
 
@@ -85,13 +98,15 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
     # The headline is about an attack that shows the leak, not about one that only happens to find as much.
     best = max((attack for attack in judged if attack.found or leak != "found"), key=lambda attack: attack.strength)
     summary = None if best.rate is None else best.rate.tpr
+    by_pairs = best.by_auc and not best.by_tpr
     detail = [
-        *wording.intervals(best.audit, best.tpr, best.auc),
+        *wording.intervals(best.audit, best.rate, best.tpr, best.auc, by_pairs),
         *wording.basis(best.audit, len(audits)),
-        _CONCLUSIONS[leak],
+        *wording.few(len(best.audit.targets)),
+        wording.carried(best.by_auc, best.by_tpr, best.rate) if leak == "found" else _CONCLUSIONS[leak],
     ]
     return {
-        "sentence": wording.sentence(best.rate, best.audit.auc.mean),
+        "sentence": wording.sentence(None if by_pairs else best.rate, best.audit.auc.mean),
         "detail": " ".join(detail),
         "attack": best.audit.name,
         "best_of": len(audits),
@@ -189,10 +204,6 @@ def _leak(judged: Sequence[_Judged]) -> str:
 
 
 _CONCLUSIONS = {
-    "found": "That is more than chance.",
-    "not found": (
-        f"No attack did better than chance, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
-        "times as many records as chance at that rate of false alarms) is excluded."
-    ),
+    "not found": EXCLUDED,
     "cannot tell": wording.TOO_SMALL,
 }

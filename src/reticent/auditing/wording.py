@@ -7,22 +7,73 @@ from reticent.auditing.results import Audit, Interval, OverallRate
 
 ENOUGH_FALSE_POSITIVES = 5
 """False positives that a rate should allow, to be relied on."""
-TOO_SMALL = "No attack did better than chance, but this audit is too small to exclude a leak that matters."
+NOTHING = "No attack did better than chance"
+TOO_SMALL = f"{NOTHING}, but this audit is too small to exclude a leak that matters."
 NARROWER = "Whether there is a leak: the intervals are too wide. More models or more records would narrow them."
+SHORT = (
+    "Whether there is a leak: the intervals over so few models are not to be relied on. More models would settle it."
+)
 UNLEARNED = {
-    TOO_SMALL: "No attack did better than chance, but models that learned nothing have nothing to give away.",
-    NARROWER: "Whether models that work leak: these learned nothing. More of them would not tell; train better first.",
+    TOO_SMALL: f"{NOTHING}, but models that learned nothing have nothing to give away.",
+    **dict.fromkeys(
+        (NARROWER, SHORT),
+        "Whether models that work leak: these learned nothing. More of them would not tell; train better first.",
+    ),
 }
-"""What is said in place of the first two where most models did not learn."""
+"""What is said in place of these where most models did not learn."""
 ENOUGH_TARGETS = 5
 """Models from which their spread is known well enough."""
+
+
+def too_few(models: int) -> bool:
+    """Tell whether intervals over so many models are too short to be held to their confidence.
+
+    Args:
+        models: how many were audited; the interval of one alone is over records.
+
+    Returns:
+        True for two to four.
+    """
+    return 1 < models < ENOUGH_TARGETS
+
+
+def few(models: int) -> list[str]:
+    """Warn of intervals over few models.
+
+    Args:
+        models: how many were audited.
+
+    Returns:
+        No sentence, or one.
+    """
+    if not too_few(models):
+        return []
+    return [f"Intervals over only {models} models are too short to be relied on: audit {ENOUGH_TARGETS} or more."]
+
+
+def carried(by_auc: bool, by_tpr: bool, rate: OverallRate | None) -> str:
+    """Say which figure is more than chance.
+
+    Args:
+        by_auc: the AUC is, by itself.
+        by_tpr: the TPR is, by itself.
+        rate: the reported one, or None if none can be measured.
+
+    Returns:
+        One sentence.
+    """
+    if by_auc and not by_tpr and rate is not None and rate.tpr is not None:
+        return "The share of pairs is more than chance; the share of training records found may be chance by itself."
+    if by_tpr and not by_auc:
+        return "The share of training records found is more than chance; the area may be chance by itself."
+    return "That is more than chance."
 
 
 def sentence(rate: OverallRate | None, area: float) -> str:
     """Say what an attacker finds.
 
     Args:
-        rate: the reported one, or None if none can be measured.
+        rate: the reported one, or None if none can be measured, or the AUC shall be quoted.
         area: AUC.
 
     Returns:
@@ -30,31 +81,46 @@ def sentence(rate: OverallRate | None, area: float) -> str:
     """
     if rate is None or rate.tpr is None:
         return f"An attacker tells a training record from another one in {percent(area)} of pairs; chance is 50 %."
-    every = 1 / Fraction(rate.fpr).limit_denominator(10**9)
-    alarms = f"{every.denominator:,} false alarm{'s' * (every.denominator > 1)} in {every.numerator:,}"
     return (
-        f"An attacker who accepts {alarms} finds {percent(rate.tpr.mean)} of the training records; "
+        f"An attacker who accepts {_alarms(rate)} finds {percent(rate.tpr.mean)} of the training records; "
         f"chance is {percent(rate.fpr)}."
     )
 
 
-def intervals(audit: Audit, tpr: Interval | None, area: Interval) -> list[str]:
+def _alarms(rate: OverallRate) -> str:
+    every = 1 / Fraction(rate.fpr).limit_denominator(10**9)
+    return f"{every.denominator:,} false alarm{'s' * (every.denominator > 1)} in {every.numerator:,}"
+
+
+def intervals(
+    audit: Audit, rate: OverallRate | None, tpr: Interval | None, area: Interval, by_pairs: bool = False
+) -> list[str]:
     """Say how sure the figures are.
 
     Args:
         audit: of the reported attack.
+        rate: the reported one, or None if none can be measured.
         tpr: interval of the TPR, or None.
         area: interval of the AUC.
+        by_pairs: the sentence before is about pairs, not about the TPR.
 
     Returns:
-        Sentences.
+        Sentences, that on the figure of the sentence before first.
     """
     sure = percent(audit.confidence)
-    lines = [] if tpr is None else [f"The {sure} interval is {percent(tpr[0])} to {percent(tpr[1])}."]
+    curve = (
+        f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is {audit.auc.mean:.3f} "
+        f"({sure} interval {area[0]:.3f} to {area[1]:.3f}; chance is 0.5)."
+    )
+    if rate is None or rate.tpr is None or tpr is None:
+        return [curve]
+    limits = f"{percent(tpr[0])} to {percent(tpr[1])}"
+    if not by_pairs:
+        return [f"The {sure} interval is {limits}.", curve]
     return [
-        *lines,
-        f"The area under the ROC curve is {audit.auc.mean:.3f} ({sure} interval {area[0]:.3f} to {area[1]:.3f}; "
-        "chance is 0.5).",
+        curve,
+        f"An attacker who accepts {_alarms(rate)} finds {percent(rate.tpr.mean)} of the training records ({sure} "
+        f"interval {limits}; chance is {percent(rate.fpr)}).",
     ]
 
 
@@ -127,7 +193,7 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str) -> list[str]:
     elif len(audit.targets) < ENOUGH_TARGETS:
         lines.append(f"Only {len(audit.targets)} models were audited: how much they differ is hardly known.")
     if leak == "cannot tell":
-        lines.append(NARROWER)
+        lines.append(SHORT if too_few(len(audit.targets)) else NARROWER)
     lines += [
         f"{wrong.name} ranks members below non-members (AUC {wrong.auc.mean:.3f}): its scores may have the wrong sign."
         for wrong in inverted

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import reticent
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
-from reticent.auditing.wording import UNLEARNED
+from reticent.auditing.verdict import EXCLUDED
+from reticent.auditing.wording import TOO_SMALL, UNLEARNED
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.measure import Measured
@@ -62,11 +63,8 @@ def assemble(
     Returns:
         Plain values, in the order of ``docs/schema.md``.
     """
-    said, epsilons = dict(measured.verdict), measured.epsilons
-    if 2 * len(population.get("health") or ()) > population["models"]:
-        for usual, instead in UNLEARNED.items():
-            said["detail"] = said["detail"].replace(usual, instead)
-            said["cannot_say"] = [instead if line == usual else line for line in said["cannot_say"]]
+    epsilons = measured.epsilons
+    said = _of_learners(measured.verdict, population)
     said["cannot_say"] = [*said["cannot_say"], *cannot_say]
     return {
         "schema": SCHEMA,
@@ -82,6 +80,22 @@ def assemble(
         "control": None if control is None else dict(control),
         "environment": dict(environment),
     }
+
+
+def _of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> dict[str, Any]:
+    """Say in a verdict how many models did not learn; where most did not, low numbers exclude nothing."""
+    said, sick = dict(verdict), len(population.get("health") or ())
+    if not sick:
+        return said
+    if 2 * sick > population["models"]:
+        if said["leak"] == "not found":
+            said["leak"] = "cannot tell"
+        for usual, instead in {EXCLUDED: UNLEARNED[TOO_SMALL], **UNLEARNED}.items():
+            said["detail"] = said["detail"].replace(usual, instead)
+            said["cannot_say"] = [instead if line == usual else line for line in said["cannot_say"]]
+    learned = "What learned nothing has nothing to give away, so low numbers say nothing of a model that works."
+    said["detail"] = f"{sick} of {population['models']} models did not learn. {learned} {said['detail']}"
+    return said
 
 
 def data_facts(records: Records, roles: Roles) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def markdown(document: Mapping[str, Any]) -> str:
     leak = LEAKS.get(verdict.get("leak", ""), LEAKS["cannot tell"])
     parts = ["## Membership privacy", f"**{leak.word}.** {escape(verdict.get('sentence', ''), 400)}"]
     if verdict.get("detail"):
-        parts.append(escape(verdict["detail"], 600))
+        parts.append(escape(verdict["detail"], 1500))
     if attacks:
         note = tie_note(attacks)
         missing = [f"- TPR at FPR {level(fpr)}: {unmeasurable(entry)}" for fpr, entry in unmeasured(attacks)]

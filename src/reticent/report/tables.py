@@ -57,7 +57,7 @@ def _verdict(verdict: Plain) -> Text:
     sign, style = MARKS[leak.state]
     text = Text.assemble((f"{sign} {leak.word}. ", style), (short(verdict.get("sentence", ""), 400), "bold"))
     if verdict.get("detail"):
-        text.append("\n" + short(verdict["detail"], 600))
+        text.append("\n" + short(verdict["detail"], 1500))
     return text
 
 

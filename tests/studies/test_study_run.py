@@ -8,9 +8,11 @@ import pytest
 from toy_study import BASE, STUDY, counted
 
 from reticent.errors import InputError, MissingFileError, UnknownNameError
+from reticent.studies import STUDIES
 from reticent.studies import run as runner
-from reticent.studies.base import Scale, Setting
-from reticent.studies.run import study
+from reticent.studies.base import Claim, Column, Scale, Setting
+from reticent.studies.judging import no_worse
+from reticent.studies.run import asked, study
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +123,42 @@ def test_another_setting_is_measured_anew(done, tmp_path, changed):
             (tmp_path / "parts" / part.name).write_bytes(part.read_bytes())
     study(once, store=folder / "store", out=tmp_path, workers=1, device="cpu")
     assert seeds == [0]
+
+
+def test_what_was_kept_before_a_number_was_asked_for_is_measured_anew(done, tmp_path):
+    """A contrast that a later claim asks for is not in the old file: without this the claim could never be told."""
+    folder, _, _ = done
+    where = {"seeds": 1, "store": folder / "store", "out": tmp_path, "workers": 1, "device": "cpu"}
+    once, seeds = counted()
+    study(once, **where)
+
+    def parts(results):
+        return [no_worse("gap", results.get("digits", "short - long", "gap"), 9.0)]
+
+    def measured(bench):
+        found = once.measure(bench)
+        gap = found.numbers["long - short", "gap"]
+        found.numbers["short - long", "gap"] = replace(gap, value=-gap.value)
+        return found
+
+    more = replace(once, claims=(*STUDY.claims, Claim("gap", "Less.", "", "", parts)), measure=measured)
+    assert study(more, **where).verdicts["gap"] == "reproduced"
+    assert seeds == [0, 0]
+    study(more, **where)
+    reworded = replace(more, claims=tuple(replace(one, rule="In other words.") for one in more.claims))
+    study(reworded, **where)
+    assert seeds == [0, 0]
+    study(replace(more, columns=(*STUDY.columns, Column("gap", "Gap"))), **where)
+    assert seeds == [0, 0, 0]
+
+
+@pytest.mark.parametrize("chosen", STUDIES.values(), ids=STUDIES)
+def test_each_study_says_what_it_asks_for_before_anything_is_measured(chosen):
+    for scale in chosen.scales.values():
+        for setting in scale.settings:
+            names = asked(chosen, setting)
+            assert len(names) > len(chosen.columns) + 2
+            assert names == asked(chosen, setting)
 
 
 def test_an_interrupted_study_goes_on_where_it_was(tmp_path, done):

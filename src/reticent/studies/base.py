@@ -188,7 +188,8 @@ class Claim:
         text: the claim, in our words.
         source: where the paper says it.
         rule: what makes it reproduced or not, in words; it was written before anything was measured.
-        parts: the numbers that it stands on.
+        parts: the numbers that it stands on. It is also called before anything is measured, when `Results.get` gives
+            None for each: so the runner learns which numbers are asked for.
     """
 
     key: str

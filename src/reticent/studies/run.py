@@ -4,7 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,9 @@ from reticent.studies.told import assemble
 
 log = logging.getLogger(__name__)
 FORMAT = 3
-"""Of what is kept of a setting and seed; a change makes all be measured again."""
+"""Of what is kept of a setting and seed; raise it where a number is measured otherwise, so that all are measured again.
+
+A number that is asked for under a new name needs no such care: the names are a part of the file's."""
 PARTS = "parts"
 """Folder for what is kept, inside the study's own."""
 
@@ -167,6 +169,32 @@ def _data(settings: Sequence[Setting], data_dir: str | None) -> dict[str, Record
     return {one.key: loaded[str(one.base["dataset"])] for one in settings}
 
 
+@dataclass(frozen=True)
+class _Noting(Results):
+    """Results without any number, which note what they are asked for."""
+
+    noted: set[tuple[str, str]] = field(default_factory=set)
+
+    def get(self, setting: str, name: str, metric: str) -> None:
+        self.noted.add((name, metric))
+
+
+def asked(study: Study, setting: Setting) -> list[list[str]]:
+    """List the numbers that claims and tables ask of a setting: what was kept before one was asked for may lack it.
+
+    Args:
+        study: its claims and columns.
+        setting: of one of its scales.
+
+    Returns:
+        Name and metric of each number of a claim, and the metrics of the columns.
+    """
+    nothing = _Noting((setting,), {setting.key: [Found()]})
+    for claim in study.claims:
+        claim.parts(nothing)
+    return [*map(list, sorted(nothing.noted)), *([column.metric] for column in study.columns)]
+
+
 class _Runner:
     """Measures settings, or finds what was measured."""
 
@@ -200,6 +228,7 @@ class _Runner:
             "study": self._study.name,
             "base": dict(setting.base),
             "options": dict(setting.options),
+            "asked": asked(self._study, setting),
             "seed": seed,
             "data": records.digest,
             "cpu": self._machine["device"] == "cpu",

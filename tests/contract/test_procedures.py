@@ -24,8 +24,8 @@ from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.population.worker import HANDED
 from reticent.procedures import PROCEDURES, entry
-from reticent.procedures.costs import COSTS
 from reticent.procedures.check import check
+from reticent.procedures.costs import COSTS
 from reticent.store import Store
 from reticent.training.loop import accuracy
 from reticent.training.streams import Streams

@@ -222,6 +222,9 @@ def test_the_same_streams_give_the_same_bits():
     assert same(first.model.state_dict(), again.model.state_dict())
     assert same(first.artefacts, again.artefacts)
     assert first.history.loss == again.history.loss
+    timed = [made.facts.pop("stages") for made in (first, again)]
+    assert [[stage["name"] for stage in stages] for stages in timed] == [["sub-models", "distillation"]] * 2
+    assert all(stage["seconds"] > 0 for stages in timed for stage in stages)
     assert first.facts == again.facts
 
 

@@ -6,6 +6,7 @@ Those that make a model in one go lie in `basic`, so that those below, which hav
 from reticent.procedures import cwrf, pptp, user
 from reticent.procedures.base import ProcedureEntry, Trained
 from reticent.procedures.basic import BASIC
+from reticent.procedures.short import not_at_all
 from reticent.training.recipe import Recipe
 
 PROCEDURES: dict[str, ProcedureEntry] = {
@@ -22,8 +23,11 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         inner=cwrf.INNER,
         first=cwrf.first,
         repair=cwrf.repair,
+        short=cwrf.short,
     ),
-    "function": ProcedureEntry(user.Function, user.train, "A training function of yours, by import string."),
+    "function": ProcedureEntry(
+        user.Function, user.train, "A training function of yours, by import string.", short=not_at_all
+    ),
     "pptp": ProcedureEntry(
         pptp.PPTP,
         pptp.train,
@@ -35,6 +39,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         inner=pptp.INNER,
         first=pptp.first,
         repair=pptp.repair,
+        short=pptp.short,
     ),
 }
 

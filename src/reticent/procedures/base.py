@@ -1,8 +1,8 @@
 """What a procedure is: a function from a recipe and records to a trained model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
@@ -10,6 +10,7 @@ from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.objectives import OBJECTIVES, Objective
 from reticent.objectives.base import Need
+from reticent.procedures.short import Short, by_epochs
 from reticent.spec import Spec
 from reticent.training.loop import History
 from reticent.training.materials import Materials
@@ -96,6 +97,33 @@ def _alone(recipe: Recipe) -> Recipe | None:
     return None
 
 
+class Repair(Protocol):
+    """What follows a procedure's first stage."""
+
+    def __call__(
+        self,
+        model_state: Mapping[str, Tensor],
+        initial_state: Mapping[str, Tensor],
+        recipe: Recipe,
+        materials: Materials,
+        streams: Streams,
+        before: History | None = None,
+    ) -> Trained:
+        """Repair a model that is trained already.
+
+        Args:
+            model_state: the trained model's state, parameters and buffers by name.
+            initial_state: its state before training.
+            recipe: how, with the procedure of this entry.
+            materials: the records that it was trained on, and what else the procedure needs.
+            streams: random streams; with those of the training, the result has the bits of `ProcedureEntry.train`.
+            before: the history of the training, where it is to stand before that of what follows.
+
+        Returns:
+            The repaired model.
+        """
+
+
 @dataclass(frozen=True)
 class ProcedureEntry:
     """One line of the table.
@@ -113,8 +141,8 @@ class ProcedureEntry:
         inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
         first: the recipe of its first stage, where that is a training which stands on its own, so that a finished run
             of it serves; else None.
-        repair: does what follows the first stage: ``(model state, initial state, recipe, materials, streams, history)
-            -> Trained``, the bits of `train`.
+        repair: does what follows the first stage, to a model that is trained already; None where nothing does.
+        short: makes a short training of a recipe, by which its cost is estimated.
     """
 
     spec: type[Spec]
@@ -128,7 +156,8 @@ class ProcedureEntry:
     network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
     inner: tuple[str, ...] = ()
     first: Callable[[Recipe], Recipe | None] = _alone
-    repair: Callable[..., Trained] | None = None
+    repair: Repair | None = None
+    short: Callable[[Recipe], Short] = by_epochs
 
 
 def objective(recipe: Recipe) -> Objective:

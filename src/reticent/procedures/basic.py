@@ -30,6 +30,7 @@ BASIC: dict[str, ProcedureEntry] = {
         paper="Li et al. (2024), USENIX Security",
         cost="about 1.7 times plain training, and 6 networks in memory",
         check=mist.check,
+        short=mist.short,
     ),
     "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation."),
     "selena": ProcedureEntry(
@@ -39,6 +40,7 @@ BASIC: dict[str, ProcedureEntry] = {
         paper="Tang et al. (2022), USENIX Security",
         cost="about 16 times plain training, K - L + 1 in general; more with augmentation",
         check=selena.check,
+        short=selena.short,
     ),
 }
 

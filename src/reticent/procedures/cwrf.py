@@ -26,6 +26,7 @@ from reticent.procedures._cwrf_rewind import rewound, tune, unmoved
 from reticent.procedures._parts import accuracies, given_state, joined, named, shortened
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.procedures.costs import Costs
+from reticent.procedures.short import FIRST, Short, cut, epochs
 from reticent.spec import Spec
 from reticent.training.loop import History, fit
 from reticent.training.materials import Materials
@@ -174,7 +175,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     initial = snapshot(model)
     first = recipe.replace(objective=CrossEntropy(), procedure=Plain())
     loss, costs = objective(first), Costs(materials.prepare.device)
-    with costs.stage("training"), named("cwrf, the first training"):
+    with costs.stage(FIRST), named("cwrf, the first training"):
         before = fit(model, first, materials, loss, streams)
     let_go(loss)
     marked, start = _rewound(model, initial, recipe, materials, streams, costs)
@@ -232,6 +233,22 @@ def first(recipe: Recipe) -> Recipe | None:
     """
     plain = recipe.replace(objective=CrossEntropy(), procedure=Plain())
     return plain if _tuning(recipe)[0].network is untrained else None
+
+
+def short(recipe: Recipe) -> Short:
+    """Shorten both trainings; scoring is as long as it is.
+
+    Args:
+        recipe: with CWRF as its procedure.
+
+    Returns:
+        The short training.
+    """
+    entry, tuning = _tuning(recipe)
+    brief = entry.short(tuning).recipe
+    spec = _spec(recipe).replace(tuning_epochs=brief.epochs, inner=brief.procedure)
+    times = {FIRST: epochs(recipe), "tuning": epochs(tuning) / brief.epochs}
+    return Short(cut(recipe.replace(procedure=spec), 1), times=times)
 
 
 def _after(before: History, made: Trained) -> Trained:

@@ -21,11 +21,15 @@ from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
 from reticent.procedures._copies import Copy, average, partition
 from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, snapshot
+from reticent.procedures.short import Short, cut, epochs
 from reticent.spec import Spec
 from reticent.training.loop import History, check_recipe, planned, validation_loss
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
+
+SHORT = 5
+"""Local epochs of a round that is measured, at most."""
 
 
 class Mist(Spec):
@@ -97,6 +101,22 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     facts = {"rounds": len(rounds.disagreement), "disagreement": rounds.disagreement, "validation": rounds.validation}
     said = gathered(rounds.notices, "copies of all rounds")
     return Trained(model, initial, rounds.history, facts={"mist": facts} | ({"notices": said} if said else {}))
+
+
+def short(recipe: Recipe) -> Short:
+    """Shorten a training to one round, and a long round in proportion.
+
+    Args:
+        recipe: with MIST as its procedure.
+
+    Returns:
+        The short training.
+    """
+    spec = _spec(recipe)
+    local = min(recipe.epochs, spec.local_epochs, SHORT)
+    cross = math.ceil(spec.cross_epochs * local / min(recipe.epochs, spec.local_epochs))
+    one = spec.replace(local_epochs=local, cross_epochs=cross)
+    return Short(cut(recipe.replace(procedure=one), local), rest=epochs(recipe) / local)
 
 
 class _Rounds:

@@ -25,6 +25,7 @@ from reticent.procedures._pptp_stages import AUTO, possible
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.procedures.basic import read, second
 from reticent.procedures.costs import Costs
+from reticent.procedures.short import FIRST, Short, cut, epochs
 from reticent.spec import Spec
 from reticent.training.loop import History, fit
 from reticent.training.materials import Materials
@@ -152,7 +153,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     first = recipe.replace(procedure=Plain(), objective=OBJECTIVES[spec.pretraining].spec())
     make = partial(Noted, after=spec.rewind if isinstance(spec.rewind, int) else None, kept=early)
     loss = objective(first)
-    with costs.stage("training"), named("pptp, the first training"):
+    with costs.stage(FIRST), named("pptp, the first training"):
         history = fit(model, first, materials, loss, streams, make=make)
     told = loss.notices()
     let_go(loss)
@@ -225,6 +226,28 @@ def first(recipe: Recipe) -> Recipe | None:
     """
     plain = recipe.replace(procedure=Plain(), objective=OBJECTIVES["cross-entropy"].spec())
     return None if isinstance(_spec(recipe).rewind, int) or not _usual(recipe) else plain
+
+
+def short(recipe: Recipe) -> Short:
+    """Shorten all trainings; what else is measured to choose the stage is as long as it is.
+
+    Args:
+        recipe: with PPTP as its procedure.
+
+    Returns:
+        The short training, set back to the initial values where the whole goes back to those after some epochs.
+    """
+    spec = _spec(recipe)
+    entry, its = _second(recipe)
+    brief = entry.short(its).recipe
+    rewind = "initial" if isinstance(spec.rewind, int) else spec.rewind
+    one = spec.replace(tuning_epochs=brief.epochs, inner=brief.procedure, rewind=rewind)
+    half = 1.0 if spec.equalise == "steps" else 0.5
+    inside = spec.seeds * (1 + half * (1 + spec.swap)) - _usual(recipe)
+    times = {FIRST: epochs(recipe), "tuning": epochs(its) / brief.epochs}
+    return Short(
+        cut(recipe.replace(procedure=one), 1), times=times, inside={"choice": inside} if spec.stage == AUTO else {}
+    )
 
 
 def _after(before: History, made: Trained, told: Sequence[str] = ()) -> Trained:

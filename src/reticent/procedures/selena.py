@@ -18,6 +18,8 @@ from reticent.objectives.base import Objective
 from reticent.objectives.distillation import Distillation
 from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models
 from reticent.procedures.base import Trained, fresh, gathered, snapshot
+from reticent.procedures.costs import Costs
+from reticent.procedures.short import Short, cut, epochs, few
 from reticent.spec import Spec
 from reticent.training.loop import fit
 from reticent.training.materials import Materials
@@ -70,8 +72,8 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
     Returns:
         The released network; artefacts ``assignment`` (non-models of each member, ``int16 (n, L)``) and
-        ``soft_targets`` (``float32 (n, C)``, of records as they are); facts of the sub-models. The history is that of
-        the distillation.
+        ``soft_targets`` (``float32 (n, C)``, of records as they are); facts ``selena``, ``stages`` (seconds and peak
+        memory) and ``notices``. The history is that of the distillation.
 
     Raises:
         SpecError: refused by `check`, or a sub-model would train on fewer than two records.
@@ -90,24 +92,43 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     losses: list[float] = []
     notices: list[list[str]] = []
     kept: list[nn.Module] = []
-    for network, history, told in sub_models(recipe, materials, streams, assigned, spec.models):
-        rows = outside_of(assigned, len(losses))
-        if len(rows):
-            total[rows.to(total.device)] += softened(network, materials, members.take(rows))
-        losses.append(history.loss[history.kept])
-        notices.append(told)
-        if views:
-            kept.append(network.requires_grad_(False))
-        del network
+    costs = Costs(materials.prepare.device)
+    with costs.stage("sub-models"):
+        for network, history, told in sub_models(recipe, materials, streams, assigned, spec.models):
+            rows = outside_of(assigned, len(losses))
+            if len(rows):
+                total[rows.to(total.device)] += softened(network, materials, members.take(rows))
+            losses.append(history.loss[history.kept])
+            notices.append(told)
+            if views:
+                kept.append(network.requires_grad_(False))
+            del network
     soft = (total / spec.outside).float()
     asked = Views(kept, assigned.to(soft.device), materials.classes) if views else None
     facts: dict[str, Any] = {
         "selena": {"sub_model_members": sizes, "sub_model_loss": losses, "targets": "view" if views else "stored"}
     }
     said = gathered(notices, "sub-models")
-    made = _released(_distilling(recipe, spec), materials, streams, Distillation(asked or soft))
+    with costs.stage("distillation"):
+        made = _released(_distilling(recipe, spec), materials, streams, Distillation(asked or soft))
     artefacts = {"assignment": assigned, "soft_targets": soft.cpu()}
-    return replace(made, artefacts=artefacts, facts=facts | ({"notices": said} if said else {}))
+    return replace(made, artefacts=artefacts, facts=facts | ({"notices": said} if said else {}) | costs.facts)
+
+
+def short(recipe: Recipe) -> Short:
+    """Shorten both parts of a training, in proportion as far as whole epochs allow.
+
+    Args:
+        recipe: with SELENA as its procedure.
+
+    Returns:
+        The short training.
+    """
+    spec, number = _spec(recipe), few(recipe)
+    whole = spec.distillation_epochs or recipe.epochs
+    then = max(1, round(whole * number / recipe.epochs))
+    times = {"sub-models": epochs(recipe) / number, "distillation": (recipe.stop_after or whole) / then}
+    return Short(cut(recipe.replace(procedure=spec.replace(distillation_epochs=then)), number), times=times)
 
 
 def _released(recipe: Recipe, materials: Materials, streams: Streams, taught: Objective) -> Trained:

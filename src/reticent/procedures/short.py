@@ -1,0 +1,117 @@
+"""A training that is short enough to be measured, and how the cost of the whole one follows from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reticent.objectives import OBJECTIVES
+from reticent.training.recipe import Recipe
+
+FIRST = "training"
+"""The stage that is a first training."""
+FEW = 4
+"""Epochs of a short training whose objective adds something between two epochs; else there is one."""
+
+
+@dataclass(frozen=True)
+class Short:
+    """A short training, as a procedure makes it of a whole one: none that it refuses where it takes the whole.
+
+    Attributes:
+        recipe: of the short training.
+        rest: how often the whole training has what the short one does outside its stages (the fact "stages").
+        times: by stage, how often it has what is done there; once where a stage is not named.
+        inside: by stage, how many first trainings lie in it, as far as their epochs go; what else is in it is there
+            once.
+    """
+
+    recipe: Recipe
+    rest: float = 1.0
+    times: Mapping[str, float] = field(default_factory=dict)
+    inside: Mapping[str, float] = field(default_factory=dict)
+
+    def whole(self, seconds: float, stages: Mapping[str, float]) -> float:
+        """Estimate what the whole training takes.
+
+        Args:
+            seconds: that the short one took.
+            stages: those of its stages, by name.
+
+        Returns:
+            Seconds.
+        """
+        longer = self.first(stages) - stages.get(FIRST, 0.0)
+        own = (stages[name] * self.times.get(name, 1.0) + longer * self.inside.get(name, 0.0) for name in stages)
+        return self.rest * max(0.0, seconds - sum(stages.values())) + sum(own)
+
+    def first(self, stages: Mapping[str, float]) -> float:
+        """Estimate what the first training takes, of the whole.
+
+        Args:
+            stages: seconds of the short training's stages, by name.
+
+        Returns:
+            Seconds; 0 where there is no stage of that name.
+        """
+        return stages.get(FIRST, 0.0) * self.times.get(FIRST, 1.0)
+
+
+def epochs(recipe: Recipe) -> float:
+    """Tell how many epochs a training has, if it is not ended early.
+
+    Args:
+        recipe: how a model is made.
+
+    Returns:
+        Epochs, or a part of one.
+    """
+    return recipe.stop_after or recipe.epochs
+
+
+def few(recipe: Recipe) -> int:
+    """Tell how many epochs of a recipe show what one of them costs.
+
+    Args:
+        recipe: how a model is made.
+
+    Returns:
+        At most those of the recipe.
+    """
+    return min(recipe.epochs, FEW if OBJECTIVES[recipe.objective.method].between_epochs else 1)
+
+
+def cut(recipe: Recipe, number: int) -> Recipe:
+    """Give a recipe so many epochs, all of which are trained.
+
+    Args:
+        recipe: how a model is made.
+        number: at least 1.
+
+    Returns:
+        The recipe, without warm-up or early end.
+    """
+    return recipe.replace(epochs=number, warmup_epochs=0.0, patience=None, stop_after=None)
+
+
+def by_epochs(recipe: Recipe) -> Short:
+    """Shorten a training of which every part is repeated in every epoch.
+
+    Args:
+        recipe: of the whole.
+
+    Returns:
+        A few epochs of it.
+    """
+    number = few(recipe)
+    return Short(cut(recipe, number), rest=epochs(recipe) / number)
+
+
+def not_at_all(recipe: Recipe) -> Short:
+    """Leave a training as it is, where nothing is known of it.
+
+    Args:
+        recipe: of the whole.
+
+    Returns:
+        The whole.
+    """
+    return Short(recipe)

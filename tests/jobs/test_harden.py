@@ -341,6 +341,8 @@ def test_accuracy_that_was_paid_is_told():
         ({"also_non_adaptive": True}, SpecError, "also_non_adaptive: means nothing"),
         ({"epohcs": 3}, SpecError, "unknown key 'epohcs': did you mean 'epochs'"),
         ({"mean": (0.5,)}, InputError, "expected mean and std, which belong together"),
+        ({"mean": ("a",)}, SpecError, r"mean: expected finite numbers, one a channel.* got \('a',\)"),
+        ({"mean": 0.5, "std": [[0.2], [0.1, 0.2]]}, SpecError, "std: expected finite numbers, one a channel"),
         ({"mean": (0.5,), "std": (0.2,)}, InputError, "mean: expected none, since the records are no pictures"),
         ({"method": "pptp:rewind=3"}, SpecError, "the state after 3 epochs is not known"),
     ],

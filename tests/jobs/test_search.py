@@ -71,6 +71,21 @@ def test_a_value_that_loses_too_much_accuracy_is_not_chosen():
     assert "nothing is chosen" in searching._sentence(None, point(0.70, 0.9), 0.02, 0.01)
 
 
+@pytest.mark.parametrize("seed", ["x", 1.5, -1, True])
+def test_a_seed_that_is_none_is_told(seed, tmp_path):
+    with pytest.raises(SpecError, match="seed: expected"):
+        reticent.search("relaxloss", {"level": [1.0]}, seed=seed, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_option_is_answered_by_a_list_without_repetition():
+    with pytest.raises(SpecError, match="unknown option 'zzz'") as told:
+        with_option("cwrf+relaxloss", "zzz", 1)
+    known = str(told.value).partition("expected one of ")[2].split(", ")
+    assert known.count("variant") == 1  # which both parts have
+    assert len(known) == len(set(known)) > 10
+
+
 def test_an_option_is_written_beside_the_part_that_has_it():
     assert with_option("relaxloss", "level", 2.0) == "relaxloss:level=2.0"
     assert with_option("relaxloss:level=1,upper=0.5", "level", 2) == "relaxloss:level=2,upper=0.5"

@@ -13,8 +13,52 @@ from reticent.spec import toml_or_text
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Flags:
-    """What to audit, and how."""
+class Training:
+    """How models are trained, and attacked; what every verb that trains has in common."""
+
+    batch_size: int | None = None
+    "Records a step."
+    optimizer: str | None = None
+    "sgd, adam or adamw."
+    learning_rate: float | None = None
+    "Peak learning rate."
+    weight_decay: float | None = None
+    "Weight decay."
+    augmentation: str | None = None
+    "none, flip, crop or flip-crop (images)."
+    seed: int | None = None
+    "Master seed. [0]"
+    workers: int | None = None
+    "Processes to train in. [one a core]"
+    device: str | None = None
+    "auto, cpu, cuda or cuda:N. [auto]"
+    store: Path | None = None
+    "Folder of finished models; they are never trained twice. [reticent-store]"
+    attack: Annotated[list[str] | None, Parameter(negative="")] = None
+    "An attack to run; repeat it for several. [all]"
+    delta: float | None = None
+    "Delta of the lower bounds on epsilon. [0.00001]"
+    set: Annotated[list[str] | None, Parameter(negative="")] = None
+    "Any option by its dotted name: --set attack.lira.variance=pooled; repeat it for several."
+
+    def values(self) -> dict[str, Any]:
+        """Return what was given, by key of the configuration.
+
+        Returns:
+            Key to value.
+        """
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        settings = given.pop("set", [])
+        given.pop("config", None)
+        renamed = {"attack": "attacks", "not_feature": "not_features", "architecture": "recipe.architecture.name"}
+        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in given.items()}
+        return values | dict(setting(text) for text in settings)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What to audit."""
 
     dataset: str | None = None
     "A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or module:function of your own. [digits]"
@@ -36,63 +80,33 @@ class Flags:
     "Number of models to train. [what suits the data set]"
     epochs: int | None = None
     "Passes over the training records."
-    batch_size: int | None = None
-    "Records a step."
-    optimizer: str | None = None
-    "sgd, adam or adamw."
-    learning_rate: float | None = None
-    "Peak learning rate."
-    weight_decay: float | None = None
-    "Weight decay."
-    augmentation: str | None = None
-    "none, flip, crop or flip-crop (images)."
-    seed: int | None = None
-    "Master seed. [0]"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Flags(Training, Subject):
+    """What to audit, and how."""
+
     validation: int | None = None
     "Records set apart for early stopping (with --set recipe.patience=N)."
     reference: int | None = None
     "Reference non-members that the defense may use. [a fifth of the records where it needs them]"
     population: int | None = None
     "Records that no model sees, as RMIA's population."
-    workers: int | None = None
-    "Processes to train in. [one a core]"
-    device: str | None = None
-    "auto, cpu, cuda or cuda:N. [auto]"
-    store: Path | None = None
-    "Folder of finished models; they are never trained twice. [reticent-store]"
     out: Path | None = None
     "Folder for the report and its data. [reticent-audit, or reticent-compare]"
-    attack: Annotated[list[str] | None, Parameter(negative="")] = None
-    "An attack to run; repeat it for several. [all]"
     group_by: Annotated[list[str] | None, Parameter(negative="")] = None
     "A column of the data whose groups are compared, beside the classes; repeat it for several."
     control: str | None = None
     "null repeats the audit with permuted membership, where there is nothing to find. [none]"
     also_non_adaptive: bool | None = None
     "Also attack with references trained without the defense, as one who does not know of it would."
-    delta: float | None = None
-    "Delta of the lower bounds on epsilon. [0.00001]"
     promised_epsilon: float | None = None
     "The epsilon, at delta, that you say training keeps; shown beside the bound, as stated."
     format: str | None = None
     "md writes report.md too, a section of a model card. [html]"
     config: Path | None = None
     "TOML file with any of these and every other option; flags win."
-    set: Annotated[list[str] | None, Parameter(negative="")] = None
-    "Any option by its dotted name: --set attack.lira.variance=pooled; repeat it for several."
-
-    def values(self) -> dict[str, Any]:
-        """Return what was given, by key of the configuration.
-
-        Returns:
-            Key to value.
-        """
-        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        settings = given.pop("set", [])
-        given.pop("config", None)
-        renamed = {"attack": "attacks", "not_feature": "not_features", "architecture": "recipe.architecture.name"}
-        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in given.items()}
-        return values | dict(setting(text) for text in settings)
 
 
 def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str, Any]:

@@ -6,59 +6,22 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import setting
+from reticent.cli.flags import Training
 from reticent.errors import InputError, SpecError, nearest
 from reticent.spec import toml_or_text
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(Training):
     """How the references are trained, and the attacks run."""
 
     models: int | None = None
     "References of each side. [16]"
     epochs: int | None = None
     "Passes over a reference's training records: state what the model was trained with."
-    batch_size: int | None = None
-    "Records a step."
-    optimizer: str | None = None
-    "sgd, adam or adamw."
-    learning_rate: float | None = None
-    "Peak learning rate."
-    weight_decay: float | None = None
-    "Weight decay."
-    augmentation: str | None = None
-    "none, flip, crop or flip-crop (images)."
-    attack: Annotated[list[str] | None, Parameter(negative="")] = None
-    "An attack to run; repeat it for several. [all]"
-    delta: float | None = None
-    "Delta of the lower bounds on epsilon. [0.00001]"
-    seed: int | None = None
-    "Master seed. [0]"
-    workers: int | None = None
-    "Processes to train in. [one a core]"
-    device: str | None = None
-    "auto, cpu, cuda or cuda:N. [auto]"
-    store: Path | None = None
-    "Folder of finished models; they are never trained twice. [reticent-store]"
     data_dir: Path | None = None
     "With --dataset: folder of official data files."
-    set: Annotated[list[str] | None, Parameter(negative="")] = None
-    "Any option by its dotted name: --set recipe.schedule=constant; repeat it for several."
-
-    def values(self) -> dict[str, Any]:
-        """Return what was given, by key of the configuration.
-
-        Returns:
-            Key to value.
-        """
-        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        settings = given.pop("set", [])
-        if "attack" in given:
-            given["attacks"] = given.pop("attack")
-        values = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
-        return values | dict(setting(text) for text in settings)
 
 
 @Parameter(name="*")

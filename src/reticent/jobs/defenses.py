@@ -346,8 +346,8 @@ def _taker(methods: Mapping[Place, tuple[str, str]], text: str, key: str, value:
             f"as in {names[0]}:{key}={value}"
         )
     if not takers:
-        fields = [name for found in fields_of.values() for name in found]
-        raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, fields)}")
+        known = {name for found in fields_of.values() for name in found}
+        raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, known)}")
     return takers[0]
 
 

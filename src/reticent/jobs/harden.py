@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
@@ -132,9 +133,8 @@ def harden(
     if "architecture" in values:
         raise SpecError("architecture: the model is given by itself: leave it out")
     config = chosen(None, {**values, "architecture": model, "dataset": OWN})
-    records = Asked(
-        members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, _each(mean), _each(std)
-    )
+    scale = _numbers("mean", mean), _numbers("std", std)
+    records = Asked(members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
     make_folder(Path(out))
@@ -173,10 +173,19 @@ def _written(document: dict[str, Any], made: Repaired, out: Path) -> Hardened:
     return Hardened(document, (page, weights, numbers))
 
 
-def _each(values: ArrayLike) -> tuple[float, ...]:
-    import numpy as np
+def _numbers(name: str, given: ArrayLike) -> tuple[float, ...]:
+    """Read one number a channel.
 
-    return tuple(float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64)))
+    Raises:
+        SpecError: something else is given.
+    """
+    try:
+        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        values = np.full(1, np.nan)
+    if values.ndim > 1 or not np.isfinite(values).all():
+        raise SpecError(f"{name}: expected finite numbers, one a channel, such as (0.5, 0.5, 0.5), got {given!r}")
+    return tuple(values.tolist())
 
 
 def _runs(population: Population) -> list[str]:

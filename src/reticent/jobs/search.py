@@ -15,6 +15,7 @@ from reticent import seeds
 from reticent.errors import SpecError
 from reticent.jobs import document as documents
 from reticent.jobs.compare import compare
+from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
@@ -83,7 +84,8 @@ def search(
         The search.
 
     Raises:
-        SpecError: no values, too many combinations, or an option that the defense does not have.
+        SpecError: no values, too many combinations, an option that the defense does not have, or a seed that is no
+            whole number.
 
     Cost: one population for each combination of values, and one of the undefended recipe.
 
@@ -96,7 +98,8 @@ def search(
     if not 0 <= lost < 1:
         raise SpecError(f"lost: expected a fraction of accuracy from 0 to below 1, got {lost}")
     rows = _rows(defense, over)
-    seed = int(values.pop("seed", None) or 0)
+    seed = values.pop("seed", None)
+    seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
     make_folder(Path(out))
     compared = compare(

@@ -25,6 +25,7 @@ from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
 from reticent.population.population import Population
 from reticent.population.train import choose_device
+from reticent.procedures import PROCEDURES
 from reticent.procedures.base import snapshot
 from reticent.procedures.check import check, needs
 from reticent.signals.look import Seen, look
@@ -35,9 +36,6 @@ from reticent.training.loop import check_recipe
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe, Untouched
 from reticent.training.streams import Streams
-
-METHODS = ("cwrf", "pptp")
-"""Procedures that can begin from a model that is trained already."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,9 +215,10 @@ def _repairing(defense: str, options: Mapping[str, Any]) -> str:
     """
     parts = parts_of({"name": defense, **options})
     procedure = parts.get("procedure", {}).get("name")
-    if procedure not in METHODS:
+    able = [name for name, entry in PROCEDURES.items() if entry.repair is not None]
+    if procedure not in able:
         raise SpecError(
-            f"method: expected {' or '.join(METHODS)}, which repair a model that is trained already, got {defense!r}: "
+            f"method: expected {' or '.join(able)}, which repair a model that is trained already, got {defense!r}: "
             "the loss that they train with is given by --objective"
         )
     if "output" in parts:

@@ -10,15 +10,13 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from reticent.errors import ModelError
+from reticent.errors import ModelError, SpecError
 from reticent.jobs.hardening.ready import Ready
-from reticent.procedures import PROCEDURES, Trained, cwrf, pptp
+from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
 from reticent.training.memory import peak
-
-REPAIRS = {"cwrf": cwrf.repair, "pptp": pptp.repair}
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,15 +127,13 @@ def _hashed(*tensors: Tensor) -> str:
 
 
 def _make(ready: Ready, draft: Draft) -> None:
-    recipe, device = ready.after.recipe, ready.materials.prepare.device
+    device = ready.materials.prepare.device
     threads = torch.get_num_threads()
     started = time.perf_counter()
     torch.set_num_threads(1)
     try:
         with peak(device) as memory:
-            made = REPAIRS[recipe.procedure.method](
-                ready.trained, ready.initial, recipe, ready.materials, ready.streams
-            )
+            made = _repair(ready)
     finally:
         torch.set_num_threads(threads)
     _write(made, ready, draft)
@@ -148,6 +144,19 @@ def _make(ready: Ready, draft: Draft) -> None:
         "seconds": time.perf_counter() - started,
         "peak_memory_bytes": memory.bytes,
     }
+
+
+def _repair(ready: Ready) -> Trained:
+    """Repair the model.
+
+    Raises:
+        SpecError: the procedure repairs nothing.
+    """
+    recipe = ready.after.recipe
+    repair = PROCEDURES[recipe.procedure.method].repair
+    if repair is None:
+        raise SpecError(f"{recipe.procedure.method} repairs no model that is trained already")
+    return repair(ready.trained, ready.initial, recipe, ready.materials, ready.streams)
 
 
 def _write(made: Trained, ready: Ready, draft: Draft) -> None:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from reticent.locate.agree import agreement
+from reticent.locate.top import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES, _scored
 from reticent.studies._levelling import levelling, places, rivals
@@ -40,7 +42,15 @@ def test_scores_are_compared_by_kind_of_layer(bench):
     for metric in ("proportion", "vulnerability"):
         assert sum(found.numbers[row, metric].value for row in kinds) == pytest.approx(1)
     for row in ["All", *kinds]:
-        for metric in ("pearson", "log_pearson", "spearman", "pearson_alone", "spearman_alone"):
+        for metric in (
+            "pearson",
+            "log_pearson",
+            "spearman",
+            "pearson_alone",
+            "spearman_alone",
+            "spearman_partial",
+            "spearman_magnitude",
+        ):
             assert -1 <= found.numbers[row, metric].value <= 1
     gap = found.numbers["Conv", "pearson"].value - found.numbers["Norm", "pearson"].value
     assert found.numbers["Conv - Norm", "pearson"].value == pytest.approx(gap)
@@ -75,6 +85,44 @@ def test_equal_scores_agree_wholly(bench, monkeypatch):
     assert numbers["All", "pearson"] == pytest.approx(1)
     assert numbers["All", "spearman_alone"] == pytest.approx(1)
     assert numbers["Top 5 %", "overlap"] == 1.0
+
+
+def test_scores_that_share_but_the_weight_and_dead_weights_agree_by_construction_alone():
+    """Independent gradients: the plain correlation is high by |w| and zeros, the partial one over live weights is 0."""
+    rng = np.random.default_rng(0)
+    network = torch.nn.utils.skip_init(torch.nn.Linear, 300, 100, bias=False)
+    weight = np.exp(2 * rng.normal(size=(100, 300)))
+    network.weight.data = torch.from_numpy(weight * rng.choice([-1, 1], weight.shape)).float()
+    dead = rng.random(weight.shape) < 0.4
+    one, other = (
+        Scores({"weight": torch.from_numpy(np.where(dead, 0, weight * rng.exponential(size=weight.shape)))})
+        for _ in range(2)
+    )
+    assert agreement(one, other, ["weight"]).spearman > 0.8
+    found = _scored._beside_magnitude(network, one, other, ["weight"])
+    assert abs(found["spearman_partial"]) < 0.05
+    assert found["spearman_magnitude"] > 0.8
+    shared = _scored._beside_magnitude(network, one, one, ["weight"])
+    assert shared["spearman_partial"] == pytest.approx(1)
+
+
+def test_a_partial_correlation_is_that_of_what_is_left_of_two_regressions():
+    x, y, z = np.random.default_rng(1).normal(size=(3, 500))
+    x, y = x + z, y - 0.5 * z + 0.3 * x
+    left = [one - np.polyval(np.polyfit(z, one, 1), z) for one in (x, y)]
+    pairs = [np.corrcoef(*pair)[0, 1] for pair in ((x, y), (x, z), (y, z))]
+    assert _scored.partial(*pairs) == pytest.approx(np.corrcoef(*left)[0, 1])
+    assert _scored.partial(0.5, 1.0, 0.5) is None
+    assert _scored.partial(0.5, None, 0.5) is None
+
+
+def test_agreement_by_construction_is_none(bench):
+    claim = next(one for one in STUDIES["cwrf-entanglement"].claims if one.key == "not-by-construction")
+    for left, wanted in ((0.9, REPRODUCED), (0.1, NOT), (None, OPEN)):
+        numbers = {("All", "spearman_alone"): Estimate(0.9, 0.01)}
+        numbers |= {("All", "spearman_partial"): Estimate(left, 0.01)} if left is not None else {}
+        results = Results((bench.setting,), {"cnn": [Found(numbers=numbers)]})
+        assert verdict(claim.parts(results)) == wanted
 
 
 @pytest.mark.slow

@@ -21,6 +21,8 @@ ALL = "All"
 RATES = (0.001, 0.01, 0.05)
 BINS = 26
 """Of each axis of a cloud."""
+LEFT = 1e-12
+"""Less than this is nothing that is left of a variance."""
 Numbers = dict[tuple[str, str], float]
 
 
@@ -70,6 +72,7 @@ def _compared(
         alone = agreement(learnability, unlearning, names)
         several = {"pearson": found.pearson, "log_pearson": found.log_pearson, "spearman": found.spearman}
         several |= {"pearson_alone": alone.pearson, "spearman_alone": alone.spearman}
+        several |= _beside_magnitude(network, learnability, unlearning, names)
         numbers |= {(row, metric): value for metric, value in several.items() if value is not None}
         if draw:
             clouds[row] = _cloud(learnability, vulnerability, names)
@@ -80,6 +83,41 @@ def _compared(
         numbers[row, "vulnerability"] = total(vulnerability, list(vulnerability), mask) / max(sums[0], 1e-300)
         numbers[row, "overlap"] = jaccard(mask, other)
     return numbers, clouds
+
+
+def _beside_magnitude(
+    network: nn.Module, learnability: Scores, unlearning: Scores, names: list[str]
+) -> dict[str, float | None]:
+    """Ask what is left of an agreement when what both scores hold by construction is taken out.
+
+    Each score is a sum of products with the weight itself, and is zero where no gradient comes. So only weights with
+    two scores above zero are ranked, and the correlation of ranks is the partial one, with that of absolute values
+    held fixed.
+    """
+    parameters = dict(network.named_parameters())
+    live = {name: (learnability[name] > 0) & (unlearning[name] > 0) for name in names}
+    kept = [{name: scores[name][live[name]] for name in names} for scores in (learnability, unlearning)]
+    sizes = {name: parameters[name].detach().abs().cpu()[live[name]] for name in names}
+    both = agreement(kept[0], kept[1], names).spearman
+    first, second = (agreement(one, sizes, names).spearman for one in kept)
+    return {"spearman_magnitude": first, "spearman_partial": partial(both, first, second)}
+
+
+def partial(both: float | None, first: float | None, second: float | None) -> float | None:
+    """Correlate two with a third held fixed.
+
+    Args:
+        both: correlation of the two.
+        first: of the first with the third.
+        second: of the second with the third.
+
+    Returns:
+        The partial correlation; None where one is not known, or the third tells all of one of the two.
+    """
+    if both is None or first is None or second is None:
+        return None
+    left = (1 - first**2) * (1 - second**2)
+    return None if left < LEFT else float(np.clip((both - first * second) / left**0.5, -1, 1))
 
 
 def _cloud(learnability: Mapping[str, Tensor], vulnerability: Mapping[str, Tensor], names: list[str]) -> Any:

@@ -62,7 +62,10 @@ class Estimate:
 
     @classmethod
     def over(cls, values: Iterable[float]) -> "Estimate":
-        """Take the mean of values that are independent, such as one a model.
+        """Take the mean of values that are independent, such as one a seed.
+
+        The models of one population are not: any two share about half of their members, and all share the records. Of
+        these the error is but that over models as they are; a study that shows it says so.
 
         Args:
             values: at least one.

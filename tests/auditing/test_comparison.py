@@ -1,6 +1,7 @@
 """A whole comparison: rows against the audit, ties, what leaks less, controls, degenerate cases, refusals."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,10 +135,19 @@ def test_control_that_does_as_well():
         "be as accurate."
     )
     lead = (
-        "No difference is shown between decay and the undefended model that was stopped early (plain, 3 of 20 epochs), "
+        "No difference is shown between decay and the baseline, stopped early (plain, 3 of 20 epochs), "
         "so it is not shown to do better than stopping early does: at 1 false alarm in 20, "
     )
     assert any(line.startswith(lead) for line in found["detail"])
+
+
+def test_a_row_with_the_scores_of_the_baseline_did_nothing():
+    plain = entry("plain", 1.0)
+    found = run(plain, replace(plain, name="relaxloss"))
+    assert found["sentence"] == "relaxloss gives the same answers as plain: it did nothing here."
+    assert found["detail"][0] == (
+        "relaxloss gives the same answers as plain: all attacks give every record the same score."
+    )
 
 
 @pytest.mark.parametrize(

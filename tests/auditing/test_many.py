@@ -30,7 +30,7 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
     ]
     done = compare(entries, fpr=None, rng=np.random.default_rng(0), replicates=200)
     assert done["sentence"] == (
-        "Of 5 recipes, 1 leak less than an undefended model (none) that was stopped early to be as accurate (a); "
+        "Of 5 recipes, 1 leak less than the baseline (none), stopped early to be as accurate (a); "
         "1 leak more than it (d); 3 are not told apart from it (b, c, e)."
     )
     assert not any(line.startswith("b leaks") and "than c" in line for line in done["detail"])
@@ -41,6 +41,9 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
     by_name = {row["name"]: row for row in done["rows"]}
     assert by_name["a"]["pareto"] is True
     assert by_name["a, non-adaptive"]["pareto"] is False
+    idle = entry("idle", 2.0, members)
+    told = compare([*entries[:5], idle], fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
+    assert told.endswith("; idle gives the same answers as none: nothing was done there.")
     few = compare([entries[0], entries[2]], fpr=None, rng=np.random.default_rng(0), replicates=200)
     assert few["sentence"].startswith("b leaks less")
     beaten = [
@@ -58,8 +61,7 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
     ]
     none = compare([entries[0], *beaten], fpr=None, rng=np.random.default_rng(0), replicates=200)
     assert none["sentence"].startswith(
-        "Of 5 recipes, none is shown to leak less than an undefended model (none) that was stopped early to be as "
-        "accurate; "
+        "Of 5 recipes, none is shown to leak less than the baseline (none), stopped early to be as accurate; "
     )
 
 

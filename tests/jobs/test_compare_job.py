@@ -26,6 +26,18 @@ def compared(tmp_path_factory):
     return folder, done, stages
 
 
+def test_the_one_undefended_row_is_the_usual_baseline(tmp_path):
+    few = SMALL | {"models": 4, "epochs": 1, "replicates": 100, "attacks": ("loss",)}
+    places = {"store": tmp_path / "store", "early_stopped": False}
+    recipes = {"decay": {"defense": "label-smoothing"}, "plain": {}}
+    done = reticent.compare(recipes=recipes, **few, **places, out=tmp_path / "one")
+    assert done.document["baseline"] == "plain"
+    assert not any("itself defended" in said for said in done.document["cannot_say"])
+    named = reticent.compare(recipes=recipes, **few, **places, out=tmp_path / "two", baseline="decay")
+    assert named.document["baseline"] == "decay"
+    assert any("the baseline, decay, is itself defended" in said for said in named.document["cannot_say"])
+
+
 def row(done, name):
     return next(row for row in done.document["rows"] if row["name"] == name)
 

@@ -17,7 +17,7 @@ from reticent.jobs.attack import attack
 from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained, unaware
 from reticent.jobs.early import Stop, stopped, stops
-from reticent.jobs.entrants import Entrant, entrants
+from reticent.jobs.entrants import Entrant, entrants, usual_baseline
 from reticent.jobs.sources import Finished, Recipes, check_arguments
 from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
@@ -77,7 +77,7 @@ def compare(
         recipes: TOML files of audits, or tables of keys and values; in a list, or by name.
         defenses: names of `reticent defenses`, or one of them, with options as ``dpsgd:epsilon=8``; "none" is the
             undefended recipe, and comes first where neither it nor anything else is given to compare with.
-        baseline: name of the undefended one; by default the first.
+        baseline: name of the undefended one; by default the first, or the only undefended one if the first is defended.
         early_stopped: train the controls.
         fpr: false-positive rate of the comparison; by default the smallest that is well measured.
         out: folder for compare.html, compare.csv and compare.json, and for a folder with each audit.
@@ -102,7 +102,7 @@ def compare(
     check_arguments(values, ARGUMENTS)
     found = entrants(runs, recipes, values, defenses)
     names = [one.name for one in found]
-    first = names[0] if baseline is None else baseline
+    first = usual_baseline(found) if baseline is None else baseline
     if first not in names:
         raise UnknownNameError("baseline", first, names)
     make_folder(Path(out))
@@ -114,11 +114,17 @@ def compare(
         maker = _Maker(Path(out), progress, stage or _silent, held)
         contenders = [row for one in found for row in maker.contenders(one)]
         notes: list[str] = []
+        defended = next(one for one in found if one.name == first).defended
         if early_stopped:
             controls, notes = _controls(maker, found, contenders, first)
             contenders += controls
         maker.stage("comparison")
         written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
+        if defended:
+            notes.append(
+                f"How the rows stand to an undefended model: the baseline, {first}, is itself defended; give an "
+                "undefended one with --baseline."
+            )
         written["cannot_say"] += notes
         written["environment"] = document.versions() | {
             "started": started,

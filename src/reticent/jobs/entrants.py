@@ -57,6 +57,24 @@ class Entrant:
     job: Job | None = None
     brought: Brought | None = None
 
+    @property
+    def defended(self) -> bool:
+        """Whether its recipe is known to have a defense."""
+        return self.job is not None and has_defense(self.job.population.recipe)
+
+
+def usual_baseline(found: Sequence[Entrant]) -> str:
+    """Name the row that all others are held against where the user names none.
+
+    Args:
+        found: the rows, at least one.
+
+    Returns:
+        The first; if that is defended, and there is just one that is not, that one.
+    """
+    plain = [one.name for one in found if not one.defended]
+    return plain[0] if found[0].defended and len(plain) == 1 else found[0].name
+
 
 def entrants(
     runs: Sequence[str | Path | Finished],

@@ -39,7 +39,7 @@ def compare(
         rng: for the bootstrap; the same state gives the same comparison.
         confidence: of every interval; one minus it is the rate of false verdicts among all of them.
         replicates: of the bootstrap, at least 100.
-        baseline: name of the undefended recipe; by default the first.
+        baseline: name of the row that the others are held against; by default the first.
 
     Returns:
         Plain values, the keys as in ``compare.json``: ``sentence``, ``detail``, ``fpr``, ``confidence``, ``baseline``,
@@ -64,7 +64,7 @@ def compare(
     seed = int(rng.integers(2**63))
     rows = [row(one, fpr, seed, replicates, confidence) for one in checked]
     tested = pairs(rows, fpr, confidence)
-    findings = wording.Findings(tested, fpr, confidence)
+    findings = wording.Findings(tested, fpr, confidence, rows)
     on_front = _front(rows)
     several = sum(one.entry.role == "recipe" for one in checked) > MANY + 1
     return {

@@ -16,7 +16,7 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
 
     Args:
         rows: of all recipes and controls.
-        baseline: name of the undefended recipe.
+        baseline: name of the row that the others are held against.
         findings: the tests.
 
     Returns:
@@ -27,7 +27,7 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     for name in recipes:
         control = control_of(rows, name)
         sorts[findings.leak(name, baseline if control is None else control.name)].append(name)
-    undefended = f"an undefended model ({baseline}) that was stopped early to be as accurate"
+    stopped = f"the baseline ({baseline}), stopped early to be as accurate"
     told = {
         "less": "leak less than {}",
         "more": "leak more than {}",
@@ -37,9 +37,13 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     clauses: list[str] = []
     for sort, names in sorts.items():
         if names:
-            other = undefended if not clauses else "it"
+            other = stopped if not clauses else "it"
             clauses.append(f"{len(names)} {told[sort].format(other)} ({', '.join(names)})")
     if not sorts["less"]:
-        clauses.insert(0, f"none is shown to leak less than {undefended}")
-        clauses[1:] = [clause.replace(undefended, "it") for clause in clauses[1:]]
+        clauses.insert(0, f"none is shown to leak less than {stopped}")
+        clauses[1:] = [clause.replace(stopped, "it") for clause in clauses[1:]]
+    idle = [name for name in recipes if findings.same(name, baseline)]
+    if idle:
+        verb = "gives" if len(idle) == 1 else "give"
+        clauses.append(f"{', '.join(idle)} {verb} the same answers as {baseline}: nothing was done there")
     return f"Of {len(recipes)} recipes, {'; '.join(clauses)}."

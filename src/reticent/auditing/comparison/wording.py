@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 from reticent.auditing.comparison.pairs import Pair, Statistic
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
@@ -24,10 +26,13 @@ class Findings:
     Attributes:
         fpr: false-positive rate of the TPR.
         confidence: of the intervals.
+
+    With the rows, it is known too which of them have the same scores.
     """
 
-    def __init__(self, pairs: Sequence[Pair], fpr: float | None, confidence: float) -> None:
+    def __init__(self, pairs: Sequence[Pair], fpr: float | None, confidence: float, rows: Sequence[Row] = ()) -> None:
         self.fpr, self.confidence = fpr, confidence
+        self._scores = {row.name: row.checked.scores for row in rows}
         self._pairs: dict[tuple[str, str, Statistic], Pair] = {(p.first, p.second, p.statistic): p for p in pairs}
 
     def get(self, first: str, second: str, statistic: Statistic) -> tuple[float, Interval, Relation] | None:
@@ -51,6 +56,21 @@ class Findings:
         value, (low, high), reverse = self.get(second, first, statistic) or (0.0, (0.0, 0.0), "tie")
         relation = {"less": "more", "more": "less"}.get(reverse, reverse)  # type: ignore[assignment]
         return -value, (-high, -low), relation
+
+    def same(self, first: str, second: str) -> bool:
+        """Tell whether all attacks give every record the same score in two rows, as where a defense never acted.
+
+        Args:
+            first: name of a row.
+            second: name of another.
+
+        Returns:
+            False where it is not known.
+        """
+        one, other = self._scores.get(first), self._scores.get(second)
+        if one is None or other is None or one.keys() != other.keys():
+            return False
+        return all(np.array_equal(one[name], other[name]) for name in one)
 
     def leak(self, first: str, second: str) -> Relation:
         """Say whether the first leaks less than the second: by AUC, TPR or both, and by neither more.
@@ -102,7 +122,7 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
 
     Args:
         rows: of all recipes and controls.
-        baseline: name of the undefended recipe.
+        baseline: name of the row that the others are held against.
         findings: the tests.
 
     Returns:
@@ -165,7 +185,7 @@ def detail(rows: Sequence[Row], baseline: str, findings: Findings, *, among: boo
 
     Args:
         rows: of all recipes and controls.
-        baseline: name of the undefended recipe.
+        baseline: name of the row that the others are held against.
         findings: the tests.
         among: also compare the recipes with each other.
 
@@ -201,10 +221,14 @@ def two(first: Row, second: Row, findings: Findings) -> str:
     Returns:
         One sentence with the differences and their intervals.
     """
+    if second.checked.entry.role == "recipe" and findings.same(first.name, second.name):
+        return f"{first.name} gives the same answers as {second.name}: all attacks give every record the same score."
     return _capital(f"{_against(first.name, second.name, findings)}: {_numbers(first, second, findings)}.")
 
 
 def _against(first: str, second: str, findings: Findings) -> str:
+    if findings.same(first, second):
+        return f"{first} gives the same answers as {second}: it did nothing here"
     partly = findings.partly(first, second)
     return {
         "less": f"{first} leaks less{partly} than {second}",
@@ -215,10 +239,10 @@ def _against(first: str, second: str, findings: Findings) -> str:
 
 
 def _control(row: Row, control: Row, findings: Findings) -> str:
-    """Judge a recipe against the undefended model that was stopped early at the same accuracy."""
+    """Judge a recipe against the baseline that was stopped early at the same accuracy."""
     relation, missed = findings.leak(row.name, control.name), findings.missed(row.name, control.name)
     partly = findings.partly(row.name, control.name)
-    other = f"the undefended model that was stopped early ({control.name})"
+    other = f"the baseline, stopped early ({control.name})"
     lead = {
         "less": f"{row.name} leaks less{partly} than {other}",
         "more": f"{row.name} leaks more{partly} than {other}",
@@ -336,7 +360,7 @@ def _missed(rows: Sequence[Row], findings: Findings) -> list[str]:
             continue
         much, judged = ("more", "too kind to") if missed > 0 else ("less", "too hard on")
         lines.append(
-            f"How {row.name} stands to an undefended model of its accuracy: its control, {control.name}, came out "
+            f"How {row.name} stands to the baseline at its accuracy: its control, {control.name}, came out "
             f"{_apart(missed)} accurate than it, and such a model gives away {much} by that alone, so the comparison "
             f"is {judged} {row.name}."
         )

@@ -18,7 +18,7 @@ GLOSSARY = (
         for word, said in words.GLOSSARY
         if word.startswith(("Member", "FPR", "TPR", "AUC", "Interval", "Eps"))
     ),
-    ("Baseline", "The undefended recipe that all others are measured against."),
+    ("Baseline", "The recipe that all others are measured against, as a rule the undefended one."),
     (
         "Control",
         "The baseline, stopped early to be about as accurate as the recipe it is matched to; the table says how close "

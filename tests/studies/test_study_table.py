@@ -122,6 +122,7 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
                 found.numbers[name, metric] = Estimate(value, 0.001)
         found.numbers["M2 - M1", "accuracy"] = Estimate(0.0 if sign > 0 else -0.3, 0.001)
         found.numbers["M2 - M3", "accuracy"] = Estimate(0.3 * sign, 0.001)
+        found.numbers["M2 - M2 at random", "accuracy"] = Estimate(0.3 * sign, 0.001)
         results = Results((setting,), {setting.key: [found]})
         assert {claim.key: verdict(claim.parts(results)) for claim in study.claims} == dict.fromkeys(
             [claim.key for claim in study.claims], wanted

@@ -208,6 +208,18 @@ def test_distances_are_corrected_by_holm_over_the_records_that_have_one():
     assert told["sentence"].startswith(f"{told['exposed']} of 50 records give themselves away beyond doubt (95 % sure")
 
 
+def test_records_that_cannot_be_judged_are_counted():
+    signals, membership = case(models=8, records=30, seed=5)
+    matrix = membership.matrix.copy()
+    matrix[:, 7] = False
+    told = exposed(exposure(signals, matrix))
+    assert told["records"] == 29
+    assert told["sentence"].endswith(
+        " 1 of all 30 records is not judged: that needs models with it and without it, three in all."
+    )
+    assert "not judged" not in exposed(exposure(signals, membership))["sentence"]
+
+
 @pytest.mark.parametrize("kind", ["normal", "unequal", "heavy", "skewed"])
 @pytest.mark.parametrize("models", [4, 12])
 def test_records_without_a_trace_are_rarely_called_exposed(kind, models):

@@ -2,9 +2,11 @@
 
 import doctest
 import json
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import reticent
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
@@ -12,6 +14,7 @@ from reticent.jobs.attack import read_signals, save_scores
 from reticent.jobs.config import chosen, prepare
 from reticent.population.gather import signals
 from reticent.population.train import train
+from reticent.report.tables import terminal
 from reticent.signals.matrix import margin
 from reticent.store import Store
 
@@ -209,6 +212,14 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
     assert "lira" not in done.scores
     assert {"loss", "correctness"} <= set(done.scores)
     assert any(said.startswith("The attack lira was left out: ") for said in done.document["verdict"]["cannot_say"])
+    names = [one["name"] for one in done.document["left_out"]]
+    assert "lira" in names
+    assert "rmia" in names
+    assert "The strongest attacks are missing (lira and rmia " in done.document["verdict"]["detail"]
+    console = Console(file=StringIO(), width=200)
+    console.print(terminal(done.document))
+    assert "The attack lira was left out: " in console.file.getvalue()
+    assert run(brought).document["left_out"] == []
     with pytest.raises(TooFewReferencesError, match="lira"):
         run(brought, targets=[0], references=[1], attacks="lira")
 

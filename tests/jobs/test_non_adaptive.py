@@ -74,14 +74,29 @@ def test_the_gap_is_put_into_words():
     attacks = build_attacks(AttackConfig(attacks=("loss",)))
     defended, plain = made(seed=5), made(seed=5, shift=2.0)
     _, scores = attacked(defended, attacks, SETTINGS)
-    told = facts(against(defended, plain, attacks, SETTINGS), defended, scores, 0.1, SETTINGS)
+    said = {"attack": "loss", "fpr": 0.1}
+    told = facts(against(defended, plain, attacks, SETTINGS), defended, scores, said, SETTINGS)
     assert told["verdict"] == "tie"
-    assert "chance explains" in told["sentence"]
+    assert told["sentence"].startswith("The attack that finds most, loss, gives the same scores (AUC ")
     assert [row["name"] for row in told["attacks"]] == ["loss"]
     weak = {"loss": np.random.default_rng(0).normal(size=scores["loss"].shape)}
-    hidden = facts(against(defended, plain, attacks, SETTINGS), defended, weak, 0.1, SETTINGS)
+    hidden = facts(against(defended, plain, attacks, SETTINGS), defended, weak, said, SETTINGS)
     assert hidden["verdict"] == "first lower"
     assert "the larger number counts" in hidden["sentence"]
+
+
+def test_both_attackers_are_compared_by_the_attack_of_the_verdict():
+    attacks = build_attacks(AttackConfig(attacks=("loss", "lira")))
+    defended, plain = made(seed=5), made(seed=6)
+    _, scores = attacked(defended, attacks, SETTINGS)
+    # By the largest AUC of each, loss would be on at least one side.
+    strong = scores | {"loss": defended.membership.matrix + 0.0}
+    found = against(defended, plain, attacks, SETTINGS)
+    told = facts(found, defended, strong, {"attack": "lira", "fpr": 0.1}, SETTINGS)
+    assert "(both by lira)" in told["sentence"]
+    areas = {audit.name: audit.auc.mean for audit in found.audits}
+    assert f"does not know of the defense reaches an AUC of {areas['lira']:.3f};" in told["sentence"]
+    assert "protects nobody" not in told["sentence"]
 
 
 def test_the_defense_is_taken_out_of_a_recipe():

@@ -37,8 +37,19 @@ def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
         "test": "Student, one-sided",
         "correction": "Holm",
         "distance_needed": needed,
-        "sentence": _sentence(tested, count, confidence, needed),
+        "sentence": _sentence(tested, count, confidence, needed) + _untested(len(found.label) - tested, tested),
     }
+
+
+def _untested(count: int, tested: int) -> str:
+    """Say how many records could not be judged, and why."""
+    if not count or not tested:
+        return ""
+    verb = "is" if count == 1 else "are"
+    return (
+        f" {count:,} of all {count + tested:,} records {verb} not judged: that needs models with it and without it, "
+        "three in all."
+    )
 
 
 def _sentence(tested: int, count: int, confidence: float, needed: float | None) -> str:

@@ -165,7 +165,8 @@ def attack(
         population=_population(problem),
         environment=document.versions() | {"started": started, "seconds_scoring": seconds},
         control=checked,
-        cannot_say=[*left_out, *not_looked_at(ungrouped)],
+        cannot_say=[*left_out.values(), *not_looked_at(ungrouped)],
+        left_out=left_out,
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
     files = write_report(Path(out), written, rows, form=config.format) if out is not None else ()
@@ -212,7 +213,7 @@ def not_looked_at(names: Sequence[str]) -> list[str]:
     ]
 
 
-def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], list[str]]:
+def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Build the attacks that are asked for; where none is, those that the problem allows, and say which not.
 
     Args:
@@ -220,20 +221,21 @@ def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], 
         config: which attacks, with what options.
 
     Returns:
-        The specs, and a sentence for each attack that was left out.
+        The specs, and by name a sentence for each attack that was left out.
     """
     if config.attacks:
         specs = build_attacks(config)
         for spec in specs:
             check_references(spec, problem)
-        return specs, []
-    kept, left_out = [], []
+        return specs, {}
+    kept: list[Spec] = []
+    left_out: dict[str, str] = {}
     for spec in build_attacks(config, _possible(problem.signals)):
         try:
             check_references(spec, problem)
             kept.append(spec)
         except TooFewReferencesError as error:
-            left_out.append(f"The attack {spec.method} was left out: {error}.")
+            left_out[spec.method] = f"The attack {spec.method} was left out: {error}."
     return tuple(kept), left_out
 
 

@@ -198,7 +198,7 @@ def _unaware(evaluated: Evaluated) -> dict[str, Any] | None:
     if evaluated.unaware is None:
         return None
     measured, settings = evaluated.measured, Settings.of(evaluated.job.config)
-    return non_adaptive_facts(evaluated.unaware, evaluated.problem, measured.scores, measured.verdict["fpr"], settings)
+    return non_adaptive_facts(evaluated.unaware, evaluated.problem, measured.scores, measured.verdict, settings)
 
 
 def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:

@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 import reticent
+from reticent.attacks import ATTACKS
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
 from reticent.auditing.verdict import EXCLUDED
@@ -47,6 +48,7 @@ def assemble(
     control: Mapping[str, Any] | None = None,
     non_adaptive: Mapping[str, Any] | None = None,
     cannot_say: Sequence[str] = (),
+    left_out: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Put the parts of a document together.
 
@@ -59,6 +61,7 @@ def assemble(
         control: what the null control found, or None.
         non_adaptive: what an attacker who does not know of the defense finds, or None.
         cannot_say: further sentences on what this audit cannot say.
+        left_out: by name of an attack that could not run, a sentence that says why.
 
     Returns:
         Plain values, in the order of ``docs/schema.md``.
@@ -66,6 +69,11 @@ def assemble(
     epsilons = measured.epsilons
     said = _of_learners(measured.verdict, population)
     said["cannot_say"] = [*said["cannot_say"], *cannot_say]
+    left = left_out or {}
+    strong = [name for name in left if ATTACKS[name].strong]
+    if strong and not any(audit.strong for audit in measured.audits):
+        named = f"{' and '.join(strong)} {'was' if len(strong) == 1 else 'were'}"
+        said["detail"] += f" The strongest attacks are missing ({named} left out): the leak may be much larger."
     return {
         "schema": SCHEMA,
         "verdict": said,
@@ -73,6 +81,7 @@ def assemble(
         "recipe": None if recipe is None else dict(recipe),
         "population": dict(population),
         "attacks": [audit.to_json() | {"epsilon": epsilons.attacks[audit.name]} for audit in measured.audits],
+        "left_out": [{"name": name, "sentence": sentence} for name, sentence in left.items()],
         "epsilon": epsilons.overall,
         "groups": list(measured.groups),
         "exposure": exposed(measured.exposure, said["confidence"]),

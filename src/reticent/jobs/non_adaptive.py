@@ -102,7 +102,7 @@ def _problem(defended: Problem, plain: Problem, target: int) -> Problem:
 
 
 def facts(
-    found: NonAdaptive, problem: Problem, scores: Mapping[str, Floats], fpr: float | None, settings: Settings
+    found: NonAdaptive, problem: Problem, scores: Mapping[str, Floats], verdict: Mapping[str, Any], settings: Settings
 ) -> dict[str, Any]:
     """State what was found beside what the attacker who knows the defense finds, with a paired test of the difference.
 
@@ -110,16 +110,19 @@ def facts(
         found: of the attacker who does not know of the defense.
         problem: the defended targets.
         scores: of the attacker who knows it, by attack, ``(T, N)``.
-        fpr: of the rate that is compared; None if none is measured.
+        verdict: of the audit: its ``attack`` is compared on both sides, at its ``fpr``.
         settings: seed, replicates and confidence.
 
     Returns:
         The ``non_adaptive`` object of ``audit.json``.
     """
-    members = problem.membership.matrix[problem.targets]
+    members, attack = problem.membership.matrix[problem.targets], verdict["attack"]
     body = compare(
-        [Entry(KNOWS, scores, members), Entry(DOES_NOT, found.scores, members)],
-        fpr=fpr,
+        [
+            Entry(KNOWS, {attack: scores[attack]}, members),
+            Entry(DOES_NOT, {attack: found.scores[attack]}, members),
+        ],
+        fpr=verdict["fpr"],
         rng=seeds.rng(settings.seed, "non-adaptive"),
         confidence=settings.confidence,
         replicates=settings.replicates,
@@ -133,19 +136,24 @@ def facts(
         "attacks": rows,
         "difference": {key: test[key] for key in ("difference", "interval", "p")},
         "verdict": test["verdict"],
-        "sentence": _sentence(body["rows"], test),
+        "sentence": _sentence(body["rows"], test, np.array_equal(scores[attack], found.scores[attack])),
     }
 
 
-def _sentence(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any]) -> str:
+def _sentence(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any], same: bool) -> str:
     aware, unaware = rows
+    attack = aware["auc_attack"]
+    if same:
+        return (
+            f"The attack that finds most, {attack}, gives the same scores (AUC {aware['auc']['mean']:.3f}) whether or "
+            "not the attacker knows of the defense, so it says nothing on what hiding the defense would change."
+        )
     said = (
-        f"An attacker who does not know of the defense reaches an AUC of {unaware['auc']['mean']:.3f} "
-        f"({unaware['auc_attack']}); one who knows it, and trains references with it, {aware['auc']['mean']:.3f} "
-        f"({aware['auc_attack']})"
+        f"An attacker who does not know of the defense reaches an AUC of {unaware['auc']['mean']:.3f}; one who knows "
+        f"it, and trains references with it, {aware['auc']['mean']:.3f} (both by {attack})"
     )
     if test["verdict"] == "tie":
-        return f"{said}: a difference that chance explains, so hiding the defense protects nobody here."
+        return f"{said}: no difference is shown, so it is not shown that hiding the defense protects anybody."
     if test["verdict"] == "second lower":
         return f"{said}: the difference is protection by ignorance alone, which ends when the defense becomes known."
     return f"{said}: here references without the defense serve the attacker better, so the larger number counts."

@@ -29,7 +29,9 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
     verdict, attacks = document.get("verdict") or {}, ordered(document)
     parts: list[RenderableType] = [Prose(_verdict(verdict))]
     if attacks:
-        parts += [Padding(_table(attacks), (1, 0)), Prose(_notes(attacks))]
+        parts += [Padding(_table(attacks), (1, 0))]
+        parts += [Prose(Text(short(one["sentence"], 600), style="yellow")) for one in document.get("left_out") or ()]
+        parts.append(Prose(_notes(attacks)))
     health = (document.get("population") or {}).get("health") or ()
     said = _said(document)
     if said:

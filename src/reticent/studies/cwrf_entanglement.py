@@ -96,7 +96,10 @@ def _norm(results: Results) -> list[Part]:
 
 
 def _construction(results: Results) -> list[Part]:
-    alone, fixed = _all("spearman_alone", "Spearman, unlearning alone"), _all("spearman_partial", "the same, |w| fixed")
+    alone, fixed = (
+        _all("spearman_alone", "Spearman, unlearning alone"),
+        _all("spearman_partial", "Spearman, that with |w| fixed"),
+    )
     return [*alone(results), *fixed(results)]
 
 

@@ -180,7 +180,13 @@ number = 3
 )
 def test_wrong_models(command, tmp_path, flags, words):
     (tmp_path / "mine.py").write_text(MINE)
-    refused(command(f"audit {SMALL} {flags}"), *words)
+    usual = SMALL.replace("--epochs 1 ", "") if "--train" in flags else SMALL
+    refused(command(f"audit {usual} {flags}"), *words)
+
+
+def test_what_a_function_of_the_users_does_not_use_is_refused(command, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    refused(command(f"audit {SMALL} --train mine:four"), "epochs: not used, since models are made by mine:four")
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,9 @@ def test_attack_runs_on_outputs_and_saves_scores(command, outputs, tmp_path):
     _, _, err = command("attack --signals outputs.npz --attack correctness --out here")
     told = "here holds an earlier report, which this one will replace; to keep it, stop and give another --out"
     assert words(err) == told
+    code, _, err = command("attack --signals outputs.npz --attack loss --set attack.lira.mode=offline --out here")
+    assert code == 2
+    assert "earlier report" not in err
     scores = np.load(tmp_path / "s.npy", allow_pickle=False)
     assert scores.shape == (8, 60)
     with np.load(outputs()) as file:

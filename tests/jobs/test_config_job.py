@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
-from reticent.jobs.config import AuditConfig, build_attacks, build_recipe, chosen, gather, prepare
+from reticent.jobs.config import AuditConfig, build_attacks, build_recipe, called, chosen, gather, prepare
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.transformer import Transformer
@@ -236,3 +236,8 @@ def test_train_is_short_for_the_procedure(tmp_path, monkeypatch):
     assert gather(tmp_path / "a.toml", {}).recipe == expected
     assert gather(None, {"train": "zz_train:train"}).recipe == expected
     assert chosen(None, {"train": "zz_train:train"}).recipe == expected
+
+
+def test_none_is_no_data_set():
+    with pytest.raises(InputError, match="dataset: expected a name, a file, or data as they are, got None"):
+        called(None, {"dataset": None})

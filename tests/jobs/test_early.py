@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from reticent.errors import SpecError
 from reticent.jobs.config import gather, prepare
 from reticent.jobs.early import PILOTS, pilots, stop, stopped, stops
 from reticent.population.train import train
@@ -82,7 +83,9 @@ def test_training_by_a_function_of_the_users_cannot_be_stopped(tmp_path, monkeyp
         "from torch import nn\n\n\ndef train(x, y, seed):\n    return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert pilots(job(tmp_path, train="pipeline_of_mine:train")) is None
+    assert pilots(job(tmp_path, train="pipeline_of_mine:train", epochs=None)) is None
+    with pytest.raises(SpecError, match="epochs: not used, since models are made by pipeline_of_mine:train"):
+        job(tmp_path, train="pipeline_of_mine:train")
 
 
 def test_pilot_accuracy_is_measured_on_records_that_the_pilot_did_not_see(tmp_path):

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from reticent.report.markdown import markdown
 from reticent.report.tables import terminal
+from reticent.report.view import shown_recipe
 
 
 def _shown(document, width=80):
@@ -73,3 +74,17 @@ def test_little_is_enough(write):
     text = write({"verdict": given["verdict"], "attacks": given["attacks"], "recipe": None})
     assert "not measurable" in text
     assert "Membership privacy" in write({}) or "Cannot tell" in write({})
+
+
+def test_what_a_function_of_the_users_did_not_use_is_not_shown(document):
+    recipe = {
+        "procedure": {"method": "function", "function": "my:train", "source": "abc"},
+        "output": "none",
+        "epochs": 77,
+    }
+    own = document | {"recipe": recipe | {"architecture": {"method": "cnn-of-nobody"}}}
+    text = markdown(own)
+    assert "Trained: by my:train" in text
+    assert "cnn-of-nobody" not in text
+    assert shown_recipe(own["recipe"]) == {"trained": "by my:train", "source": "abc", "output": "none"}
+    assert shown_recipe({"epochs": 3}) == {"epochs": 3}

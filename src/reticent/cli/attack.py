@@ -42,7 +42,7 @@ def attack(
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
     """
     from reticent.attacks import ATTACKS
-    from reticent.cli.screen import replaced, stdout
+    from reticent.cli.screen import first, replaced, stdout
     from reticent.jobs.attack import attack as run
     from reticent.jobs.attack import check_scores, not_looked_at, read_signals, save_scores
     from reticent.jobs.attacks import gather_attacks
@@ -54,11 +54,11 @@ def attack(
     if scores:
         check_scores(scores, len(chosen.attacks or ATTACKS))
     arrays = read_signals(signals, chosen.group_by)
-    replaced(out, "audit.json")
     done = run(
         **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
         replicates=chosen.replicates, confidence=chosen.confidence, delta=chosen.delta,
         promised_epsilon=chosen.promised_epsilon, control=chosen.control, format=chosen.format,
+        stage=first(lambda: replaced(out, "audit.json"), lambda _: None),
     )  # fmt: skip
     console = stdout()
     console.print(terminal(done.document))

@@ -38,7 +38,7 @@ def compare(
         SpecError: a configuration is given, which holds one audit.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, stdout
+    from reticent.cli.screen import first, replaced, stdout
     from reticent.jobs.compare import compare as run
     from reticent.report.comparison import terminal
 
@@ -46,8 +46,8 @@ def compare(
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
     values = flags.values()
     out = Path(values.pop("out", "reticent-compare"))
-    replaced(out, "compare.json")
     with screen() as shown:
+        stage = first(lambda: replaced(out, "compare.json", shown.note), shown.stage)
         compared = run(
             *runs,
             recipes=recipe or (),
@@ -57,7 +57,7 @@ def compare(
             fpr=fpr,
             out=out,
             progress=shown.model,
-            stage=shown.stage,
+            stage=stage,
             note=shown.note,
             **values,
         )

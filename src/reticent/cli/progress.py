@@ -60,7 +60,7 @@ def screen() -> Iterator[Screen]:
     Yields:
         What a job may tell.
     """
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, emoji=False)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[facts]}"))
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield _Screen(bar, console)

@@ -45,7 +45,7 @@ def guarded(app: cyclopts.App, tokens: Sequence[str] | None = None) -> int:
 
 
 def _refuse(message: str, code: int = USER_ERROR) -> int:
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
     console.print("reticent: ", style="bold red", end="")
     console.print(message, markup=False)
     return code

@@ -3,6 +3,7 @@
 import os
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,21 +24,45 @@ def stdout() -> "Console":
     from rich.console import Console
 
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, width=None if narrow else PIPED_WIDTH)
+    return Console(highlight=False, emoji=False, width=None if narrow else PIPED_WIDTH)
 
 
-def replaced(out: Path, numbers: str) -> None:
+def replaced(out: Path, numbers: str, tell: Callable[[str], None] | None = None) -> None:
     """Say on standard error, before anything runs, that an earlier report will be written over.
 
     Args:
         out: the folder of the report that is to come.
         numbers: name of the file with its numbers.
+        tell: shows the sentence, where something else is on the screen; by default it is printed.
     """
     from rich.console import Console
 
     if (out / numbers).is_file():
         told = f"{out} holds an earlier report, which this one will replace; to keep it, stop and give another --out"
-        Console(stderr=True, highlight=False, soft_wrap=True).print(visible(told), markup=False)
+        if tell is not None:
+            tell(visible(told))
+        else:
+            Console(stderr=True, highlight=False, emoji=False, soft_wrap=True).print(visible(told), markup=False)
+
+
+def first(warn: Callable[[], None], then: Callable[[str], None]) -> Callable[[str], None]:
+    """Warn when a job that has been checked calls back for the first time, and not before.
+
+    Args:
+        warn: what to do then.
+        then: the callback itself.
+
+    Returns:
+        The callback to give to the job.
+    """
+    waiting = [warn]
+
+    def told(text: str) -> None:
+        if waiting:
+            waiting.pop()()
+        then(text)
+
+    return told
 
 
 def visible(text: str) -> str:

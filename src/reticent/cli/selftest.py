@@ -61,7 +61,7 @@ def _tell(group: str) -> None:
 def _say(text: str) -> None:
     from rich.console import Console
 
-    Console(stderr=True, highlight=False).print(text, style="dim", markup=False)
+    Console(stderr=True, highlight=False, emoji=False).print(text, style="dim", markup=False)
 
 
 def _page(tested: "Selftested") -> "RenderableType":

@@ -30,7 +30,7 @@ from reticent.population.population import Population
 from reticent.procedures import PROCEDURES
 from reticent.procedures.basic import BASIC
 from reticent.procedures.check import check, needs
-from reticent.procedures.user import Function
+from reticent.procedures.user import Function, check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
 from reticent.training.loop import check_recipe
@@ -145,9 +145,17 @@ def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -
 
     Returns:
         The job.
+
+    Raises:
+        InputError: ``dataset`` is None.
     """
     given = dict(values)
     data = given.get("dataset")
+    if "dataset" in given and data is None:
+        raise InputError(
+            "dataset: expected a name, a file, or data as they are, got None: leave it out to audit the usual data set "
+            f"({AuditConfig.model_fields['dataset'].default})"
+        )
     if data is None or isinstance(data, (str, Path)):
         return prepare(chosen(config, given))
     records = imported.records("dataset", data)
@@ -286,6 +294,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
         records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given)
+    check_used(recipe, given)
     roles = _roles(config, recipe, records)
     labellings = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)

@@ -1,12 +1,13 @@
 """A user's own training function: any pipeline that returns an ``nn.Module``, by import string."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
 from torch import nn
 
 from reticent import usercode
-from reticent.errors import ModelError
+from reticent.errors import ModelError, SpecError
 from reticent.procedures.base import Trained
 from reticent.spec import Spec
 from reticent.training.loop import History
@@ -34,6 +35,28 @@ class Function(Spec):
         """
         usercode.load(self.function)
         return self.replace(source=usercode.digest(self.function))
+
+
+USED = ("procedure", "output")
+"""Fields of a recipe that have a meaning where training is a function of the user's."""
+
+
+def check_used(recipe: Recipe, given: Iterable[str]) -> None:
+    """Refuse what a user says of training that a function of theirs does by itself.
+
+    Args:
+        recipe: how models are made.
+        given: the fields of it that the user names.
+
+    Raises:
+        SpecError: training is a function of the user's, and one of the fields is not used.
+    """
+    unused = [key for key in given if key not in USED]
+    if isinstance(recipe.procedure, Function) and unused:
+        raise SpecError(
+            f"{', '.join(unused)}: not used, since models are made by {recipe.procedure.function}: leave "
+            "it out here, and set it inside that function"
+        )
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:

@@ -4,7 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.sections import control, epsilon, groups, non_adaptive
-from reticent.report.view import confidence, measured, ordered, part_of, rate_at, short, tie_note, title, unmeasured
+from reticent.report.view import (
+    confidence,
+    measured,
+    ordered,
+    own_training,
+    part_of,
+    rate_at,
+    short,
+    tie_note,
+    title,
+    unmeasured,
+)
 from reticent.report.wording import (
     MISSING,
     Plain,
@@ -160,12 +171,14 @@ def _facts(document: Mapping[str, Any]) -> list[str]:
     """Say what was audited, with what and when."""
     data, population = document.get("data") or {}, document.get("population") or {}
     recipe, environment = document.get("recipe") or {}, document.get("environment") or {}
-    architecture, objective = (_method(recipe.get(key)) for key in ("architecture", "objective"))
+    own = own_training(recipe)
+    architecture, objective = (None if own else _method(recipe.get(key)) for key in ("architecture", "objective"))
     accuracy, part = population.get("accuracy") or {}, part_of(data)
     facts = [
         ("Data", data.get("name")),
         ("Records", part + count(data["records"]) if data.get("records") is not None else None),
         ("Models", count(population["models"]) if population.get("models") is not None else None),
+        ("Trained", f"by {own}" if own else None),
         ("Architecture", architecture),
         ("Objective", objective),
         ("Accuracy on members", percent(middle(accuracy["members"])) if accuracy.get("members") else None),

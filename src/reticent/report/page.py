@@ -4,7 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.sections import control, epsilon
-from reticent.report.view import confidence, measured, ordered, part_of, short, tie_note, tied, title, unmeasured
+from reticent.report.view import (
+    confidence,
+    measured,
+    ordered,
+    part_of,
+    short,
+    shown_recipe,
+    tie_note,
+    tied,
+    title,
+    unmeasured,
+)
 from reticent.report.wording import Plain, count, duration, level, middle, number, percent, share, size, span, words
 from reticent.report.words import COUNTED, NAMES, ROLES
 
@@ -41,7 +52,7 @@ def parts(document: Mapping[str, Any]) -> dict[str, Any]:
         "population": population,
         "health": population.get("health") or [],
         "per_model": _per_model(population, attacks),
-        "recipe": document.get("recipe") or {},
+        "recipe": shown_recipe(document.get("recipe")),
         "environment": environment,
         "limits_said": verdict.get("cannot_say") or ["What attacks other than those listed would find."],
         **facts(data, population, attacks, environment),

@@ -124,6 +124,36 @@ def tie_note(attacks: Sequence[Plain]) -> str:
     )
 
 
+def own_training(recipe: Plain | None) -> str | None:
+    """Name the function of the user's that made the models.
+
+    Args:
+        recipe: the document's ``recipe``, or None.
+
+    Returns:
+        Its import string; None where reticent trained them.
+    """
+    procedure = (recipe or {}).get("procedure")
+    if not isinstance(procedure, Mapping) or procedure.get("method") != "function":
+        return None
+    return str(procedure.get("function"))
+
+
+def shown_recipe(recipe: Plain | None) -> Plain:
+    """Leave out of a recipe what was not used, since the models were made by a function of the user's.
+
+    Args:
+        recipe: the document's ``recipe``, or None.
+
+    Returns:
+        What the report lists.
+    """
+    own = own_training(recipe)
+    if own is None or recipe is None:
+        return recipe or {}
+    return {"trained": f"by {own}", "source": recipe["procedure"].get("source"), "output": recipe.get("output")}
+
+
 def part_of(data: Plain) -> str:
     """Say how many of the records were audited, where not all were.
 

@@ -74,7 +74,7 @@ def weights(
 def _tell(stage: str) -> None:
     from rich.console import Console
 
-    Console(stderr=True, highlight=False).print(stage, style="dim", markup=False)
+    Console(stderr=True, highlight=False, emoji=False).print(stage, style="dim", markup=False)
 
 
 def table(document: "Mapping[str, Any]") -> "RenderableType":

@@ -256,6 +256,22 @@ def test_bad_csv_is_refused(text, error, words, tmp_path):
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize("rows", ["1;2;0", "1,5;2;0"])
+def test_another_separator_is_hinted_at(rows, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(f"a;b;label\n{rows}\n{rows}\n")
+    for label in (None, "label"):
+        with pytest.raises((InputError, CorruptFileError), match="seem to be separated by semicolons, expected commas"):
+            load(path, label=label)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("a,a,label\n1,2,0\n3,4,1\n")
+    with pytest.raises(CorruptFileError, match="2 columns are called 'a': rename them, or leave out one"):
+        load(path)
+
+
 def test_binary_csv_is_refused(tmp_path):
     path = tmp_path / "d.csv"
     path.write_bytes(b"\xff\xfe\x00\x01")

@@ -174,7 +174,8 @@ def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypa
 def test_divergence_names_the_model_and_gives_up_early(store):
     broken = population(TINY.replace(optimizer="sgd", learning_rate=1e30), models=20)
     with pytest.raises(
-        TrainingDivergedError, match=r"3 of 20 models could not be made \(0 are finished and kept\):\n  model 0"
+        TrainingDivergedError,
+        match=r"3 of 20 models could not be made \(0 are finished and kept; 17 were not tried after that\):\n  model 0",
     ):
         train(broken, store)
 

@@ -85,7 +85,23 @@ def test_a_folder_in_the_way_is_named(tmp_path, small, rows):
     (tmp_path / "audit.json").mkdir()
     with pytest.raises(StoreError, match=r"audit\.json.*: a folder stands where the file should be"):
         write_report(tmp_path, small, rows[:2])
-    assert not list(tmp_path.glob(".*"))
+    # Neither litter, nor a page without its numbers.
+    assert [path.name for path in tmp_path.iterdir()] == ["audit.json"]
+
+
+def test_a_disk_that_is_full_at_the_last_file_leaves_what_was_there(tmp_path, small, rows, monkeypatch):
+    (tmp_path / "report.html").write_text("old")
+    calls = []
+
+    def full(handle):
+        calls.append(handle)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(StoreError, match=r"expected to write .*audit\.json, got No space left on device"):
+        write_report(tmp_path, small, rows[:2])
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report.html", "old")]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
                 raise CorruptFileError(
                     f"{path}: expected a header line with the names of the columns, got an empty file"
                 )
-            columns = _numbers(path, len(header)) or _texts(path, stream, len(header))
+            columns = _numbers(path, len(header)) or _texts(path, stream, header)
     except (UnicodeDecodeError, csv.Error) as error:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(_is_number(name) for name in header):
@@ -141,11 +141,13 @@ def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
     return list(cells.T) if cells.size and cells.shape[1] == width else None
 
 
-def _texts(path: Path, stream: Any, width: int) -> list[NDArray[Any]]:
+def _texts(path: Path, stream: Any, header: Sequence[str]) -> list[NDArray[Any]]:
     rows = [row for row in csv.reader(stream) if row]
     for number, row in enumerate(rows):
-        if len(row) != width:
-            raise CorruptFileError(f"{path}: record {number} has {len(row)} fields, the header has {width}")
+        if len(row) != len(header):
+            raise CorruptFileError(
+                f"{path}: record {number} has {len(row)} fields, the header has {len(header)}{_separated(header)}"
+            )
     if not rows:
         raise CorruptFileError(f"{path}: expected a record a line below the header, got none")
     return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*rows, strict=True)]
@@ -159,7 +161,7 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
     """
     if label is not None:
         if label not in header:
-            raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}")
+            raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}{_separated(header)}")
         return header.index(label)
     telling = [name for name in header if name.lower() in LABELS]
     if len(telling) == 1:
@@ -169,7 +171,17 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
     )
     raise InputError(
         f"{path}: which column is the label? Expected one named {', '.join(LABELS)}, got {found}: give --label COLUMN"
+        f"{_separated(header)}"
     )
+
+
+def _separated(header: Sequence[str]) -> str:
+    """Hint at another separator, where the whole header came as one column."""
+    marks = {";": "semicolons", "\t": "tabs", "|": "bars"}
+    found = next((mark for mark in marks if len(header) == 1 and mark in header[0]), None)
+    if found is None:
+        return ""
+    return f". The columns seem to be separated by {marks[found]}, expected commas: save the file with commas"
 
 
 def of_columns(
@@ -194,8 +206,13 @@ def of_columns(
     Raises:
         InputError: there is no such label's column, or a column holds what no model can take.
         UnknownNameError: there is no such column in `not_features`.
-        CorruptFileError: there is no feature.
+        CorruptFileError: there is no feature, or two columns have one name.
     """
+    twice = next((name for name in header if header.count(name) > 1), None) if len(set(header)) < len(header) else None
+    if twice is not None:
+        raise CorruptFileError(
+            f"{path}: {header.count(twice)} columns are called {twice!r}: rename them, or leave out one"
+        )
     place = _place(path, header, label_name)
     for name in not_features:
         if name not in header:

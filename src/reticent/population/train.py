@@ -218,6 +218,7 @@ def _stop(pool: ProcessPoolExecutor) -> None:
 def _failure(failures: list[ReticentError], done: int, total: int) -> ReticentError:
     real = [e for e in failures if not isinstance(e, StoreLockedError)] or failures
     shown = "\n".join(f"  {error}" for error in real[:5]) + ("\n  ..." if len(real) > 5 else "")
-    return real[0].retold(
-        f"{len(failures)} of {total} models could not be made ({done} are finished and kept):\n{shown}"
-    )
+    left = total - done - len(failures)
+    untried = f"; {left} {'was' if left == 1 else 'were'} not tried after that" if left else ""
+    kept = f"{done} {'is' if done == 1 else 'are'} finished and kept{untried}"
+    return real[0].retold(f"{len(failures)} of {total} models could not be made ({kept}):\n{shown}")

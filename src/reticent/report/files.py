@@ -5,6 +5,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -23,6 +24,10 @@ ADVICE = {
 }
 
 
+_WAITING: ContextVar[tuple[Path, list[tuple[Path, Path]]] | None] = ContextVar("waiting", default=None)
+"""The folder whose files appear together, and the files that wait to be renamed, inside `together`."""
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it, if they are not there.
 
@@ -36,6 +41,41 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(_refusal(folder, error)) from None
+
+
+@contextlib.contextmanager
+def together(folder: Path) -> Iterator[None]:
+    """Let the files that are written into a folder inside the block appear when it ends, in the order of their writing.
+
+    Where one cannot be written, as on a full disk, none appears, and what lay there before stays.
+
+    Args:
+        folder: the folder; it exists.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        StoreError: the operating system refused.
+    """
+    waiting: list[tuple[Path, Path]] = []
+    held = _WAITING.set((folder, waiting))
+    try:
+        yield
+        for _, path in waiting:
+            if path.is_dir():
+                raise StoreError(_refusal(path, OSError(errno.EISDIR, os.strerror(errno.EISDIR))))
+        for temporary, path in waiting:
+            try:
+                temporary.replace(path)
+            except OSError as error:
+                raise StoreError(_refusal(path, error)) from None
+        _sync(folder)
+    finally:
+        _WAITING.reset(held)
+        for temporary, _ in waiting:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def replace_bytes(path: Path, content: bytes) -> None:
@@ -71,18 +111,26 @@ def replacing(path: Path) -> Iterator[TextIO]:
 @contextlib.contextmanager
 def _replacing(path: Path, mode: str, options: Mapping[str, str]) -> Iterator[Any]:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    folder, waiting = _WAITING.get() or (None, [])
+    later = folder == path.parent
+    kept = False
     try:
         with temporary.open(mode, **options) as stream:  # type: ignore[call-overload]
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.replace(path)
-        _sync(path.parent)
+        if later:
+            waiting.append((temporary, path))
+            kept = True
+        else:
+            temporary.replace(path)
+            _sync(path.parent)
     except OSError as error:
         raise StoreError(_refusal(path, error)) from None
     finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        if not kept:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def _sync(folder: Path) -> None:

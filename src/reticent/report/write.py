@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reticent.errors import InputError
 from reticent.report.csv import write_records
-from reticent.report.files import make_folder, replacing
+from reticent.report.files import make_folder, replacing, together
 from reticent.report.markdown import markdown
 
 
@@ -21,7 +21,7 @@ def write_report(
     thumbnails: Mapping[int, NDArray[Any]] | None = None,
     form: str = "html",
 ) -> tuple[Path, ...]:
-    """Write ``report.html``, ``records.csv`` and, last, ``audit.json``, each complete or not at all.
+    """Write ``report.html``, ``records.csv`` and, last, ``audit.json``: all of them, or none.
 
     Args:
         folder: where to; made if it is not there.
@@ -38,12 +38,13 @@ def write_report(
     page, numbers = html(document, rows, thumbnails), as_json(document)
     make_folder(folder)
     paths = folder / "report.html", folder / "records.csv", folder / "audit.json"
-    with replacing(paths[0]) as stream:
-        stream.write(page)
-    write_records(paths[1], rows)
-    section = write_section(folder / "report.md", markdown(document)) if form == "md" else ()
-    with replacing(paths[2]) as stream:
-        stream.write(numbers)
+    with together(folder):
+        with replacing(paths[0]) as stream:
+            stream.write(page)
+        write_records(paths[1], rows)
+        section = write_section(folder / "report.md", markdown(document)) if form == "md" else ()
+        with replacing(paths[2]) as stream:
+            stream.write(numbers)
     return (*paths, *section)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from reticent.report.comparison.text import markdown
 from reticent.report.comparison.view import costs, matched
-from reticent.report.files import make_folder, replacing
+from reticent.report.files import make_folder, replacing, together
 from reticent.report.wording import Plain, limits, middle
 from reticent.report.write import as_json, write_section
 
@@ -41,7 +41,7 @@ COLUMNS = (
 
 
 def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "html") -> tuple[Path, ...]:
-    """Write ``compare.html``, ``compare.csv`` and, last, ``compare.json``, each complete or not at all.
+    """Write ``compare.html``, ``compare.csv`` and, last, ``compare.json``: all of them, or none.
 
     Args:
         folder: where to; made if it is not there.
@@ -56,15 +56,16 @@ def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "htm
     page, numbers = html(document), as_json(document)
     make_folder(folder)
     paths = folder / "compare.html", folder / "compare.csv", folder / "compare.json"
-    with replacing(paths[0]) as stream:
-        stream.write(page)
-    with replacing(paths[1]) as stream:
-        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(_line(row, document) for row in document.get("rows") or ())
-    section = write_section(folder / "compare.md", markdown(document)) if form == "md" else ()
-    with replacing(paths[2]) as stream:
-        stream.write(numbers)
+    with together(folder):
+        with replacing(paths[0]) as stream:
+            stream.write(page)
+        with replacing(paths[1]) as stream:
+            writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(_line(row, document) for row in document.get("rows") or ())
+        section = write_section(folder / "compare.md", markdown(document)) if form == "md" else ()
+        with replacing(paths[2]) as stream:
+            stream.write(numbers)
     return (*paths, *section)
 
 

@@ -20,9 +20,9 @@ from reticent.studies.places import CIFAR, CIFAR_SMALL, DIGITS, LOCATION
 MARGIN, GAIN = 0.05, 0.005
 """The effect beyond one half that is a disparity, and the smallest difference of the probe's gains that matters."""
 FIRST, LAST = "first stage", "last stage"
-LEVELS = "mean gain between stages before the onset less that from there on"
+LEVELS = "gain a stage before the onset less that from it on"
 """The gain from chance to the first stage is no step between stages, and dwarfs them: it does not count."""
-RIVAL = f"{LEVELS}, less the same at other place"
+RIVAL = "that difference less the one at other stage"
 HEAD = "head"
 """The classifier, which is no stage of the paper's."""
 
@@ -241,6 +241,8 @@ STUDY = Study(
         "judged, not its values.",
         "The paper's networks see pictures. An MLP on Location30 asks whether what it says holds elsewhere; it counts "
         "in the verdicts.",
+        "Whether membership begins where the probe stops to gain needs four stages before the classifier, so that there "
+        "are two where it could: it can't be told of networks with fewer, such as the MLP.",
         "A stage's effect says that its maps differ, not what an attack on the network's answers would find.",
     ),
 )

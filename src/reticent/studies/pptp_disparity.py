@@ -241,8 +241,8 @@ STUDY = Study(
         "judged, not its values.",
         "The paper's networks see pictures. An MLP on Location30 asks whether what it says holds elsewhere; it counts "
         "in the verdicts.",
-        "Whether membership begins where the probe stops to gain needs four stages before the classifier, so that there "
-        "are two where it could: it can't be told of networks with fewer, such as the MLP.",
+        "Whether membership begins where the probe stops to gain needs four stages before the classifier, so that "
+        "there are two such places: it can't be told of networks with fewer, such as the MLP.",
         "A stage's effect says that its maps differ, not what an attack on the network's answers would find.",
     ),
 )

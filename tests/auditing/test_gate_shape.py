@@ -41,6 +41,7 @@ def sampled(document):
     return list(kinds.values())
 
 
+@pytest.mark.slow
 def test_whatever_is_changed_there_is_no_traceback_and_no_new_pass(done):
     document = json.loads(json.dumps(done.document))
     for name in ("verdict", "environment", "exposure"):

@@ -58,6 +58,7 @@ def test_the_limit_is_stated():
     assert AT_MOST == 31
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "records"), NULLS)
 def test_no_leak_gives_a_positive_bound_in_at_most_one_run_of_twenty(kind, records):
     positive = Counter()
@@ -86,6 +87,7 @@ def test_a_gaussian_leak_is_overstated_in_at_most_one_run_of_twenty(mu, delta, r
     assert max(over.values()) <= AT_MOST, over
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_randomized_response_is_overstated_in_at_most_one_run_of_twenty(epsilon):
     over = Counter()

@@ -24,7 +24,7 @@ from reticent.auditing.gate import leak
 
 TARGETS, REPLICATES = 8, 200
 RATES = (0.1, 0.01)
-SEEDS = [pytest.param(40, id="40"), pytest.param(400, id="400", marks=pytest.mark.calibration)]
+SEEDS = [pytest.param(40, id="40", marks=pytest.mark.slow), pytest.param(400, id="400", marks=pytest.mark.calibration)]
 
 
 @cache

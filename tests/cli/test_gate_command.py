@@ -156,6 +156,7 @@ def test_a_hostile_name_of_the_data_is_only_text(command, made, tmp_path):
     assert case.get("classname") == "reticent.gate.<b>]]>&\ufffd[red]\N{PILE OF POO}"
 
 
+@pytest.mark.slow
 def test_the_gate_needs_no_torch(audited):
     script = (
         "import sys, reticent\n"
@@ -190,6 +191,7 @@ def test_the_commands_of_the_page_run(command, audited, tmp_path):
     assert len(ET.parse("gate.xml").getroot().findall("testsuite/testcase")) == 4
 
 
+@pytest.mark.slow
 def test_the_audit_of_the_page_runs(command, tmp_path):
     rng = np.random.default_rng(0)
     rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in rng.normal(size=(80, 2))]

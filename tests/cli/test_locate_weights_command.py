@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 import torch
 from safetensors.torch import save_file
 from torch import nn
@@ -27,6 +28,7 @@ def test_a_model_that_is_trained_here(command, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own(command, tmp_path):
     (tmp_path / "mine_one.py").write_text(
         "from torch import nn\n\ndef make(classes):\n    return nn.Linear(6, classes)\n"

@@ -363,6 +363,7 @@ def test_sizes(count, text):
     assert size(count) == text
 
 
+@pytest.mark.slow
 def test_a_corrupt_run_is_named_never_used_and_made_again(command, tmp_path):
     assert command(f"audit {SMALL}")[0] == 0
     runs = tmp_path / "reticent-store" / "runs"

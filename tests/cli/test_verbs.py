@@ -46,6 +46,7 @@ def test_help_lists_the_verbs_and_loads_nothing_heavy(line):
         assert all(f" {verb} " in result.stdout for verb in ("audit", "plan", "attack", "data"))
 
 
+@pytest.mark.slow
 def test_python_dash_m_is_the_command():
     result = python("-m", "reticent", "--version")
     assert (result.returncode, result.stdout.strip(), result.stderr) == (0, reticent.__version__, "")
@@ -162,6 +163,7 @@ def test_attack_runs_on_outputs_and_saves_scores(command, outputs, tmp_path):
     assert document["attacks"][0]["overall"]["auc"]["mean"] == pytest.approx(np.mean(aucs), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_attack_takes_options_from_flags_and_files(command, outputs, tmp_path):
     (tmp_path / "a.toml").write_text("attacks = ['lira', 'loss']\n[attack.lira]\nmode = 'offline'\n")
     line = f"attack --signals {outputs()} --config a.toml --set attack.lira.variance=pooled --set replicates=100"

@@ -87,6 +87,7 @@ def test_one_row_a_record_with_the_documented_columns(done):
         assert row["label_name"] == row["label"]
 
 
+@pytest.mark.slow
 def test_two_runs_agree_in_all_but_the_environment(done, tmp_path):
     _, audited = done
     again = small(tmp_path)
@@ -301,6 +302,7 @@ def test_a_binary_head_of_one_logit(mine):
     assert "lira" in audited.scores
 
 
+@pytest.mark.slow
 def test_a_failing_model_is_named_and_the_others_are_kept(mine):
     text = MINE.replace("torch.manual_seed(seed)", "assert (mine_calls.append(1) or len(mine_calls)) != 2, 'no luck'")
     (mine / "mine.py").write_text(text.replace("import torch\n", "import torch\nmine_calls = []\n", 1))

@@ -47,6 +47,7 @@ def audited(people, tmp_path_factory):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_groups_of_a_table_end_to_end(audited):
     groups = {entry["by"]: entry for entry in audited.document["groups"]}
     assert list(groups) == ["class", "region", "age"]

@@ -242,6 +242,7 @@ def test_options_of_the_probe_are_reached_by_dots():
     assert (options.replicates, options.confidence) == (100, 0.95)
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_table(folder, found, capsys):
     line = f"locate layers --dataset digits --records 150 --epochs 2 --workers 1 --seeds 2 --store {folder / 'store'} "
     line += "--set recipe.architecture.widths=[12,8] --set probe.width=32 --set replicates=100"

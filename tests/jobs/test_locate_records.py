@@ -109,6 +109,7 @@ def test_where_too_few_models_tell_memorisation_is_not_known(found):
     assert "The memorisation of these records is not known." in page
 
 
+@pytest.mark.slow
 def test_outputs_of_ones_own_have_records_too(folder):
     rng = np.random.default_rng(0)
     matrix = Membership.draw(6, 40, 0).matrix

@@ -72,6 +72,7 @@ def own(own_folder):
     return model, initial
 
 
+@pytest.mark.slow
 def test_a_model_of_the_audit_is_trained_once_and_scored(tmp_path):
     given = {**SMALL, "dataset": noise(), "store": tmp_path / "s"}
     stages = []

@@ -88,6 +88,7 @@ def test_values_win_over_a_configuration(tmp_path):
     assert (reticent.plan(config).models, reticent.plan(config, models=4).models) == (6, 4)
 
 
+@pytest.mark.slow
 def test_planning_changes_no_result(tmp_path, planned):
     *_, audited, _, _ = planned
     values = SMALL | {"store": tmp_path / "store", "out": tmp_path / "out"}

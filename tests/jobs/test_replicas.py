@@ -62,6 +62,7 @@ def test_they_are_opened_only_for_an_attack_that_looks_at_them(trained, monkeypa
     assert done.problem.replicas is None
 
 
+@pytest.mark.slow
 def test_an_audit_with_its_null_control(trained):
     folder, *_ = trained
     asked = {"attacks": ["lira", "selena-replica"], "control": "null", "attack__selena-replica__floor": 0.01}

@@ -128,6 +128,7 @@ def test_a_target_among_the_references_of_one_option(monkeypatch, name, attack):
     assert set(wrong(ATTACK_GROUPS)) == {f"own-references/{attack}-trap", f"own-references/{attack}-row"}
 
 
+@pytest.mark.slow
 def test_thresholds_that_the_target_helps_to_learn(monkeypatch):
     right = thresholds._learn
     monkeypatch.setattr(
@@ -153,6 +154,7 @@ def test_a_model_asked_in_training_mode(monkeypatch):
     assert torch.equal(before, torch.random.get_rng_state())
 
 
+@pytest.mark.slow
 def test_the_guard_against_training_mode_removed(monkeypatch):
     right = asking.look
     monkeypatch.setattr(asking, "look", lambda model, *given: right(model.eval(), *given))
@@ -237,6 +239,7 @@ def test_a_bootstrap_that_redraws_nothing(monkeypatch):
     assert "bootstrap" in found["limits/bootstrap-width"]
 
 
+@pytest.mark.slow
 def test_scores_that_know_the_membership_are_found_in_the_null(monkeypatch):
     right = ATTACKS["loss"]
 
@@ -249,6 +252,7 @@ def test_scores_that_know_the_membership_are_found_in_the_null(monkeypatch):
     assert "where there is none" in found["null/loss"]
 
 
+@pytest.mark.slow
 def test_a_verdict_that_takes_any_interval_for_a_leak(monkeypatch):
     monkeypatch.setattr(verdict._Judged, "found", property(lambda judged: judged.audit.auc.mean != 0.5))
     assert set(wrong(["null"])) == {"null/verdict"}

@@ -53,6 +53,7 @@ def test_a_wrong_argument_gives_the_nearest():
         reticent.compare(recipess=[{}, {}])
 
 
+@pytest.mark.slow
 def test_results_of_audits_are_runs_and_flags_that_contradict_them_are_named(tmp_path):
     made = [
         reticent.audit(**SMALL, weight_decay=decay, store=tmp_path / "store", out=tmp_path / f"out{decay}")

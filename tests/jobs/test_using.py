@@ -1,5 +1,7 @@
 """What a job uses in a store is held while it runs, and it says what it found there."""
 
+import pytest
+
 import reticent
 from reticent.jobs.runs.inventory import scan
 from reticent.jobs.runs.remove import Choice, plan
@@ -8,6 +10,7 @@ from reticent.store import Store
 SMALL = {"records": 60, "models": 4, "epochs": 2, "attacks": ("loss",), "workers": 1, "replicates": 100}
 
 
+@pytest.mark.slow
 def test_a_comparison_holds_all_of_its_rows_and_says_where_their_models_are(tmp_path):
     place, seen, notes = tmp_path / "store", {}, []
 

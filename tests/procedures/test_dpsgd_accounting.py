@@ -146,6 +146,7 @@ def test_our_orders_say_what_opacus_accountants_say():
             assert spent(noise, steps, accountant).epsilon == pytest.approx(theirs.get_epsilon(steps.delta), rel=0.02)
 
 
+@pytest.mark.slow
 def test_epsilon_falls_with_noise_and_grows_with_steps_and_rate():
     noises = [spent(noise, Steps(0.1, 100, 1e-5), "prv").epsilon for noise in (0.3, 0.6, 1.2, 2.4, 40.0)]
     counts = [spent(1.0, Steps(0.1, count, 1e-5), "prv").epsilon for count in (1, 10, 100, 1000)]
@@ -245,6 +246,7 @@ def test_a_target_is_kept_and_eight_where_none_is_given(options, target):
     assert said["notices"] == []
 
 
+@pytest.mark.slow
 def test_training_that_is_to_stop_earlier_counts_its_steps_and_needs_less_noise():
     stopped = SMALL.replace(epochs=4, stop_after=1.34)
     assert facts(recipe=stopped, noise=1.0)["accountant"]["steps"] == 4

@@ -110,6 +110,7 @@ def test_attacks_come_strongest_first(document, rows):
     assert names == ["lira", *sorted(set(names) - {"lira"}, key=lambda name: -aucs[name])]
 
 
+@pytest.mark.slow
 def test_the_verdicts_histogram_is_always_drawn_and_what_is_left_out_is_named(document, rows):
     changed = copy.deepcopy(document)
     first = changed["attacks"][0]

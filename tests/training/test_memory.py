@@ -1,3 +1,5 @@
+import mmap
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,9 @@ MIB = 2**20
 
 
 def hold(mib):
-    """Touch so much memory, which is given back when it is let go."""
-    return np.ones(mib * MIB, dtype=np.uint8)
+    """Touch so much memory, which goes back to the system when it is let go, whatever the heap has kept."""
+    with mmap.mmap(-1, mib * MIB) as memory:
+        np.frombuffer(memory, dtype=np.uint8)[:: mmap.PAGESIZE] = 1
 
 
 pytestmark = pytest.mark.skipif(_resident("VmHWM") is None, reason="only Linux tells the peak of resident memory")

@@ -141,6 +141,16 @@ def test_control_that_does_as_well():
     assert any(line.startswith(lead) for line in found["detail"])
 
 
+def test_intervals_over_few_models_are_called_too_short(three):
+    few = [
+        Entry(name, {"lira": np.random.default_rng(seed).normal(size=(4, 400))}, membership()[:4, :400])
+        for seed, name in enumerate(("a", "b"))
+    ]
+    said = "Intervals over only 4 models are too short to be relied on: audit 5 or more."
+    assert said in compare(few, fpr=None, rng=np.random.default_rng(0), replicates=100)["cannot_say"]
+    assert not any("too short" in line for line in three["cannot_say"])
+
+
 def test_a_row_with_the_scores_of_the_baseline_did_nothing():
     plain = entry("plain", 1.0)
     found = run(plain, replace(plain, name="relaxloss"))

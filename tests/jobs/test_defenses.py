@@ -42,6 +42,7 @@ def test_an_option_goes_to_the_part_that_has_it():
     [
         ("relaxlos", UnknownNameError, "did you mean 'relaxloss'"),
         ("plain", SpecError, "part of the undefended recipe"),
+        ("rounding+top-k", SpecError, "both a change of the answers, of which a model has one: compare"),
         ("function", UnknownNameError, "unknown defense"),
         ("", SpecError, "expected a name such as relaxloss"),
         ({"level": 2}, SpecError, "expected a name"),

@@ -195,7 +195,7 @@ def _put(chosen: dict[str, Options], text: str, method: Options) -> None:
                 chosen[part], chosen[INNER] = outer, inner
                 return
     raise SpecError(
-        f"defense {text!r}: {other['name']} and {name} are both {KINDS[part]}, and a model is made by one of them: "
+        f"defense {text!r}: {other['name']} and {name} are both {KINDS[part]}, of which a model has one: "
         "compare them as two defenses, or join one with a defense of another kind (see reticent defenses)"
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from reticent.auditing.comparison.pairs import Pair, Statistic
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
-from reticent.auditing.wording import ENOUGH_TARGETS, percent
+from reticent.auditing.wording import ENOUGH_TARGETS, few, percent
 
 Relation = Literal["less", "more", "tie", "mixed"]
 
@@ -332,6 +332,7 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> li
         lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
     elif targets < ENOUGH_TARGETS:
         lines.append(f"Only {targets} models of each recipe were audited: how much they differ is hardly known.")
+        lines += few(targets)
     if fpr is not None and TPR not in rows[0].strongest:
         lines.append(
             f"Nothing can be said at a false-positive rate of {percent(fpr)}: the audits are too small for it."

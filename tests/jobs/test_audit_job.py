@@ -23,6 +23,7 @@ KEYS = [
     "recipe",
     "population",
     "attacks",
+    "left_out",
     "epsilon",
     "groups",
     "exposure",

@@ -287,10 +287,10 @@ def test_a_users_model_and_data(mine):
 
 @pytest.mark.slow
 def test_a_users_training_function(mine):
-    document = own(mine, procedure="mine:train").document
+    document = own(mine, procedure="mine:train", epochs=None, learning_rate=None).document
     assert document["recipe"]["procedure"]["function"] == "mine:train"
     assert document["population"]["accuracy"]["members"]["mean"] > 0.8
-    again = own(mine, procedure="mine:train")
+    again = own(mine, procedure="mine:train", epochs=None, learning_rate=None)
     assert (again.document["environment"]["models_found"], plain(again.document)) == (4, plain(document))
 
 
@@ -310,7 +310,7 @@ def test_a_failing_model_is_named_and_the_others_are_kept(mine):
     with pytest.raises(
         ModelError, match=r"1 of 4 models could not be made \(3 are finished and kept\):\n  model 1: .*no"
     ):
-        own(mine, procedure="mine:train")
+        own(mine, procedure="mine:train", epochs=None, learning_rate=None)
     assert not (mine / "out" / "audit.json").exists()
 
 

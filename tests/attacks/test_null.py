@@ -9,6 +9,8 @@ from reticent.attacks import ATTACKS, Problem, needs_replicas, parse
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(4)
 MODELS, RECORDS, CLASSES = 16, 600, 5
 

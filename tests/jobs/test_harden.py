@@ -29,6 +29,8 @@ from reticent.report.harden.page import html
 from reticent.signals.matrix import Signals
 from reticent.store import Store
 
+pytestmark = pytest.mark.slow
+
 FACTORY = """
 from torch import nn
 

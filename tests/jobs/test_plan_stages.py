@@ -15,6 +15,8 @@ from reticent.procedures.short import Short
 from reticent.store import Store
 from reticent.training.recipe import Recipe
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"records": 200, "models": 6, "epochs": 40, "workers": 1, "reference": 100, "architecture__widths": [8]}
 
 

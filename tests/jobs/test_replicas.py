@@ -16,6 +16,8 @@ from reticent.population.train import train
 from reticent.signals.swapped import dealt
 from reticent.store import Store
 
+pytestmark = pytest.mark.slow
+
 TINY = {
     "records": 150, "models": 6, "epochs": 8, "workers": 1, "device": "cpu", "replicates": 100,
     "defense": "selena:models=3,outside=1",

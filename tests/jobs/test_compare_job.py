@@ -26,6 +26,7 @@ def compared(tmp_path_factory):
     return folder, done, stages
 
 
+@pytest.mark.slow
 def test_the_one_undefended_row_is_the_usual_baseline(tmp_path):
     few = SMALL | {"models": 4, "epochs": 1, "replicates": 100, "attacks": ("loss",)}
     places = {"store": tmp_path / "store", "early_stopped": False}
@@ -46,6 +47,7 @@ def control(done):
     return next(row for row in done.document["rows"] if row["role"] == "control")
 
 
+@pytest.mark.slow
 def test_there_is_a_row_a_recipe_and_the_control_of_the_weaker_one(compared):
     _, done, _ = compared
     assert [(r["name"], r["role"]) for r in done.document["rows"]][:2] == [("plain", "recipe"), ("decay", "recipe")]
@@ -57,6 +59,7 @@ def test_there_is_a_row_a_recipe_and_the_control_of_the_weaker_one(compared):
     assert row(done, "plain")["changes"] == []
 
 
+@pytest.mark.slow
 def test_the_control_is_about_as_accurate_as_the_row_that_it_matches(compared):
     _, done, _ = compared
     accuracies = [r["accuracy"]["non_members"]["mean"] for r in (row(done, "decay"), control(done))]
@@ -64,6 +67,7 @@ def test_the_control_is_about_as_accurate_as_the_row_that_it_matches(compared):
     assert row(done, "plain")["accuracy"]["non_members"]["mean"] > max(accuracies)
 
 
+@pytest.mark.slow
 def test_rows_say_what_their_audits_say(compared):
     folder, done, _ = compared
     for one in done.document["rows"]:
@@ -77,11 +81,13 @@ def test_rows_say_what_their_audits_say(compared):
         assert one["epsilon"] == audit["epsilon"]["lower"]
 
 
+@pytest.mark.slow
 def test_every_row_was_trained_under_the_same_membership(compared):
     _, done, _ = compared
     assert len({audit["population"]["membership_digest"] for audit in done.audits.values()}) == 1
 
 
+@pytest.mark.slow
 def test_files_are_written_and_the_document_is_the_file(compared):
     folder, done, stages = compared
     assert [path.name for path in done.files] == ["compare.html", "compare.csv", "compare.json"]

@@ -65,6 +65,7 @@ def test_groups_of_a_table_end_to_end(audited):
     assert north["memorisation"]["interval"][0] > groups["region"]["groups"][1]["memorisation"]["interval"][1]
 
 
+@pytest.mark.slow
 def test_rows_hold_the_groups_and_the_new_columns(audited):
     with next(file for file in audited.files if file.suffix == ".csv").open(newline="") as stream:
         lines = list(csv.DictReader(stream))
@@ -82,6 +83,7 @@ def test_rows_hold_the_groups_and_the_new_columns(audited):
     assert "group_class" not in lines[0]
 
 
+@pytest.mark.slow
 def test_the_document_counts_the_records_that_are_beyond_doubt(audited):
     told = audited.document["exposure"]
     assert told["records"] == PEOPLE
@@ -89,6 +91,7 @@ def test_the_document_counts_the_records_that_are_beyond_doubt(audited):
     json.dumps(audited.document, allow_nan=False)
 
 
+@pytest.mark.slow
 def test_the_probability_is_online_liras_whatever_attacks_run(brought):
     with_lira = reticent.attack(**brought, attacks=["lira"], replicates=100)
     other = reticent.attack(
@@ -104,6 +107,7 @@ def test_the_probability_is_online_liras_whatever_attacks_run(brought):
     assert one[7] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_two_models_have_no_probability(brought):
     few = {"labels": brought["labels"], "margins": np.zeros((2, 200)), "membership": brought["membership"][:2].copy()}
     few["membership"][1] = ~few["membership"][0]
@@ -111,6 +115,7 @@ def test_two_models_have_no_probability(brought):
     assert {row["probability"] for row in done.rows} == {row["probability_high"] for row in done.rows} == {None}
 
 
+@pytest.mark.slow
 def test_a_column_that_is_not_there_is_named_with_those_that_are(people):
     with pytest.raises(UnknownNameError, match="unknown column in group_by 'regions': did you mean 'region'"):
         prepare(chosen(None, {"dataset": people, "label": "income", "group_by": ["regions"]}))
@@ -123,6 +128,7 @@ def test_data_without_columns_say_so():
         prepare(chosen(None, {"dataset": "digits", "group_by": ["sex"]}))
 
 
+@pytest.mark.slow
 def test_columns_are_asked_for_once_and_classes_are_always_there(people):
     values = {"dataset": people, "label": "income", "models": 4}
     with pytest.raises(InputError, match="each column once, got 'age' more than once"):
@@ -151,6 +157,7 @@ def test_arrays_of_a_file_are_columns_and_change_no_identity(tmp_path):
     assert more.digest == load(tmp_path / "plain.npz").digest
 
 
+@pytest.mark.slow
 def test_grouping_changes_no_model(people):
     values = {"dataset": people, "label": "income", "models": 4}
     runs = [prepare(chosen(None, values | more)).population.training_id(0) for more in ({}, {"group_by": ["age"]})]
@@ -173,6 +180,7 @@ def sexes():
     return np.where(np.arange(200) < 80, "f", "m")
 
 
+@pytest.mark.slow
 def test_groups_of_outputs_in_python(brought):
     done = reticent.attack(**brought, groups={"sex": sexes()}, replicates=100)
     by_class, sex = done.document["groups"]
@@ -189,6 +197,7 @@ def run(tokens):
     return ended.value.code
 
 
+@pytest.mark.slow
 def test_groups_of_outputs_on_the_command_line(brought, tmp_path, capsys):
     file = tmp_path / "outputs.npz"
     np.savez(file, **brought, sex=sexes())
@@ -202,6 +211,7 @@ def test_groups_of_outputs_on_the_command_line(brought, tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_arrays_of_outputs_are_checked(brought, tmp_path):
     file = tmp_path / "outputs.npz"
     np.savez(file, **brought, sex=sexes(), age=np.arange(200))
@@ -212,6 +222,7 @@ def test_arrays_of_outputs_are_checked(brought, tmp_path):
     assert sorted(read_signals(file, ["sex", "age", "class"])["groups"]) == ["age", "sex"]
 
 
+@pytest.mark.slow
 def test_arrays_that_are_not_asked_for_are_named_and_those_that_are_misspelt_refused(brought, tmp_path, capsys):
     file = tmp_path / "outputs.npz"
     np.savez(file, **brought, sex=sexes(), age=np.arange(200), note=np.array("from the lab"))
@@ -227,6 +238,7 @@ def test_arrays_that_are_not_asked_for_are_named_and_those_that_are_misspelt_ref
         read_signals(file)
 
 
+@pytest.mark.slow
 def test_a_column_that_is_called_class_is_not_the_classes(brought, tmp_path):
     values = np.where(np.arange(200) < 80, "first", "third")
     groups = reticent.attack(**brought, groups={"class": values}, attacks="lira", replicates=100).document["groups"]

@@ -48,6 +48,28 @@ def write_report(
     return (*paths, *section)
 
 
+def write_pair(folder: Path, name: str, page: str, document: Mapping[str, Any]) -> tuple[Path, Path]:
+    """Write a page and, last, the numbers behind it, both or neither.
+
+    Args:
+        folder: where to; made if it is not there.
+        name: of both files, without its ending.
+        page: the text of the page.
+        document: the numbers.
+
+    Returns:
+        The paths of the page and of the numbers.
+    """
+    texts = {folder / f"{name}.html": page, folder / f"{name}.json": as_json(document)}
+    make_folder(folder)
+    with together(folder):
+        for path, text in texts.items():
+            with replacing(path) as stream:
+                stream.write(text)
+    first, last = texts
+    return first, last
+
+
 def write_section(path: Path, text: str) -> tuple[Path]:
     """Write a section of a model card.
 

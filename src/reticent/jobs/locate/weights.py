@@ -1,6 +1,5 @@
 """``reticent locate weights``: which weights give members away, and whether the network learns by the same ones."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -29,7 +28,8 @@ from reticent.locate.kinds import kinds
 from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
-from reticent.report.files import make_folder, replacing
+from reticent.report.files import make_folder
+from reticent.report.write import write_pair
 from reticent.spec import full
 from reticent.training.memory import peak
 
@@ -211,11 +211,8 @@ def write(written: dict[str, Any], found: Scored, out: Path) -> LocatedWeights:
     """
     from reticent.report.locate.weights import page
 
-    paths = out / "weights.html", out / "weights.json"
-    for path, text in zip(paths, (page(written), json.dumps(written, indent=1, allow_nan=False) + "\n"), strict=True):
-        with replacing(path) as stream:
-            stream.write(text)
-    return LocatedWeights(written, (paths[0], *found.files, paths[1]))
+    shown, numbers = write_pair(out, "weights", page(written), written)
+    return LocatedWeights(written, (shown, *found.files, numbers))
 
 
 def _document(

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reticent.report.files import make_folder, replacing
-from reticent.report.write import as_json
+from reticent.report.write import write_pair
 
 
 def write_harden(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path]:
@@ -20,10 +19,4 @@ def write_harden(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path]
     """
     from reticent.report.harden.page import html  # draws with matplotlib, which takes half a second to import
 
-    page, numbers = html(document), as_json(document)
-    make_folder(folder)
-    paths = folder / "harden.html", folder / "harden.json"
-    for path, text in zip(paths, (page, numbers), strict=True):
-        with replacing(path) as stream:
-            stream.write(text)
-    return paths
+    return write_pair(folder, "harden", html(document), document)

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent.report.files import make_folder, replacing
 from reticent.report.page import facts, scale
 from reticent.report.view import short
 from reticent.report.wording import level, limits, middle, number, percent, span
-from reticent.report.write import as_json
+from reticent.report.write import write_pair
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,13 +46,7 @@ def write_layers(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
     Returns:
         The paths of the page and the numbers.
     """
-    page, numbers = html(document), as_json(document)
-    make_folder(folder)
-    paths = folder / "layers.html", folder / "layers.json"
-    for path, text in zip(paths, (page, numbers), strict=True):
-        with replacing(path) as stream:
-            stream.write(text)
-    return paths
+    return write_pair(folder, "layers", html(document), document)
 
 
 def html(document: Mapping[str, Any]) -> str:

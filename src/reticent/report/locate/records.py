@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.report.csv import write_records
-from reticent.report.files import make_folder, replacing
+from reticent.report.files import make_folder, replacing, together
 from reticent.report.page import facts, scale
 from reticent.report.png import data_uri
 from reticent.report.sections import records as section
@@ -48,11 +48,12 @@ def write_records_page(
     page, numbers = html(document, rows, thumbnails), as_json(document)
     make_folder(folder)
     paths = folder / "records.html", folder / "records.csv", folder / "records.json"
-    with replacing(paths[0]) as stream:
-        stream.write(page)
-    write_records(paths[1], rows)
-    with replacing(paths[2]) as stream:
-        stream.write(numbers)
+    with together(folder):
+        with replacing(paths[0]) as stream:
+            stream.write(page)
+        write_records(paths[1], rows)
+        with replacing(paths[2]) as stream:
+            stream.write(numbers)
     return paths
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, WIDTH, canvas, drawing, render
+from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
 from reticent.report.wording import Plain, level, limits, middle, number, percent
 
@@ -160,10 +160,8 @@ def _scale(axes: Axes, values: Sequence[Any], numeric: bool) -> None:
 def _ring(axes: Axes, document: Mapping[str, Any], across: str, up: str) -> None:
     chosen = _chosen(document)
     if chosen is not None:
-        axes.plot(
-            [_at(chosen[across])], [_at(chosen[up])], "o", markersize=12, color="none", markeredgecolor=INK,
-            label="chosen",
-        )  # fmt: skip
+        x, y = _at(chosen[across]), _at(chosen[up])
+        axes.plot([x], [y], "o", markersize=12, color="none", markeredgecolor=INK, label="chosen")
 
 
 def _chosen(document: Mapping[str, Any]) -> Plain | None:
@@ -188,5 +186,4 @@ def _word(value: Any) -> str:
 def _legend(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
     columns = 1 if any(len(label) > 14 for label in labels) and len(labels) > 2 else min(3, len(labels))
-    if WIDTH // max(1, columns) and labels:
-        figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=2.2, borderpad=0)
+    figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=2.2, borderpad=0)

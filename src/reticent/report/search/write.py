@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reticent.report.files import make_folder, replacing
-from reticent.report.write import as_json
+from reticent.report.write import write_pair
 
 
 def write_search(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path]:
@@ -20,10 +19,4 @@ def write_search(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path]
     """
     from reticent.report.search.page import html  # draws with matplotlib, which takes half a second to import
 
-    page, numbers = html(document), as_json(document)
-    make_folder(folder)
-    paths = folder / "search.html", folder / "search.json"
-    for path, text in zip(paths, (page, numbers), strict=True):
-        with replacing(path) as stream:
-            stream.write(text)
-    return paths
+    return write_pair(folder, "search", html(document), document)

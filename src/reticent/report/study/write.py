@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reticent.report.files import make_folder, replace_bytes, replacing
+from reticent.report.files import make_folder, replace_bytes, replacing, together
 from reticent.report.study.text import markdown
 from reticent.report.write import as_json
 
@@ -28,11 +28,12 @@ def write_study(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
         texts[figure["svg"]], bodies[figure["png"]] = files(figure)
     numbers = as_json(document)
     make_folder(folder)
-    for name, text in texts.items():
-        with replacing(folder / name) as stream:
-            stream.write(text)
-    for name, body in bodies.items():
-        replace_bytes(folder / name, body)
-    with replacing(folder / "study.json") as stream:
-        stream.write(numbers)
+    with together(folder):
+        for name, text in texts.items():
+            with replacing(folder / name) as stream:
+                stream.write(text)
+        for name, body in bodies.items():
+            replace_bytes(folder / name, body)
+        with replacing(folder / "study.json") as stream:
+            stream.write(numbers)
     return tuple(folder / name for name in (*texts, *bodies, "study.json"))

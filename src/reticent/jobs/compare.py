@@ -23,6 +23,7 @@ from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
 from reticent.report.files import make_folder
+from reticent.report.wording import percent
 
 SCHEMA = "reticent.comparison/1"
 OUTPUTS = "given outputs"
@@ -255,8 +256,8 @@ def _controls(
             controls.append(made[where.epochs])
         if not where.reached:
             notes.append(
-                f"{other.name} is more accurate than {baseline} at any epoch (its pilots reach {where.expected:.1%}): "
-                "its control is less accurate than it is, which counts against it."
+                f"{other.name} is more accurate than {baseline} at any epoch (its pilots reach "
+                f"{percent(where.expected)}): its control is less accurate than it is, which counts against it."
             )
     return controls, notes
 

@@ -19,6 +19,7 @@ from reticent.auditing.wording import TOO_SMALL, UNLEARNED
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.measure import Measured
+from reticent.report.wording import percent
 from reticent.spec import full, identity
 
 if TYPE_CHECKING:
@@ -215,8 +216,11 @@ def health(made: "Sequence[Made]") -> list[dict[str, Any]]:
         chance = share + 3 * (share * (1 - share) / count) ** 0.5
         accuracy = one.facts["accuracy_members"]
         if accuracy <= chance:
-            problem = f"labels {accuracy:.1%} of its own training records correctly"
-            found.append({"model": one.model, "problem": f"{problem}; always guessing one class gives {share:.1%}"})
+            problem = f"labels {percent(accuracy)} of its own training records correctly"
+            found.append({
+                "model": one.model,
+                "problem": f"{problem}; always guessing one class gives {percent(share)}",
+            })
     return found
 
 

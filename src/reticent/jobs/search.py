@@ -21,6 +21,7 @@ from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
 from reticent.report.files import make_folder
 from reticent.report.search import write_search
+from reticent.report.wording import level, percent
 
 SCHEMA = "reticent.search/1"
 MOST = 60
@@ -178,14 +179,16 @@ def _choose(tried: Sequence[dict[str, Any]], undefended: Mapping[str, Any], lost
 
 
 def _sentence(chosen: Mapping[str, Any] | None, undefended: Mapping[str, Any], lost: float, fpr: float | None) -> str:
-    kept = f"an accuracy at most {100 * lost:g} points below the {undefended['accuracy']['mean']:.1%} of no defense"
+    kept = (
+        f"an accuracy at most {100 * lost:g} points below the {percent(undefended['accuracy']['mean'])} of no defense"
+    )
     if chosen is None:
         return f"No value that was tried keeps {kept}: nothing is chosen."
     found = f"AUC {chosen['auc']['mean']:.3f}, {undefended['auc']['mean']:.3f} undefended"
     if chosen["tpr"] is not None and fpr is not None and chosen["tpr"]["mean"] is not None:
-        found += f"; {chosen['tpr']['mean']:.1%} of members found at {fpr:g} false alarms"
+        found += f"; {percent(chosen['tpr']['mean'])} of members found at {level(fpr)} false alarms"
     return (
         f"Of the values with {kept}, {chosen['defense']} leaks least ({found}; accuracy "
-        f"{chosen['accuracy']['mean']:.1%}). This is a choice and no finding: audit it, on other models, with "
+        f"{percent(chosen['accuracy']['mean'])}). This is a choice and no finding: audit it, on other models, with "
         f'reticent audit --defense "{chosen["defense"]}".'
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.jobs.locate.layers import Options, run
+from reticent.report.wording import percent
 from reticent.studies._levelling import levelling, places, rivals, share
 from reticent.studies.base import Claim, Column, Found, Plain, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
@@ -43,7 +44,7 @@ def measured(bench: Bench) -> Found:
     found, stages, test = Found(), document["stages"], document["data"]["test"]
     for stage in stages:
         name = stage["name"]
-        found.rows[name] = f"{stage['size']:,} numbers a record, {stage['share']:.1%} of the weights"
+        found.rows[name] = f"{stage['size']:,} numbers a record, {percent(stage['share'])} of the weights"
         found.numbers[name, "effect"] = Estimate.between(stage["effect"]["mean"], *stage["effect"]["interval"])
         found.numbers[name, "ks"] = Estimate(stage["ks"])
         if stage["probe"] is not None:

@@ -28,6 +28,7 @@ from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import snapshot
 from reticent.procedures.check import check, needs
+from reticent.report.wording import percent
 from reticent.signals.look import Seen, look
 from reticent.signals.queries import Queries
 from reticent.spec import Spec
@@ -297,7 +298,7 @@ def _learned(correct: NDArray[np.bool_], membership: Membership, population: Pop
     if share <= commonest:
         scale = " (pictures: give --mean and --std, as the model was trained with)"
         raise InputError(
-            f"the model labels {share:.1%} of its members correctly, and always naming one class would label "
-            f"{commonest:.1%}: expected a model that learned them; are the members, their labels and the scale of the "
-            f"inputs those that it was trained with{scale if population.records.kind == 'image' else ''}?"
+            f"the model labels {percent(share)} of its members correctly, and always naming one class would "
+            f"label {percent(commonest)}: expected a model that learned them; are the members, their labels and the "
+            f"scale of the inputs those that it was trained with{scale if population.records.kind == 'image' else ''}?"
         )

@@ -211,13 +211,20 @@ def trained(objective, **options):
 def test_training_holds_the_level_where_plain_training_goes_on_down(variant):
     assert trained(CrossEntropy())[1] < 0.1
     for level in (0.3, 0.6):
-        assert trained(RelaxLoss(level=level, variant=variant))[1] == pytest.approx(level, abs=0.15)
+        made, loss = trained(RelaxLoss(level=level, variant=variant))
+        assert loss == pytest.approx(level, abs=0.15)
+        assert made.facts == {}
 
 
 def test_a_level_that_is_never_reached_leaves_plain_training_to_the_bit():
     plain, relaxed = (trained(objective, epochs=4)[0] for objective in (CrossEntropy(), RelaxLoss(level=1e-3)))
     states = (made.model.state_dict() for made in (plain, relaxed))
     assert all(torch.equal(a, b) for a, b in zip(*(state.values() for state in states), strict=True))
+    assert relaxed.facts["notices"] == [
+        "relaxloss: the mean loss of no batch fell to the level of 0.001, so that it never acted: this is plain training. "
+        "Give a lower level, or train longer."
+    ]
+    assert trained(RelaxLoss(level=0.0), epochs=1)[0].facts == {}
 
 
 def test_a_climb_without_bound_ends_with_an_error_that_says_what_to_do():

@@ -37,10 +37,11 @@ def test_a_model_without_an_accountant_leaves_none_for_all(lacking):
 
 def test_notices_are_told_once_and_in_order():
     assert document.notices(made({"notices": ["One.", "Two."]}, {}, {"notices": ["Two.", "Three."]})) == [
-        "One.",
-        "Two.",
-        "Three.",
+        "In 1 of 3 models: One.",
+        "In 2 of 3 models: Two.",
+        "In 1 of 3 models: Three.",
     ]
+    assert document.notices(made({"notices": ["One.", "One."]}, {"notices": ["One."]})) == ["One."]
 
 
 def test_bounds_take_the_accountants_delta_unless_the_user_says_otherwise():

@@ -3,6 +3,7 @@
 import platform
 import resource
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -196,9 +197,13 @@ def notices(made: "Sequence[Made]") -> list[str]:
         made: one entry a model.
 
     Returns:
-        Sentences, in the order of the models.
+        Sentences, in the order of the models; one that holds for some of them only says for how many.
     """
-    return list(dict.fromkeys(str(said) for one in made for said in one.facts.get("notices", ())))
+    said = Counter(sentence for one in made for sentence in dict.fromkeys(map(str, one.facts.get("notices", ()))))
+    every = len(made)
+    return [
+        sentence if held == every else f"In {held} of {every} models: {sentence}" for sentence, held in said.items()
+    ]
 
 
 def health(made: "Sequence[Made]") -> list[dict[str, Any]]:

@@ -103,7 +103,7 @@ class _AdvReg(Objective):
             return []
         return [
             "adv-reg: to the end, the attack network believed hardly more in the membership of members than in that of "
-            f"reference records (by {100 * float(self._gap):.2f} points). Either there is little to find, or it was "
+            f"reference records (by less than {100 * ASLEEP:g} points). Either there is little to find, or it was "
             "trained too little to act at all: train longer, or raise attacker_steps or attacker_learning_rate."
         ]
 

@@ -17,6 +17,7 @@ from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
 from reticent.jobs.non_adaptive import NonAdaptive, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
+from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.using import using
 from reticent.population import gather as population_signals
@@ -183,6 +184,7 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         recipe=full(job.population.recipe),
         population=facts,
         environment=document.environment_facts(job, evaluated.seconds, found, started)
+        | _stages(made)
         | {"config": canonical(job.config)},
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
@@ -192,6 +194,11 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)
     files = write_report(out, written, rows, thumbnails(job, rows), job.config.format)
     return Audited(written, rows, evaluated.measured.scores, job.population.membership.matrix, ids, files)
+
+
+def _stages(made: Sequence[Made]) -> dict[str, Any]:
+    costs = stage_costs(made)
+    return {"stages": costs} if costs else {}
 
 
 def _unaware(evaluated: Evaluated) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from reticent.auditing.wording import TOO_SMALL, UNLEARNED
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.measure import Measured
+from reticent.jobs.repairs import repairs
 from reticent.report.wording import percent
 from reticent.spec import full, identity
 
@@ -155,6 +156,7 @@ def population_facts(population: "Population", made: "Sequence[Made]") -> dict[s
         }
         for one in made
     ]
+    repaired = repairs(made)
     return {
         "models": population.models,
         "seed": population.seed,
@@ -167,6 +169,7 @@ def population_facts(population: "Population", made: "Sequence[Made]") -> dict[s
         },
         "health": health(made),
         "per_model": per_model,
+        **({"repair": repaired} if repaired else {}),
     }
 
 

@@ -51,7 +51,7 @@ class Made:
     fresh: bool
 
 
-HANDED = ("seconds", "peak_memory_bytes", "accountant", "notices")
+HANDED = ("seconds", "peak_memory_bytes", "accountant", "notices", "cwrf", "pptp", "stages")
 """Facts of a training run that its signals run repeats."""
 
 

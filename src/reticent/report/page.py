@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.sections import control, epsilon
+from reticent.report.sections import control, epsilon, repair
 from reticent.report.view import (
     confidence,
     measured,
@@ -194,17 +194,22 @@ def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment:
     names = list(data.get("class_names") or ())
     if names:
         about["class names"] = [short(name, 40) for name in names[:12]] + (["…"] if len(names) > 12 else [])
-    shown = {"accuracy", "health", "per_model"}
+    shown = {"accuracy", "health", "per_model", "repair"}
+    stages = repair.costs(environment)
     strapped: Plain = next((attack["bootstrap"] for attack in attacks if attack.get("bootstrap")), {})
     return {
         "facts_data": about,
         "facts_roles": {ROLES.get(key, words(key)): count(many) for key, many in (data.get("roles") or {}).items()},
         "facts_models": {_fact_name(key): _fact(key, item) for key, item in population.items() if key not in shown},
+        "facts_repair": repair.facts(population),
         "specs": {f"{i + 1}. {title(attack)}": _spec(attack) for i, attack in enumerate(attacks)},
         "facts_statistics": {f"bootstrap {words(key)}": _fact(key, item) for key, item in strapped.items()},
         "facts_environment": {
-            _fact_name(key): _fact(key, item) for key, item in environment.items() if item not in (None, [], "")
-        },
+            _fact_name(key): _fact(key, item)
+            for key, item in environment.items()
+            if key != "stages" and item not in (None, [], "")
+        }
+        | ({"time of one model's training": stages} if stages else {}),
     }
 
 

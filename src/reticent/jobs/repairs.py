@@ -1,0 +1,67 @@
+"""What repairing procedures did in a population: which stages or weights, on what evidence, at what cost."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from reticent.population.worker import Made
+
+
+def repairs(made: "Sequence[Made]") -> dict[str, Any]:
+    """Sum up what the procedures ``pptp`` and ``cwrf`` did.
+
+    Args:
+        made: one entry a model.
+
+    Returns:
+        By procedure, plain values, as ``docs/schema.md`` has them; empty where none of them ran in every model.
+    """
+    of = {"pptp": _stages, "cwrf": _weights}
+    told = {name: [one.facts[name] for one in made if name in one.facts] for name in of}
+    return {name: sum_up(told[name]) for name, sum_up in of.items() if made and len(told[name]) == len(made)}
+
+
+def _stages(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The stages at which PPTP's second training begins, and the effect that was measured there."""
+    onsets = [one["onset"] for one in told]
+    found = [onset["stages"][onset["index"]]["effect"] for onset in onsets if onset and onset["index"] is not None]
+    return {
+        "chosen": told[0]["chosen"],
+        "stages": dict(Counter(one["stage"] for one in told).most_common()),
+        "none_found": sum(onset is not None and onset["index"] is None for onset in onsets),
+        "effect": [min(found), float(np.mean(found)), max(found)] if found else None,
+        "share_frozen": float(np.mean([one["share_frozen"] for one in told])),
+    }
+
+
+def _weights(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The weights that CWRF rewound, in the mean over models, and of which kind they are."""
+    kinds: dict[str, float] = {}
+    for one in told:
+        for kind, counts in one["kinds"].items():
+            kinds[kind] = kinds.get(kind, 0.0) + counts["rewound"] / len(told)
+    return {
+        "weights": int(told[0]["weights"]),
+        "rewound": float(np.mean([one["rewound"] for one in told])),
+        "kinds": kinds,
+    }
+
+
+def stage_costs(made: "Sequence[Made]") -> dict[str, float]:
+    """Average what the stages of a procedure took.
+
+    Args:
+        made: one entry a model.
+
+    Returns:
+        Stage to seconds, the mean over the models that had it, in the order of the first model; empty where the
+        procedure has no stages.
+    """
+    seconds: dict[str, list[float]] = {}
+    for one in made:
+        for stage in one.facts.get("stages", ()):
+            seconds.setdefault(stage["name"], []).append(float(stage["seconds"]))
+    return {name: round(float(np.mean(each)), 3) for name, each in seconds.items()}

@@ -71,7 +71,10 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "tpr")["verdict"] == "second lower"
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
-    assert three["sentence"] == "decay leaks less than plain; no difference is shown between again and plain."
+    assert three["sentence"] == (
+        "decay leaks less than plain, but it is 7.67 percentage points less accurate, and without a control that may be "
+        "all of it; no difference is shown between again and plain."
+    )
     text = " ".join(three["detail"])
     assert "decay leaks less than plain: at 1 false alarm in 20, " in text
     assert "decay is less accurate than plain (difference -" in text
@@ -183,6 +186,18 @@ def test_control_that_does_worse_better_or_does_not_match(leak, accuracy, words)
     assert (accuracy == 0.88) == (told in found["sentence"])
     assert (accuracy == 0.88) == ("to be as accurate" not in found["sentence"])
     assert (accuracy == 0.88) == any(told in line and "too kind to decay" in line for line in found["cannot_say"])
+
+
+def test_a_row_without_a_control_that_is_less_accurate_is_not_praised():
+    worse = run(entry("plain", 1.5), entry("broken", 0.0, accuracy=0.4))
+    lost = 100 * abs(pick(worse, "plain", "broken", "accuracy")["difference"])
+    assert worse["sentence"] == (
+        f"broken leaks less than plain, but it is {lost:.2f} percentage points less accurate, and without a "
+        "control that may be all of it."
+    )
+    better = run(entry("broken", 0.0, accuracy=0.4), entry("plain", 1.5))
+    assert f"but it is {lost:.2f} percentage points more accurate, and without a control that" in better["sentence"]
+    assert "without a control" not in run(entry("plain", 1.5), entry("good", 0.0))["sentence"]
 
 
 def test_a_control_that_is_less_accurate_is_said_to_be_too_hard_on_the_recipe():

@@ -7,11 +7,11 @@ from reticent.auditing.comparison.entry import Entry
 from reticent.auditing.comparison.wording import _points
 
 
-def entry(name, leak, members, role="recipe", matches=(), seed=0):
+def entry(name, leak, members, role="recipe", matches=(), seed=0, right=0.7):
     noise = np.random.default_rng(7).normal(size=members.shape)
     own = np.random.default_rng(seed).normal(size=members.shape)
     scores = {"loss": noise + leak * members + 0.02 * own}
-    accuracy = np.full(len(members), 0.8), np.full(len(members), 0.7)
+    accuracy = np.full(len(members), 0.8), np.full(len(members), right)
     return Entry(name, scores, members, accuracy=accuracy, role=role, matches=matches)
 
 
@@ -63,6 +63,15 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
     assert none["sentence"].startswith(
         "Of 5 recipes, none is shown to leak less than the baseline (none), stopped early to be as accurate; "
     )
+
+
+def test_many_recipes_that_are_less_accurate_and_have_no_control_are_named():
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    names = ["none", "a", "b", "c", "d", "broken"]
+    rows = [entry(name, 2.0 - 0.3 * at, members, seed=at) for at, name in enumerate(names[:-1])]
+    rows.append(entry("broken", 0.0, members, seed=9, right=0.1))
+    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
+    assert told.endswith("; broken is less accurate, and without a control that may be all of it.")
 
 
 def test_a_tie_whose_own_interval_leaves_out_zero_says_why():

@@ -46,6 +46,24 @@ def naive_auc(scores, members):
     return np.mean([(a > outside).mean() + (a == outside).mean() / 2 for a in inside])
 
 
+def test_models_that_learned_nothing_exclude_no_leak(brought):
+    rng = np.random.default_rng(1)
+    silent = brought | {"logits": 1e-3 * rng.normal(size=brought["logits"].shape)}
+    found = run(silent)
+    document = found.document
+    assert len(document["population"]["health"]) == MODELS
+    assert "always guessing one class gives" in document["population"]["health"][0]["problem"]
+    assert document["verdict"]["leak"] != "not found"
+    assert any("did not learn" in line for line in document["verdict"]["cannot_say"])
+    assert run(brought).document["population"]["health"] == []
+
+
+def test_margins_tell_that_models_learned_or_nothing(brought):
+    far = margins_of(brought)
+    assert run(far | {"margins": far["margins"] + 3}).document["population"]["health"] == []
+    assert run(far | {"margins": far["margins"] - 9}).document["population"]["health"] is None
+
+
 def test_logits_allow_every_attack(brought):
     from reticent.attacks import ATTACKS
 

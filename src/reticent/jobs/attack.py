@@ -25,13 +25,12 @@ from reticent.errors import (
     TooFewReferencesError,
     nearest,
 )
-from reticent.jobs import document, grouping
+from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import AttackConfig, build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.report.files import replace_bytes
 from reticent.report.write import write_report
-from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
@@ -158,14 +157,15 @@ def attack(
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
+    facts = outputs.population_facts(problem)
     written = document.assemble(
         measured,
-        data=_data(signals, name),
+        data=outputs.data_facts(signals, name),
         recipe=None,
-        population=_population(problem),
+        population=facts,
         environment=document.versions() | {"started": started, "seconds_scoring": seconds},
         control=checked,
-        cannot_say=[*left_out.values(), *not_looked_at(ungrouped)],
+        cannot_say=[*document.health_sentences(facts), *left_out.values(), *not_looked_at(ungrouped)],
         left_out=left_out,
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
@@ -245,37 +245,6 @@ def _possible(signals: Signals) -> tuple[str, ...]:
         return usual()
     allowed = {"margins", "labels"} if signals.classes == 2 else {"margins"}
     return tuple(name for name in usual() if ATTACKS[name].access in allowed)
-
-
-def _data(signals: Signals, name: str) -> dict[str, Any]:
-    return {"name": name, "kind": "outputs", "records": signals.records, "classes": signals.classes, "class_names": []}
-
-
-def _population(problem: Problem) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "models": problem.signals.models,
-        "targets": problem.targets.tolist(),
-        "references": len(problem.references),
-        "membership_digest": problem.membership.digest,
-        "health": [],
-        "per_model": [],
-    }
-    if not knows(problem.signals):
-        return facts
-    for model in range(problem.signals.models):
-        right, row = correct(problem.signals, np.array([model]))[0], problem.membership.matrix[model]
-        facts["per_model"].append({
-            "model": model,
-            "run": None,
-            "members": int(row.sum()),
-            "accuracy_members": float(right[row].mean()),
-            "accuracy_non_members": float(right[~row].mean()),
-        })
-    facts["accuracy"] = {
-        part: document.spread([row[f"accuracy_{part}"] for row in facts["per_model"]])
-        for part in ("members", "non_members")
-    }
-    return facts
 
 
 def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def compare(
                 f"How the rows stand to an undefended model: the baseline, {first}, is itself defended; give an "
                 "undefended one with --baseline."
             )
-        written["cannot_say"] += notes
+        written["cannot_say"] = [*_sick(contenders), *written["cannot_say"], *notes]
         written["environment"] = document.versions() | {
             "started": started,
             "peak_memory_bytes": document.peak_memory(),
@@ -134,6 +134,12 @@ def compare(
         }
         files = write_comparison(Path(out), written, str(values.get("format") or "html"))
         return Compared(written, {one.name: one.document for one in contenders}, files)
+
+
+def _sick(contenders: Sequence[Contender]) -> list[str]:
+    """Say which rows have models that did not learn."""
+    told = ((row.name, document.health_sentences(row.document["population"])) for row in contenders if row.aware)
+    return [f"{name}: {sentence}" for name, sentences in told for sentence in sentences]
 
 
 def _silent(_: str) -> None:

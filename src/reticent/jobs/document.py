@@ -218,18 +218,31 @@ def health(made: "Sequence[Made]") -> list[dict[str, Any]]:
     Returns:
         The model and its problem, in words; empty if all are healthy.
     """
-    found = []
-    for one in made:
-        share, count = one.facts["largest_class_share"], one.facts["members"]
-        chance = share + 3 * (share * (1 - share) / count) ** 0.5
-        accuracy = one.facts["accuracy_members"]
-        if accuracy <= chance:
-            problem = f"labels {percent(accuracy)} of its own training records correctly"
-            found.append({
-                "model": one.model,
-                "problem": f"{problem}; always guessing one class gives {percent(share)}",
-            })
-    return found
+    told = (
+        (one.model, unlearned(one.facts["accuracy_members"], one.facts["largest_class_share"], one.facts["members"]))
+        for one in made
+    )
+    return [{"model": model, "problem": problem} for model, problem in told if problem is not None]
+
+
+def unlearned(accuracy: float, share: float, members: int) -> str | None:
+    """Tell that a model labels its own members no better than naming one class would, by more than chance allows.
+
+    Args:
+        accuracy: on its members.
+        share: of the largest class among them.
+        members: how many.
+
+    Returns:
+        The problem, in words; None where there is none.
+    """
+    chance = share + 3 * (share * (1 - share) / members) ** 0.5
+    if accuracy > chance:
+        return None
+    return (
+        f"labels {percent(accuracy)} of its own training records correctly; always guessing one class gives "
+        f"{percent(share)}, and by chance up to {percent(min(1.0, chance))} of {members:,}"
+    )
 
 
 def health_sentences(population: Mapping[str, Any]) -> list[str]:
@@ -241,7 +254,7 @@ def health_sentences(population: Mapping[str, Any]) -> list[str]:
     Returns:
         No sentence, or one.
     """
-    sick = [str(row["model"]) for row in population["health"]]
+    sick = [str(row["model"]) for row in population["health"] or ()]
     if not sick:
         return []
     which = ", ".join(sick[:8]) + (", ..." if len(sick) > 8 else "")

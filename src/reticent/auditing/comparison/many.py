@@ -42,8 +42,25 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     if not sorts["less"]:
         clauses.insert(0, f"none is shown to leak less than {stopped}")
         clauses[1:] = [clause.replace(stopped, "it") for clause in clauses[1:]]
+    alone = _less_accurate(rows, baseline, findings)
+    if alone:
+        verb = "is" if len(alone) == 1 else "are"
+        clauses.append(f"{', '.join(alone)} {verb} less accurate, and without a control that may be all of it")
     idle = [name for name in recipes if findings.same(name, baseline)]
     if idle:
         verb = "gives" if len(idle) == 1 else "give"
         clauses.append(f"{', '.join(idle)} {verb} the same answers as {baseline}: nothing was done there")
     return f"Of {len(recipes)} recipes, {'; '.join(clauses)}."
+
+
+def _less_accurate(rows: Sequence[Row], baseline: str, findings: Findings) -> list[str]:
+    """Name recipes that leak less than the baseline, are less accurate, and have no control that is as accurate."""
+    names = [row.name for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
+    return [
+        name
+        for name in names
+        if control_of(rows, name) is None
+        and findings.leak(name, baseline) == "less"
+        and (accuracy := findings.get(name, baseline, "accuracy")) is not None
+        and accuracy[2] == "less"
+    ]

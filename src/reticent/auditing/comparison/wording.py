@@ -136,6 +136,8 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         control = control_of(rows, row.name)
         if control is not None:
             clause += _beside(row.name, control.name, baseline, findings)
+        else:
+            clause += _uncontrolled(row.name, baseline, findings)
         clauses.append(clause)
     return _capital("; ".join(clauses) + ".")
 
@@ -155,6 +157,14 @@ def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
         "mixed": f"it differs both ways from {other}",
     }[relation]
     return f", {joined} {told}"
+
+
+def _uncontrolled(name: str, baseline: str, findings: Findings) -> str:
+    """Add to a clause on a row without a control what its accuracy may explain by itself."""
+    relation, accuracy = findings.leak(name, baseline), findings.get(name, baseline, "accuracy")
+    if accuracy is None or relation not in ("less", "more") or accuracy[2] != relation:
+        return ""
+    return f", but it is {_apart(accuracy[0])} accurate, and without a control that may be all of it"
 
 
 def _apart(difference: float) -> str:

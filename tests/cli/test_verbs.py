@@ -53,6 +53,38 @@ def test_python_dash_m_is_the_command():
     assert python("-m", "reticent", "adit").returncode == 2
 
 
+def leaves(group, words=()):
+    """List every command, with its flags that take a whole number."""
+    for name in (name for name in group if not name.startswith("-")):
+        command = group[name]
+        below = list(leaves(command, (*words, name)))
+        yield from below
+        if not below:
+            flags = command.assemble_argument_collection(parse_docstring=False)
+            yield [*words, name], [flag for flag in flags if flag.hint in {int, int | None}]
+
+
+NEEDED = {
+    "attack": "--signals a.npz",
+    "search": "--defense relaxloss --over level=1,2",
+    "study": "cwrf-ablation",
+    "harden": "--model a:b --weights a --members a --reference a --method cwrf",
+}
+"""What must be given beside any other flag."""
+
+
+def test_no_flag_of_any_command_rounds_a_fraction(capfd):
+    tried = set()
+    for line, flags in leaves(app):
+        for flag in flags:
+            assert guarded(app, [*line, *NEEDED.get(line[0], "").split(), flag.name, "2.5"]) == 2
+            told = words(capfd.readouterr().err)
+            assert f"{flag.name}: expected a whole number, got 2.5" in told, (line, flag.name)
+            tried.add((line[0], flag.name))
+    assert {("audit", "--models"), ("locate", "--seeds"), ("study", "--workers"), ("attack", "--seed")} <= tried
+    assert len(tried) > 40
+
+
 def test_flags_are_keys_of_the_configuration():
     names = {field.name for field in fields(Flags)} - {"config", "set"}
     assert names - {"attack", "not_feature", "train"} <= set(AuditConfig.model_fields) | set(Recipe.model_fields)

@@ -1,0 +1,32 @@
+"""How words of the command line become values: as cyclopts does it, but no fraction is rounded to a whole number."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import cyclopts
+
+
+def strict(type_: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+    """Convert the words that were given for one flag.
+
+    Args:
+        type_: what the flag takes.
+        tokens: its words.
+
+    Returns:
+        The value.
+
+    Raises:
+        ValueError: the flag takes a whole number, and the word is none.
+    """
+    if {*get_args(type_), type_} & {int}:  # A flag of a group of flags comes as "int | None".
+        for token in tokens:
+            _check(token.value)
+    return cyclopts.convert(type_, tokens)
+
+
+def _check(word: str) -> None:
+    try:
+        int(word, 0 if word.lower().lstrip("+-")[:2] in {"0x", "0o", "0b"} else 10)
+    except ValueError:
+        raise ValueError(f"expected a whole number, got {word or 'nothing'}") from None

@@ -137,6 +137,14 @@ def test_a_recipe_that_is_as_accurate_as_the_whole_baseline_is_told_so(compared)
     assert any("plain is more accurate than decay at any epoch" in note for note in done.document["cannot_say"])
 
 
+def test_a_rate_that_no_audit_measures_is_refused_before_anything_is_trained(tmp_path):
+    places = {"store": tmp_path / "store", "out": tmp_path / "out"}
+    for rate in (0.03, 0, "0.1"):
+        with pytest.raises(InputError, match=rf"fpr: expected one of 0\.1, 0\.01, 0\.001, 0\.0001, got {rate}"):
+            reticent.compare(recipes={"plain": {}, "decay": {"weight_decay": 0.05}}, **SMALL, **places, fpr=rate)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_the_baseline_must_be_a_row_and_the_rate_one_of_the_audits(compared):
     folder, _, _ = compared

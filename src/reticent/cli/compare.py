@@ -31,7 +31,7 @@ def compare(
         baseline: Name of the undefended one: a folder's or a file's name without its ending.
             [the first, or the only undefended one]
         control: Train the early-stopped control of each recipe.
-        fpr: False-positive rate of the comparison. [the smallest that is well measured]
+        fpr: False-positive rate of the comparison: 0.1, 0.01, 0.001 or 0.0001. [the smallest that is well measured]
         flags: what holds for all.
 
     Raises:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent import seeds
+from reticent.auditing.audit import FPRS
 from reticent.auditing.comparison.compare import compare as paired
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs import audit as auditing
@@ -92,7 +93,7 @@ def compare(
 
     Raises:
         UnknownNameError: no row is called as `baseline` says, or an argument that there is not.
-        InputError: fewer than two, or two that cannot be paired.
+        InputError: fewer than two, or two that cannot be paired; or a rate that audits do not have.
 
     Example:
         >>> import reticent
@@ -101,6 +102,7 @@ def compare(
         >>> print(done.sentence)  # doctest: +SKIP
     """
     check_arguments(values, ARGUMENTS)
+    _check_rate(fpr)
     found = entrants(runs, recipes, values, defenses)
     names = [one.name for one in found]
     first = usual_baseline(found) if baseline is None else baseline
@@ -120,7 +122,8 @@ def compare(
             controls, notes = _controls(maker, found, contenders, first)
             contenders += controls
         maker.stage("comparison")
-        written = _document(contenders, first, _rate(fpr, contenders), values, seed=_seed(found, values))
+        rate = contenders[0].document["verdict"]["fpr"] if fpr is None else fpr
+        written = _document(contenders, first, rate, values, seed=_seed(found, values))
         if defended:
             notes.append(
                 f"How the rows stand to an undefended model: the baseline, {first}, is itself defended; give an "
@@ -268,20 +271,14 @@ def _controls(
     return controls, notes
 
 
-def _rate(fpr: float | None, contenders: Sequence[Contender]) -> float | None:
-    """Take the rate asked for, or that of the verdicts, which depends on the number of records alone.
+def _check_rate(fpr: float | None) -> None:
+    """Refuse a rate that no audit here measures, of finished models either: their attacks run anew.
 
     Raises:
-        InputError: no audit has the rate asked for.
+        InputError: it is none of them.
     """
-    first = contenders[0].document
-    if fpr is None:
-        chosen: float | None = first["verdict"]["fpr"]
-        return chosen
-    rates = [rate["fpr"] for rate in first["attacks"][0]["overall"]["tpr_at_fpr"]]
-    if fpr not in rates:
-        raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in rates)}, got {fpr:g}")
-    return fpr
+    if fpr is not None and fpr not in FPRS:
+        raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
 
 
 def _seed(found: Sequence[Entrant], values: Mapping[str, Any]) -> int:

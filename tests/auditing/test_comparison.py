@@ -72,8 +72,8 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
     assert three["sentence"] == (
-        "decay leaks less than plain, but it is 7.67 percentage points less accurate, and without a control that may be "
-        "all of it; no difference is shown between again and plain."
+        "decay leaks less than plain, but it is 7.67 percentage points less accurate, and without a control that may "
+        "be all of it; no difference is shown between again and plain."
     )
     text = " ".join(three["detail"])
     assert "decay leaks less than plain: at 1 false alarm in 20, " in text

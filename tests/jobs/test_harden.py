@@ -278,6 +278,15 @@ def test_no_record_has_two_roles(changes, words_of):
         gathered(records(**changes), 0, needed=True)
 
 
+def test_a_tie_whose_own_interval_leaves_out_zero_is_explained():
+    from reticent.report.harden.lines import alone
+
+    told = {"difference": {"pairs": [pair("auc", "tie") | {"interval": [0.01, 0.2]}, pair("tpr", "tie")]}}
+    assert alone(told).startswith("Each interval is of its own row alone. 2 changes are tested together")
+    told["difference"]["pairs"][0]["interval"] = [-0.01, 0.2]
+    assert alone(told) == ""
+
+
 def pair(statistic, verdict, difference=0.1):
     return {"statistic": statistic, "verdict": verdict, "difference": difference, "interval": [0.0, 0.2]}
 

@@ -56,6 +56,25 @@ def main(document: Mapping[str, Any]) -> list[Line]:
     return [Line(label, both[0], both[1], *change) for label, both, change in lines]
 
 
+def alone(document: Mapping[str, Any]) -> str:
+    """Say why an interval may leave out 0 without being a finding; empty where none does.
+
+    Args:
+        document: the repair.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    pairs = document["difference"]["pairs"]
+    ties = [pair for pair in pairs if pair["verdict"] == "tie"]
+    if all(pair["interval"][0] <= 0 <= pair["interval"][1] for pair in ties):
+        return ""
+    return (
+        f"Each interval is of its own row alone. {len(pairs)} changes are tested together, and allowing for that, "
+        "chance may explain a change whose own interval just leaves out 0."
+    )
+
+
 def attacks(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List every attack with what it finds before and after.
 

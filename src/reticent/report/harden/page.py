@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.report import dots
-from reticent.report.harden.lines import SIDES, attacks, main
+from reticent.report.harden.lines import SIDES, alone, attacks, main
 from reticent.report.harden.picture import curves, strongest
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
@@ -47,6 +47,7 @@ def html(document: Mapping[str, Any]) -> str:
         "detail": document["detail"],
         "leak": LEAKS.get(leak, LEAKS["cannot tell"]),
         "lines": main(document),
+        "alone": alone(document),
         "confidence": level(document["difference"]["confidence"]),
         "attacks": lines,
         "found": f"Members found at {level(fpr)}" if fpr else "Members found",

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reticent.report.harden.lines import main
+from reticent.report.harden.lines import alone, main
 from reticent.report.prose import Prose
 from reticent.report.wording import duration
 
@@ -31,7 +31,11 @@ def terminal(document: Mapping[str, Any]) -> Group:
     cost = document["environment"]["repair"]
     share = cost["share_of_training_anew"]
     beside = f", {share:.2f} of what training it anew would take" if share is not None else ""
-    said = [*document["detail"], f"The repair took {duration(cost['seconds'])}{beside}."]
+    said = [
+        *filter(None, [alone(document)]),
+        *document["detail"],
+        f"The repair took {duration(cost['seconds'])}{beside}.",
+    ]
     limits = "\n".join(f"Not said: {line}" for line in document["cannot_say"])
     return Group(
         Prose(Text(document["sentence"], style="bold")),

@@ -7,16 +7,17 @@ from typing import Any
 from reticent.report.write import write_pair
 
 
-def write_harden(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path]:
-    """Write ``harden.html`` and, last, ``harden.json``, each complete or not at all.
+def write_harden(folder: Path, document: Mapping[str, Any], beside: Mapping[str, bytes]) -> tuple[Path, Path]:
+    """Write ``harden.html``, what stands beside it and, last, ``harden.json``: all of them, or none.
 
     Args:
         folder: where to; made if it is not there.
         document: the repair, in the form of ``docs/harden.md``.
+        beside: the repaired weights, by the name of their file.
 
     Returns:
         The paths of the page and of the numbers.
     """
     from reticent.report.harden.page import html  # draws with matplotlib, which takes half a second to import
 
-    return write_pair(folder, "harden", html(document), document)
+    return write_pair(folder, "harden", html(document), document, beside)

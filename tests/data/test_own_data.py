@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from reticent.data import given
 from reticent.data.load import load
 from reticent.errors import (
     CorruptFileError,
@@ -231,6 +232,58 @@ def test_csv_with_texts_and_numbered_labels(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("labels", "y", "names"),
+    [
+        (["10", "2", "1", "2"], [2, 1, 0, 1], ("1", "2", "10")),
+        (["-1", "1.0", "-1", "1.0"], [0, 1, 0, 1], ("-1", "1")),
+        (["1.0", "0", "1", "0.0"], [1, 0, 1, 0], ()),
+    ],
+)
+@pytest.mark.parametrize("colours", [["3"] * 4, ["red"] * 4])
+def test_numbers_of_a_table_that_do_not_count_from_0_name_their_classes(labels, y, names, colours, tmp_path):
+    rows = "".join(f"{colour},{label}\n" for colour, label in zip(colours, labels, strict=True))
+    records = load(csv(tmp_path, f"colour,label\n{rows}"))
+    assert (records.y.tolist(), records.class_names) == (y, names)
+
+
+def test_labels_of_parquet_and_of_a_data_frame_are_numbered_too_and_those_of_an_array_refused(tmp_path):
+    records = load(parquet(tmp_path, a=[1, 2, 3], label=[3, 1, 3]))
+    assert (records.y.tolist(), records.class_names) == ([1, 0, 1], ("1", "3"))
+
+    class Column(list):
+        def to_numpy(self):
+            return np.array(self)
+
+    records = given.records([[1.0], [2.0], [3.0]], Column([3, 1, 3]), name="frame")
+    assert (records.y.tolist(), records.class_names) == ([1, 0, 1], ("1", "3"))
+    with pytest.raises(InputError, match=r"renumber them, for example with numpy\.unique"):
+        given.records([[1.0], [2.0], [3.0]], np.array([3, 1, 3]), name="array")
+
+
+def test_a_slip_among_numbers_is_told_with_its_line_and_texts_are_not(tmp_path, caplog):
+    rows = ["1.5,red,0", "", "2,blue,1", "abc,7,0", ",red,1", "n/a,red,0", "4,red,1"]
+    path = csv(tmp_path, "size,colour,label\n" + "\n".join(rows) + "\n")
+    assert load(path).x.shape[1] == 6 + 3
+    (size,) = (record.getMessage() for record in caplog.records)
+    assert "column 'size' is read as texts" in size
+    assert "2 of its 6 values are no numbers, the first is 'abc' in line 5" in size
+    caplog.clear()
+    load(csv(tmp_path, "colour,size,label\nred,1,0\nnan,2,1\nblue,3,0\n"))
+    assert not caplog.records
+    load(csv(tmp_path, "size,label\n1,0\n2,1\n3,o\n"))
+    assert "label's column 'label' is read as texts" in caplog.text
+    assert "which is 'o' in line 4" in caplog.text
+
+
+def test_a_slip_among_very_many_numbers_is_named_where_they_are_refused(tmp_path):
+    rows = "".join(f"{i / 7},{i % 2}\n" for i in range(600)) + "abc,1\n"
+    with pytest.raises(
+        InputError, match=r"601 different texts.*1 of its 601 values is no number, which is 'abc' in line 602"
+    ):
+        load(csv(tmp_path, f"size,label\n{rows}"))
+
+
+@pytest.mark.parametrize(
     ("text", "error", "words"),
     [
         ("", CorruptFileError, "expected a header line"),
@@ -244,7 +297,14 @@ def test_csv_with_texts_and_numbered_labels(tmp_path):
             "column 'a' has 1 values that are empty, NaN or infinite, the first in record 1",
         ),
         ("a,b,label\n1,x,0\n,x,1\n", InputError, "column 'a' has 1 values that are empty"),
-        ("a,label\n1,0\n2,2\n", InputError, "1 of 3 classes have no record"),
+        ("a,label\n1,0\n2,1.5\n", InputError, "y: expected whole numbers as labels, got 1.5 for record 1"),
+        ("a,label\n1,7\n2,7\n", InputError, "every record has the label 7"),
+        ("a,label\n1,7\n2,nan\n", InputError, "label's column 'label' is empty, NaN or infinite in 1 records"),
+        (
+            "a,label\n" + "".join(f"1,{i + 7}\n" for i in range(501)),
+            InputError,
+            "has 501 different numbers, which are not",
+        ),
         ("name,label\n" + "".join(f"n{i},{i % 2}\n" for i in range(501)), InputError, "'name' has 501 different texts"),
     ],
 )

@@ -143,12 +143,16 @@ def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
 def _count(records: "Records") -> dict[str, str]:
     import numpy as np
 
+    from reticent.report.view import short
+
     sizes = np.bincount(records.y, minlength=records.classes)
+    names = [short(name, 20) for name in records.class_names[:10]]
+    called = f": {', '.join(names)}{', ...' if records.classes > len(names) else ''}" if names else ""
     return {
         "name": records.name,
         "kind": records.kind,
         "records": f"{len(records):,}",
-        "classes": f"{records.classes}, of {sizes.min():,} to {sizes.max():,} records",
+        "classes": f"{records.classes}, of {sizes.min():,} to {sizes.max():,} records{called}",
         "shape": " x ".join(str(n) for n in records.x.shape[1:]) + f" {records.x.dtype}",
         "exact duplicates": f"{records.duplicates:,}",
         "columns": ", ".join(records.columns) or "none",

@@ -14,7 +14,8 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
 
     Args:
         x: as for `Records.make`; images may also be floats that are exact multiples of 1/255, or whole numbers to 255.
-        y: labels: integers, whole floats, booleans, texts (numbered in sorted order) or one-hot rows.
+        y: labels: integers, whole floats, booleans, texts (numbered in sorted order) or one-hot rows. A column of
+            a data frame may hold any whole numbers; see `numbered`.
         name: what to call the data, and to name in messages.
         **facts: for `Records.make`.
 
@@ -26,11 +27,35 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
     """
     try:
         labels, names = _labels(array(y))
+        if not names and labels.ndim == 1 and hasattr(y, "to_numpy"):
+            labels, names = numbered(labels)
         if names:
             facts.setdefault("class_names", names)
         return Records.make(_features(array(x)), labels, name=name, **facts)
     except InputError as error:
         raise type(error)(f"{name}: {error}") from None
+
+
+def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Number the labels of a table: whole numbers other than 0 to C - 1 are classes in sorted order.
+
+    In an array such labels are refused, since who makes an array knows how to number them, and a gap there is a slip.
+
+    Args:
+        labels: ``(N,)`` numbers, or anything else.
+
+    Returns:
+        Labels from 0, and each class's own number as its name; labels that need none as they are, and no names.
+    """
+    whole = labels.dtype.kind in "iu" or (
+        labels.dtype.kind == "f" and bool(np.isfinite(labels).all() and (labels == np.rint(labels)).all())
+    )
+    if not whole:
+        return labels, ()
+    values, codes = np.unique(labels, return_inverse=True)
+    if len(values) < 2 or np.array_equal(values, np.arange(len(values))):
+        return labels, ()
+    return codes.astype(np.int64), tuple(str(int(value)) for value in values)
 
 
 def array(value: Any) -> NDArray[Any]:

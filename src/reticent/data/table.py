@@ -9,18 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data import columns as column_of
+from reticent.data.columns import GAPS, is_number
 from reticent.data.given import records
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
 
 LABELS = ("label", "labels", "y", "target", "class")
 """Names that tell the label's column, where there is just one of them; else the user says which it is."""
-
-MOST_CATEGORIES = 500
-"""A column of more different texts is taken for names or prose, not for a category."""
-
-GAPS = "fill them in, leave the rows out, or say that it is no feature with --not-feature {0}"
-"""What to do about a feature that is not known of every record."""
 
 MOST_COLUMNS = 200
 """A wider table's columns are features only; a narrower one's are kept as they are, too, to group records by."""
@@ -68,7 +64,7 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
             columns = _numbers(path, len(header)) or _texts(path, stream, header)
     except (UnicodeDecodeError, csv.Error) as error:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
-    if all(_is_number(name) for name in header):
+    if all(is_number(name) for name in header):
         raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got numbers: add one")
     return [name.strip() for name in header], columns
 
@@ -222,54 +218,12 @@ def of_columns(
     seen = [j for j, name in enumerate(header) if j != place and name not in not_features]
     if not seen:
         raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got no feature")
-    features = [_encode(path, header[j], columns[j]) for j in seen]
-    label = columns[place]
-    empty = np.flatnonzero(label == "") if label.dtype.kind == "U" else np.zeros(0, dtype=np.int64)
-    if len(empty):
-        raise InputError(
-            f"{path}: the label's column {header[place]!r} is empty in {len(empty)} records, the first is record "
-            f"{empty[0]}: expected a label for every record; fill them in, or leave those records out"
-        )
-    if label.dtype.kind == "U" and all(_is_number(cell) for cell in label):
-        label = label.astype(np.float64)
+    features = [column_of.features(path, header[j], columns[j]) for j in seen]
+    labels, names = column_of.label(path, header[place], columns[place])
     kept = {
         name: columns[j]
         for j, name in enumerate(header)
         if j != place and (len(header) <= MOST_COLUMNS or name in not_features)
     }
-    return records(np.concatenate(features, axis=1), label, name=str(path), columns=kept, label=header[place])
-
-
-def _encode(path: Path | str, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
-    # A column of numbers stays; one of texts becomes a column for each text.
-    if column.dtype.kind in "biuf":
-        return _gapless(path, name, column.astype(np.float64))
-    if column.dtype.kind != "U":
-        raise InputError(f"{path}: column {name!r} holds {column.dtype}: expected numbers or texts")
-    if all(cell == "" or _is_number(cell) for cell in column) and not (column == "").all():
-        return _gapless(path, name, np.array([float(cell) if cell else np.nan for cell in column]))
-    texts, codes = np.unique(column, return_inverse=True)
-    if len(texts) > MOST_CATEGORIES:
-        raise InputError(
-            f"{path}: column {name!r} has {len(texts)} different texts, at most {MOST_CATEGORIES} make categories: "
-            f"turn it into numbers, or say that it is no feature with --not-feature {name}"
-        )
-    return np.eye(len(texts))[codes]
-
-
-def _gapless(path: Path | str, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(
-            f"{path}: column {name!r} has {len(bad)} values that are empty, NaN or infinite, "
-            f"the first in record {bad[0]}: {GAPS.format(name)}"
-        )
-    return values[:, None]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    facts = {"columns": kept, "label": header[place]} | ({"class_names": names} if names else {})
+    return records(np.concatenate(features, axis=1), labels, name=str(path), **facts)

@@ -71,7 +71,8 @@ class AuditConfig(AttackConfig):
     data_dir: str | None = None
     """Where official files lie; then RETICENT_DATA, then the cache folder."""
     label: str | None = None
-    """For csv and Parquet files: the label's column."""
+    """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
+    classes, in sorted order."""
     not_features: tuple[str, ...] = ()
     """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
     them, and they may have gaps."""

@@ -21,6 +21,7 @@ VARIANTS = [
     {"method": "lira", "variance": "per-record"},
     {"method": "lira", "variance": "per-record", "centre": "median"},
     {"method": "lira", "variance": "pooled", "centre": "median"},
+    {"method": "lira", "shift": "shared"},
     {"method": "lira", "mode": "offline"},
     {"method": "lira", "mode": "offline", "variance": "per-record", "centre": "median"},
     {"method": "lira-released"},

@@ -9,7 +9,7 @@ from reticent.attacks import Problem, score
 from reticent.attacks.lira import FLOOR, Lira
 from reticent.attacks.lira_released import LiraReleased
 from reticent.data.membership import Membership
-from reticent.errors import TooFewReferencesError
+from reticent.errors import SpecError, TooFewReferencesError
 from reticent.signals.matrix import Signals, margin
 
 SEEDS = range(5)
@@ -60,6 +60,72 @@ def naive(spec, case, target):
                 (from_in, std_in), (from_out, std_out) = logs
                 scores[record] += (norm.logpdf(from_in, 0, std_in) - norm.logpdf(from_out, 0, std_out)) / queries
     return scores
+
+
+def naive_shared(case, target):
+    """A shift that all records share, as far as they do, beside each record's own references."""
+    scores, kept = np.zeros(case.signals.records), used(case, target, online=True)
+    for query in range(case.signals.queries):
+        inner, outer = (pooled(case, target, query, side) for side in (0, 1))
+        shifts, noise = [], []
+        for record in range(case.signals.records):
+            inside, outside = split(case, target, record, query)
+            shifts.append(inside.mean() - outside.mean())
+            noise.append(inner / len(inside) + outer / len(outside))
+        shift, apart = np.mean(shifts), max(0.0, np.var(shifts, ddof=1) - np.mean(noise))
+        for record in range(case.signals.records):
+            value = case.signals.margins[target, record, query]
+            inside, outside = split(case, target, record, query, kept)
+            for own, other, v, w, sign in ((inside, outside, inner, outer, 1), (outside, inside, outer, inner, -1)):
+                known, guessed = v / len(own), w / len(other) + apart
+                centre = (own.mean() * guessed + (other.mean() + sign * shift) * known) / (known + guessed)
+                widened = np.sqrt(1 + known * guessed / (known + guessed) / v)
+                scores[record] += sign * norm.logpdf((value - centre) / widened, 0, np.sqrt(v)) / case.signals.queries
+    return scores
+
+
+@pytest.mark.parametrize("models", [6, 8])
+def test_a_shared_shift_equals_the_plain_loops(models):
+    case = problem(3, models=models, population=0)
+    found = score(Lira(shift="shared"), case)
+    for row, target in enumerate(case.targets):
+        np.testing.assert_allclose(found[row], naive_shared(case, target), rtol=1e-8, atol=1e-10)
+
+
+def few_models(spread, seed, models=6, records=2000):
+    """Margins of records whose IN lies above their OUT by 0.7, more or less by ``spread``."""
+    rng = np.random.default_rng(seed)
+    shift = 0.7 + spread * rng.normal(size=records)
+    membership = Membership.draw(models, records, seed)
+    margins = rng.normal(size=(models, records)) + 3 * rng.normal(size=records) + shift * membership.matrix
+    return Problem.make(Signals.from_margins(margins, np.arange(records) % 5), membership)
+
+
+def test_a_shared_shift_finds_more_where_models_are_few_and_as_much_where_records_differ():
+    def found(spread, **options):
+        cases = [few_models(spread, seed) for seed in range(4)]
+        return np.mean([
+            auc(*pair)
+            for case in cases
+            for pair in zip(score(Lira(variance="pooled", **options), case), case.membership.matrix, strict=True)
+        ])
+
+    assert found(0.0, shift="shared") > found(0.0) + 0.03
+    assert found(5.0, shift="shared") > found(5.0) - 0.002
+
+
+def test_a_shared_shift_is_the_records_own_where_every_record_has_32_references_of_a_kind():
+    case = few_models(0.5, 0, models=66, records=80)
+    np.testing.assert_array_equal(score(Lira(shift="shared"), case), score(Lira(), case))
+
+
+@pytest.mark.parametrize(
+    "other", [{"mode": "offline"}, {"variance": "per-record"}, {"centre": "median"}, {"uncertainty": "none"}]
+)
+def test_a_shared_shift_goes_with_means_and_a_pooled_variance_alone(other):
+    ((key, value),) = other.items()
+    with pytest.raises(SpecError, match=f"shift = shared does not go with {key} = {value}"):
+        score(Lira(shift="shared", **other), problem(9, models=12, population=0))
 
 
 @pytest.mark.parametrize("mode", ["online", "offline"])
@@ -264,7 +330,11 @@ def test_own_variances_need_four_references_of_a_kind():
     assert np.isfinite(score(Lira(), case)).all()
 
 
-@pytest.mark.parametrize("options", [{}, {"mode": "offline"}, {"centre": "median"}], ids=["mean", "offline", "median"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"mode": "offline"}, {"centre": "median"}, {"shift": "shared"}],
+    ids=["mean", "offline", "median", "shared"],
+)
 @pytest.mark.parametrize("models", [4, 6, 16])
 def test_models_that_leak_nothing_give_one_half_even_where_they_are_few(models, options):
     values = []

@@ -1,64 +1,21 @@
-"""Tests whose shifts between IN and OUT are learned from a record's references and from all records, and their sum.
-
-A feature of a model is normal around a centre of the record and the kind, with a variance of the kind. Each record has
-a level of its own, of which nothing is known beforehand, and a shift between the kinds, which is normal over records.
-The mean and the variance of shifts come from the references by moments (DerSimonian and Laird, 1986, Controlled
-Clinical Trials 7). Where the variance is large, this is LiRA's test; where it is zero, all records share one shift.
+"""Several tests whose shifts are learned (`_law`), and how much each of them counts.
 
 Several features of one answer are dependent, and none is quite normal. So each is tested alone, and how much each test
 counts is learned on the references, each judged as a target is, itself left out: a linear discriminant (Fisher, 1936).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out
+from reticent.attacks._law import FLOOR, Law, spread
 from reticent.attacks._leave_one_out import Mask
 from reticent.attacks._replicas import Seen
-from reticent.attacks.lira import FLOOR
 from reticent.signals.matrix import Floats
 
 _Pair = tuple[Floats, Floats]
-
-
-@dataclass(frozen=True)
-class Law:
-    """How one feature behaves, as one target's references show it.
-
-    Attributes:
-        variances: between IN models, and between OUT models, of one record.
-        shift: mean over records of IN less OUT.
-        spread: variance over records of that shift.
-    """
-
-    variances: tuple[float, float]
-    shift: float
-    spread: float
-
-    def ratio(self, value: Floats, centres: _Pair, counts: _Pair) -> Floats:
-        """Compute log-likelihood ratios, IN against OUT.
-
-        Args:
-            value: of the models that are judged.
-            centres: means of their IN and of their OUT references.
-            counts: how many these are.
-
-        Returns:
-            In nats, of the shape that the arguments have together. The variance that an uncertain centre adds is left
-            out of the logarithm, as LiRA does: where counts differ, it would tell them.
-        """
-        result = np.zeros(np.broadcast_shapes(value.shape, centres[0].shape))
-        for kind, sign in ((0, 1.0), (1, -1.0)):
-            other, variance = 1 - kind, self.variances[kind]
-            direct = counts[kind] / variance
-            borrowed = 1 / (self.variances[other] / counts[other] + self.spread)
-            guess = centres[other] + sign * self.shift
-            centre = (centres[kind] * direct + guess * borrowed) / (direct + borrowed)
-            result -= sign * 0.5 * ((value - centre) ** 2 / (variance + 1 / (direct + borrowed)) + np.log(variance))
-        return result
 
 
 class Sums:
@@ -93,10 +50,9 @@ class Sums:
         found = []
         for inside, outside, shifts, squares in self._total[:-5].reshape(-1, 4):
             variances = max(FLOOR, inside / max(free_in, 1.0)), max(FLOOR, outside / max(free_out, 1.0))
-            mean = shifts / records
-            total = (squares - records * mean**2) / max(records - 1, 1.0)
             noise = (variances[0] * inverse_in + variances[1] * inverse_out) / records
-            found.append(Law((float(variances[0]), float(variances[1])), float(mean), float(max(0.0, total - noise))))
+            apart = float(spread(*(np.asarray(value) for value in (shifts, squares, records, noise))))
+            found.append(Law((float(variances[0]), float(variances[1])), float(shifts / records), apart))
         return found
 
 

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out, _references
 from reticent.attacks._balance import Balance, Dropped
+from reticent.attacks._law import FLOOR, Law, spread
 from reticent.attacks.base import Needs, Problem, Rows, used_queries
+from reticent.errors import SpecError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -31,8 +33,6 @@ FEWEST = 4
 """References of a kind, below which a record's own variance is refused."""
 BLOCK = 64
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
-FLOOR = 1e-12
-"""Smallest variance (nats squared): references that agree exactly still give finite scores."""
 
 
 class Lira(Spec):
@@ -51,6 +51,10 @@ class Lira(Spec):
     uncertainty: Literal["centre", "none"] = "centre"
     """Whether a centre learned from k references counts as uncertain: residuals are judged by a variance 1 + 1/k times
     as large (about 1 + pi/2k for a median). The paper has none; see the module's text."""
+    shift: Literal["own", "shared"] = "own"
+    """Where a record's centres come from: its own references alone, as in the paper, or also from what IN less OUT is
+    over all records, by as much as the record's own references leave open. "shared" finds more where models are few;
+    it is not the paper's, and takes means, a pooled variance and the online mode."""
 
 
 def needs(spec: Lira) -> Needs:
@@ -61,7 +65,15 @@ def needs(spec: Lira) -> Needs:
 
     Returns:
         For every record 4 of a kind for its own variance, else 1; offline none are IN.
+
+    Raises:
+        SpecError: a shared shift with options that it does not go with.
     """
+    if spec.shift == "shared":
+        others = {"mode": "offline", "variance": "per-record", "centre": "median", "uncertainty": "none"}
+        for key, value in others.items():
+            if getattr(spec, key) == value:
+                raise SpecError(f"lira: shift = shared does not go with {key} = {value}: leave one of them out")
     least = FEWEST if spec.variance == "per-record" else 1
     return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
 
@@ -84,6 +96,7 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     queries = used_queries(problem.signals, spec.queries, spec.method)
     own = _own_variance(spec, problem)
     pooled = np.ones((2, len(own), queries)) if own.all() else _pooled(spec, problem, queries)
+    laws = _laws(problem, queries, pooled) if spec.shift == "shared" and not own.all() else None
     scores = np.zeros(problem.shape)
     balance, dropped = Balance(problem), None
     rows, alone = _leave_one_out.rows(problem.targets, problem.references), np.array([len(problem.references)])
@@ -95,9 +108,13 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
         sides = [_Side(rows, references, inside, dropped, lost, member=True)] if online else []
         sides.append(_Side(rows, references, ~inside, dropped, lost, member=False))
         found = _against(spec, sides, target, own, pooled[:, :, query])
-        for row in balance.uneven if online else ():
-            sides = [_Side(alone, references, mask) for mask in balance.kept(int(row), block, inside)]
+        if laws is not None:
+            found[~own] = laws[query].ratio(target, *_known(sides))[~own]
+        for row in map(int, balance.uneven if online else ()):
+            sides = [_Side(alone, references, mask) for mask in balance.kept(row, block, inside)]
             found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query])[0]
+            if laws is not None and not own[row]:
+                found[row] = laws[query].of(row).ratio(target[[row]], *_known(sides))[0]
         scores[:, block] += found
     return scores / queries
 
@@ -111,6 +128,12 @@ def _against(spec: Lira, sides: "list[_Side]", target: Floats, own: NDArray[np.b
     residual, variance = sides[0].residual(spec, target), sides[0].variance(own, pooled[0])
     result -= 0.5 * (residual**2 / variance + np.log(variance))
     return result
+
+
+def _known(sides: "list[_Side]") -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Return the means of IN and OUT references, and how many they are."""
+    inside, outside = sides
+    return (inside.mean, outside.mean), (np.maximum(inside.count, 1), np.maximum(outside.count, 1))
 
 
 class _Side:
@@ -216,3 +239,32 @@ def _pooled(spec: Lira, problem: Problem, queries: int) -> Floats:
     known = freedom > 0
     variance = np.where(known, squares / np.maximum(freedom, 1), 1.0)
     return np.where(known | ~known[::-1], variance, variance[::-1])
+
+
+def _laws(problem: Problem, queries: int, pooled: Floats) -> list[Law]:
+    """Learn, for each query, how far IN lies from OUT over all records, and how much that differs between them.
+
+    Records of which a target has no reference of one kind say nothing and are left out.
+    """
+    targets = len(problem.targets)
+    # Sums over records of: the shift, its square, one over the counts of IN and of OUT, and the records themselves.
+    sums = np.zeros((queries, 5, targets))
+    rows = _leave_one_out.rows(problem.targets, problem.references)
+    for _, query, _, references, inside in _walk(problem, queries):
+        sides = [_Side(rows, references, mask) for mask in (inside, ~inside)]
+        (mean_in, mean_out), counts = _known(sides)
+        both = (sides[0].count > 0) & (sides[1].count > 0)
+        shift = np.where(both, mean_in - mean_out, 0.0)
+        found = np.stack([shift, shift**2, *(both / count for count in counts), both.astype(np.float64)])
+        # One record after the other, so that the size of blocks changes no bit.
+        running = np.concatenate([sums[query, :, :, None], found], axis=2)
+        sums[query] = np.add.accumulate(running, axis=2)[:, :, -1]
+    laws = []
+    for query in range(queries):
+        shifts, squares, inverse_in, inverse_out, records = sums[query]
+        records = np.maximum(records, 1.0)
+        inner, outer = np.maximum(pooled[:, :, query], FLOOR)
+        noise = (inner * inverse_in + outer * inverse_out) / records
+        apart = spread(shifts, squares, records, noise)
+        laws.append(Law((inner[:, None], outer[:, None]), (shifts / records)[:, None], apart[:, None]))
+    return laws

@@ -1,0 +1,84 @@
+"""A test whose shift between IN and OUT is learned from a record's references and from all records.
+
+A feature of a model is normal around a centre of the record and the kind, with a variance of the kind. Each record has
+a level of its own, of which nothing is known beforehand, and a shift between the kinds, which is normal over records.
+The mean and the variance of shifts come from the references by moments (DerSimonian and Laird, 1986, Controlled
+Clinical Trials 7). Where the variance is large, this is LiRA's test; where it is zero, all records share one shift.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reticent.signals.matrix import Floats
+
+FLOOR = 1e-12
+"""Smallest variance (nats squared): references that agree exactly still give finite scores."""
+_Pair = tuple[Floats, Floats]
+Value = float | Floats
+
+
+@dataclass(frozen=True)
+class Law:
+    """How one feature behaves, as references show it: numbers for one target, or arrays that broadcast over several.
+
+    Attributes:
+        variances: between IN models, and between OUT models, of one record.
+        shift: mean over records of IN less OUT.
+        spread: variance over records of that shift.
+    """
+
+    variances: tuple[Value, Value]
+    shift: Value
+    spread: Value
+
+    def of(self, row: int) -> "Law":
+        """Take one target's law out of those of several.
+
+        Args:
+            row: the target's.
+
+        Returns:
+            The law, in arrays of one target.
+        """
+        one = np.asarray([row])
+        inner, outer, shift, spread = (np.asarray(value)[one] for value in (*self.variances, self.shift, self.spread))
+        return Law((inner, outer), shift, spread)
+
+    def ratio(self, value: Floats, centres: _Pair, counts: _Pair) -> Floats:
+        """Compute log-likelihood ratios, IN against OUT.
+
+        Args:
+            value: of the models that are judged.
+            centres: means of their IN and of their OUT references.
+            counts: how many these are.
+
+        Returns:
+            In nats, of the shape that the arguments have together. The variance that an uncertain centre adds is left
+            out of the logarithm, as LiRA does: where counts differ, it would tell them.
+        """
+        result = np.zeros(np.broadcast_shapes(value.shape, centres[0].shape))
+        for kind, sign in ((0, 1.0), (1, -1.0)):
+            other, variance = 1 - kind, self.variances[kind]
+            direct = counts[kind] / variance
+            borrowed = 1 / (self.variances[other] / counts[other] + self.spread)
+            guess = centres[other] + sign * self.shift
+            centre = (centres[kind] * direct + guess * borrowed) / (direct + borrowed)
+            result -= sign * 0.5 * ((value - centre) ** 2 / (variance + 1 / (direct + borrowed)) + np.log(variance))
+        return result
+
+
+def spread(shifts: Floats, squares: Floats, records: Floats, noise: Floats) -> Floats:
+    """Estimate the variance of shifts over records by moments.
+
+    Args:
+        shifts: sum over records of the observed shifts.
+        squares: sum of their squares.
+        records: how many.
+        noise: mean over records of the variance that an observed shift has around the true one.
+
+    Returns:
+        Zero or more, of the shape of the sums.
+    """
+    total = (squares - shifts**2 / records) / np.maximum(records - 1, 1.0)
+    return np.asarray(np.maximum(0.0, total - noise))

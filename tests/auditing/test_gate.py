@@ -79,7 +79,7 @@ def test_the_upper_limit_of_the_worst_attack_is_judged(limit, outcome, words):
     assert check.outcome == outcome
     assert words in check.message
     assert (check.attack, check.estimate, check.bound) == ("lira", 0.55, 0.57)
-    assert check.evidence[1] == "loss: 0.5200, 0.95 interval 0.5000 to 0.5400"
+    assert check.evidence[1] == "loss: 0.5200, 95 % interval 0.5000 to 0.5400"
 
 
 def test_shown_above_is_said_at_the_limit_widened_for_the_attacks():
@@ -231,31 +231,83 @@ def test_a_failed_control_takes_the_meaning_from_everything():
 
 
 @pytest.mark.parametrize(
-    "auc",
+    ("auc", "words"),
     [
-        None,
-        {},
-        {"mean": 0.5},
-        {"mean": 0.5, "interval": None},
-        {"mean": 0.5, "interval": [0.4]},
-        {"mean": 0.5, "interval": [None, 0.6]},
-        {"mean": 0.5, "interval": "no"},
-        {"mean": 0.5, "interval": [0.6, 0.4]},
-        {"mean": 0.7, "interval": [0.4, 0.6]},
-        {"mean": float("nan"), "interval": [0.4, 0.6]},
-        {"mean": True, "interval": [0.4, 0.6]},
-        {"mean": 0.5, "interval": [-1, 0.6]},
+        (None, "the audit has no interval for loss"),
+        ({}, "no interval for loss"),
+        ({"mean": 0.5}, "no interval for loss"),
+        ({"mean": 0.5, "interval": None}, "no interval for loss"),
+        ({"mean": 0.5, "interval": [0.6, 0.4]}, "loss has 0.5, outside of its own interval 0.6 to 0.4"),
+        ({"mean": 0.7, "interval": [0.4, 0.6]}, "loss has 0.7, outside of its own interval 0.4 to 0.6"),
     ],
 )
-def test_no_interval_is_no_pass(auc):
+def test_no_interval_is_no_pass(auc, words):
     doc = document()
     doc["attacks"][1]["overall"]["auc"] = auc
     check = one(doc, max_auc=0.9, allow=list(ALLOWED))
     assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
-    assert "no interval for loss" in check.message
+    assert words in check.message
     doc["attacks"][1]["overall"]["tpr_at_fpr"][0]["tpr"] = auc
     assert one(doc, max_tpr={0.01: 1.0}, allow=list(ALLOWED)).reason == "no-interval"
     assert one(doc, max_auc=0.51).outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("auc", "words"),
+    [
+        ({"mean": 0.5, "interval": [0.4, 0.5, 0.6]}, "interval: expected 2 values in the list"),
+        (
+            {"mean": 0.5, "interval": [0.4]},
+            "interval: expected 2 values in the list, as `reticent audit` writes it, got 1",
+        ),
+        ({"mean": 0.5, "interval": [None, 0.6]}, "interval[0]: expected a number from 0 to 1"),
+        ({"mean": 0.5, "interval": "no"}, "interval: expected a list, as `reticent audit` writes it, got 'no'"),
+        ({"mean": 0.5, "interval": [-1, 0.6]}, "interval[0]: expected a number from 0 to 1"),
+        ({"mean": "0.7"}, "mean: expected a number from 0 to 1, as `reticent audit` writes it, got '0.7'"),
+        ({"mean": True}, "mean: expected a number from 0 to 1, as `reticent audit` writes it, got True"),
+        ({"mean": 5}, "mean: expected a number from 0 to 1, as `reticent audit` writes it, got 5"),
+        ({"mean": float("nan"), "interval": [0.4, 0.6]}, "mean: expected a number from 0 to 1"),
+    ],
+)
+def test_an_estimate_of_another_kind_is_refused_with_its_place_and_value(auc, words):
+    doc = document()
+    doc["attacks"][1]["overall"]["auc"] = auc
+    with pytest.raises(InputError) as error:
+        reticent.gate(doc, max_auc=0.9)
+    assert f"attacks[1].overall.auc.{words}" in str(error.value)
+
+
+@pytest.mark.parametrize("value", [-1, 2.0, "0.9"])
+def test_an_accuracy_that_is_none_is_refused_with_its_place_and_value(value):
+    doc = document(population={"models": 8, "health": [], "accuracy": {"non_members": {"mean": value, "std": 0.1}}})
+    words = rf"^population\.accuracy\.non_members\.mean: expected a number from 0 to 1, .* got {value!r}: the document"
+    with pytest.raises(InputError, match=words):
+        reticent.gate(doc, min_accuracy=0.5)
+
+
+def test_an_interval_of_no_stated_confidence_is_not_judged():
+    doc = grouped(group("f", 0.6))
+    del doc["attacks"][0]["confidence"], doc["groups"][0]["confidence"]
+    for limits, whose in (
+        ({"max_auc": 0.9}, "lira"),
+        ({"max_tpr": {0.01: 1}}, "lira"),
+        ({"max_group_auc": 0.9}, "sex f"),
+    ):
+        check = one(doc, **limits, allow=list(ALLOWED))
+        assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
+        assert check.message == f"the audit does not say the confidence of the intervals of {whose}"
+
+
+def test_groups_are_called_as_in_the_report_and_long_names_shortened():
+    doc = grouped(group("0", 0.6), group("1", 0.9), group("2", None), by="class")
+    doc["data"]["class_names"] = ["zwei", "ünï", "y" * 10_000]
+    check = one(doc, max_group_auc=0.65)
+    assert check.attack == "class ünï"
+    assert check.evidence[0].startswith("class zwei: 0.5000, 95 % interval 0.5000 to")
+    assert one(doc, max_group_auc=0.95).message == f"too few records to measure: {'y' * 59}…"
+    long = reticent.gate(grouped(group("x" * 10_000, 0.6), by="g" * 10_000), max_group_auc=0.5)
+    assert len(repr(long)) < 2000
+    assert f"{'x' * 59}…" in long.checks[0].message
 
 
 def bounded(lower=1.0, delta=1e-5, accountant=None, consistent=None):
@@ -340,7 +392,7 @@ def test_the_lower_limit_of_the_accuracy_is_judged():
     assert binom.sf(809, 900, low) == pytest.approx(0.025, abs=1e-9)
 
 
-@pytest.mark.parametrize("population", [None, {}, {"accuracy": None}, {"accuracy": {"non_members": {"mean": 2}}}])
+@pytest.mark.parametrize("population", [None, {}, {"accuracy": None}, {"accuracy": {"non_members": {"mean": 0.9}}}])
 def test_without_an_accuracy_nothing_is_said_of_it(population):
     check = one(document(population=population), min_accuracy=0.5, allow=list(ALLOWED))
     assert (check.outcome, check.reason) == ("cannot judge", "no-accuracy")
@@ -481,11 +533,15 @@ def test_numbers_of_a_document():
 
 
 def test_an_unsound_number_of_a_group_is_not_called_too_small():
-    for unsound in ({}, {"mean": 0.7, "interval": [0.4, 0.6]}):
+    outside = "sex x has 0.7, outside of its own interval 0.4 to 0.6"
+    for unsound, told in (
+        ({}, "the audit has no interval for sex x"),
+        ({"mean": 0.7, "interval": [0.4, 0.6]}, outside),
+    ):
         doc = grouped(group("f", 0.6), {"name": "x", "auc": unsound})
         check = one(doc, max_group_auc=0.65, allow=["not-measurable"])
         assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
-        assert check.message == "the audit has no interval for sex x, or one that its number lies outside of"
+        assert check.message == told
 
 
 def test_a_bound_on_epsilon_is_rounded_to_the_side_where_it_holds():

@@ -112,7 +112,14 @@ def test_the_junit_file_tells_every_outcome(command, audited):
     [
         ("gate reticent-audit", "there is nothing to judge: give a limit, such as --max-auc 0.6"),
         ("gate nowhere --max-auc 0.6", "no file 'nowhere': expected the audit.json"),
-        ("gate . --max-auc 0.6", "no file 'audit.json'"),
+        (
+            "gate none --max-auc 0.6",
+            "no file 'none/audit.json': expected the audit.json that `reticent audit` writes, or its folder",
+        ),
+        (
+            "gate compared --max-auc 0.6",
+            "the folder holds a comparison, whose rows are audits of their own: give one of 'compared/a', 'compared/b'",
+        ),
         ("gate broken.json --max-auc 0.6", "broken.json: not the JSON of an audit"),
         ("gate other.json --max-auc 0.6", "schema: expected 'reticent.audit/1', got 'reticent.comparison/1'"),
         ("gate reticent-audit --max-tpr 0.02", "expected TPR@FPR such as 0.02@0.01, got '0.02'"),
@@ -127,6 +134,11 @@ def test_the_junit_file_tells_every_outcome(command, audited):
 )
 def test_bad_input_is_told_from_an_outcome(command, audited, tmp_path, line, message):
     (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "none").mkdir()
+    for row in ("a", "b"):
+        (tmp_path / "compared" / row).mkdir(parents=True)
+        (tmp_path / "compared" / row / "audit.json").write_text("{}")
+    (tmp_path / "compared" / "compare.json").write_text("{}")
     (tmp_path / "other.json").write_text('{"schema": "reticent.comparison/1"}')
     (tmp_path / "gate.toml").write_text("[gate]\nmax_acu = 0.6\n")
     code, out, err = command(line)

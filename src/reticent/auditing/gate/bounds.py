@@ -125,7 +125,8 @@ def accuracy(document: Plain, limit: float, allow: tuple[str, ...]) -> Check:
     name = f"accuracy on non-members at least {limit:g}"
     found = _accuracy(document)
     if found is None:
-        return unjudged(name, limit, Doubt("no-accuracy", "the audit has no accuracy on non-members"), allow)
+        lacking = "the audit has no accuracy on non-members, or not its spread over how many models and records"
+        return unjudged(name, limit, Doubt("no-accuracy", lacking), allow)
     mean, low, high = found
     facts: dict[str, Any] = {"estimate": mean, "bound": low}
     if low >= limit:

@@ -171,7 +171,7 @@ def compare(
     above = max(found, key=lambda one: one.lower(len(found)), default=None)
     top = max(found, key=lambda one: one.upper, default=None)
     evidence = tuple(
-        f"{one.name}: {one.summary.mean:.4f}, {one.confidence:.4g} interval {one.summary.interval[0]:.4f} to "
+        f"{one.name}: {one.summary.mean:.4f}, {100 * one.confidence:.6g} % interval {one.summary.interval[0]:.4f} to "
         f"{one.upper:.4f}"
         for one in found
     )

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.auditing.gate.check import Check, Doubt, Found, compare, estimate, number, unjudged
-from reticent.auditing.gate.leak import doubts, without_interval
+from reticent.auditing.gate.check import Check, Doubt, Found, compare, number, unjudged
+from reticent.auditing.gate.leak import doubts
 from reticent.auditing.gate.limits import Limits
+from reticent.auditing.gate.reading import Missing, called, read_estimate, without_interval
+from reticent.auditing.grouptext import short
 
 Plain = Mapping[str, Any]
 
@@ -37,17 +39,22 @@ def checks(document: Plain, limits: Limits) -> list[Check]:
 def _check(document: Plain, block: Plain, key: str, limit: float, allow: Sequence[str]) -> Check:
     by, rate = str(block.get("by")), number(block.get("fpr"))
     at = f" at FPR {rate:g}" if key == "tpr" and rate is not None else ""
-    read = [
-        (str(group.get("name")), group.get(key), estimate(group.get(key)))
-        for group in block.get("groups") or ()
-        if isinstance(group, Mapping)
-    ]
-    sure = number(block.get("confidence")) or 0.95
-    found = [Found(f"{by} {name}", summary, sure) for name, _, summary in read if summary is not None]
-    small = [name for name, value, _ in read if value is None]
-    unsound = [f"{by} {name}" for name, value, summary in read if value is not None and summary is None]
-    name = f"{key.upper()}{at} of each group by {by} at most {limit:g}"
-    return compare(name, limit, found, [*without_interval(unsound), *_small(small)], doubts(document), allow, "groups")
+    column = short(by)
+    found: list[Found] = []
+    missing: list[Missing] = []
+    small = []
+    for group in block.get("groups") or ():
+        if not isinstance(group, Mapping):
+            continue
+        value, shown = group.get(key), called(document, by, group.get("name"))
+        if value is None:
+            small.append(shown)
+        else:
+            read = read_estimate(f"{column} {shown}", value, block)
+            (found if isinstance(read, Found) else missing).append(read)  # type: ignore[arg-type]
+    name = f"{key.upper()}{at} of each group by {column} at most {limit:g}"
+    absent = [*without_interval(missing), *_small(small)]
+    return compare(name, limit, found, absent, doubts(document), allow, "groups")
 
 
 def _small(names: Sequence[str]) -> list[Doubt]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from math import isclose
 from typing import Any
 
-from reticent.auditing.gate.check import FEWEST_TARGETS, Check, Doubt, Found, compare, estimate, number
+from reticent.auditing.gate.check import FEWEST_TARGETS, Check, Doubt, Found, compare, number
 from reticent.auditing.gate.limits import Limits
+from reticent.auditing.gate.reading import Missing, read_estimate, without_interval
 from reticent.auditing.results import Summary
 from reticent.auditing.roc import threshold_rate
 from reticent.auditing.verdict import widened
@@ -43,10 +44,9 @@ def doubts(document: Plain) -> list[Doubt]:
 
 
 def _auc(document: Plain, limit: float, allow: Sequence[str]) -> Check:
-    read = [(attack, estimate(_overall(attack).get("auc"))) for attack in document["attacks"]]
-    missing = [str(attack["name"]) for attack, summary in read if summary is None]
-    found = [_turned(_found(attack, summary), len(read)) for attack, summary in read if summary is not None]
-    absent = without_interval(missing)
+    read = [read_estimate(attack["name"], _overall(attack).get("auc"), attack) for attack in document["attacks"]]
+    found = [_turned(one, len(read)) for one in read if isinstance(one, Found)]
+    absent = without_interval([one for one in read if isinstance(one, Missing)])
     return compare(f"AUC at most {limit:g}", limit, found, absent, doubts(document), allow, "attacks")
 
 
@@ -61,18 +61,18 @@ def _turned(found: Found, attacks: int) -> Found:
 
 
 def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Check:
-    found, missing, unknown, small = [], [], [], []
+    found: list[Found] = []
+    missing: list[Missing] = []
+    unknown, small = [], []
     for attack in document["attacks"]:
         entry = _entry(_overall(attack).get("tpr_at_fpr"), rate)
-        summary = None if entry is None else estimate(entry.get("tpr"))
         if entry is None:
             unknown.append(attack)
         elif not entry.get("measurable"):
             small.append(entry)
-        elif summary is None:
-            missing.append(str(attack["name"]))
         else:
-            found.append(_found(attack, summary, threshold_scale(attack, rate)))
+            read = read_estimate(attack["name"], entry.get("tpr"), attack, threshold_scale(attack, rate))
+            (found if isinstance(read, Found) else missing).append(read)  # type: ignore[arg-type]
     absent = [*_without_rate(unknown, rate), *without_interval(missing), *_small(small, rate)]
     name = f"TPR at FPR {rate:g} at most {limit:g}"
     return compare(name, limit, found, absent, doubts(document), allow, "attacks")
@@ -102,10 +102,6 @@ def threshold_scale(attack: Plain, rate: float) -> float:
     return min(1.0, rate * len(expected) / sum(expected)) if expected else 1.0
 
 
-def _found(attack: Plain, summary: Summary, scale: float = 1.0) -> Found:
-    return Found(str(attack["name"]), summary, number(attack.get("confidence")) or 0.95, scale)
-
-
 def _overall(attack: Plain) -> Plain:
     overall = attack.get("overall")
     return overall if isinstance(overall, Mapping) else {}
@@ -127,21 +123,6 @@ def _without_rate(attacks: Sequence[Plain], rate: float) -> list[Doubt]:
     rates = [number(entry.get("fpr")) for entry in entries if isinstance(entry, Mapping)]
     known = ", ".join(f"{known:g}" for known in rates if known is not None) or "none"
     return [Doubt("no-rate", f"the audit has no false-positive rate {rate:g}; it has {known}")]
-
-
-def without_interval(names: Sequence[str]) -> list[Doubt]:
-    """Say that there is nothing to judge.
-
-    Args:
-        names: whose estimates have no interval, or one that is unsound.
-
-    Returns:
-        One doubt, or none.
-    """
-    if not names:
-        return []
-    message = f"the audit has no interval for {', '.join(names)}, or one that its number lies outside of"
-    return [Doubt("no-interval", message)]
 
 
 def _small(entries: Sequence[Plain], rate: float) -> list[Doubt]:

@@ -5,7 +5,7 @@ of another kind, such as text in place of a number, is refused: it would be read
 not there fails nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -34,8 +34,8 @@ class Number:
 ANY, TEXT, FLAG = object(), "text", "true or false"
 SHARE, COUNT = Number(0, 1), Number(0)
 CONFIDENCE = Number(0.5, 1 - 1e-9)
-SPREAD = {"mean": ANY, "std": SHARE, "interval": ANY, "freedom": ANY}
-"""An estimate; one without a sound interval is no wrong document, but cannot be judged."""
+SPREAD = {"mean": SHARE, "std": SHARE, "interval": (SHARE, SHARE), "freedom": COUNT}
+"""An estimate; one without an interval, or outside of it, is no wrong document, but cannot be judged."""
 ALLOWED = {"fpr": SHARE, "false_positives_allowed": COUNT}
 RATE = {**ALLOWED, "measurable": FLAG, "records_needed": COUNT, "non_members": COUNT, "tpr": SPREAD}
 ATTACK = {
@@ -60,7 +60,7 @@ EPSILON = {
     "consistent": FLAG,
 }
 AUDIT = {
-    "data": {"name": TEXT, "records": COUNT},
+    "data": {"name": TEXT, "records": COUNT, "class_names": [TEXT]},
     "population": {"models": COUNT, "health": [ANY], "accuracy": {"non_members": SPREAD}},
     "attacks": [ATTACK],
     "groups": [GROUPS],
@@ -88,17 +88,24 @@ def _check(value: Any, shape: Any, place: str) -> None:
         if not isinstance(value, Mapping):
             raise _wrong(place, "an object", value)
         _object(value, shape, f"{place}.")
-    elif isinstance(shape, list):
-        if not isinstance(value, (list, tuple)):
-            raise _wrong(place, "a list", value)
-        for index, item in enumerate(value):
-            _check(item, shape[0], f"{place}[{index}]")
+    elif isinstance(shape, (list, tuple)):
+        _list(value, shape, place)
     elif isinstance(shape, Number):
         read = number(value)
         if read is None or not shape.low <= read <= shape.high:
             raise _wrong(place, str(shape), value)
     elif not isinstance(value, bool if shape == FLAG else str):
         raise _wrong(place, shape, value)
+
+
+def _list(value: Any, shape: Sequence[Any], place: str) -> None:
+    # A shape that is a list of one is of a list of any length; a tuple, of one as long as itself.
+    if not isinstance(value, (list, tuple)):
+        raise _wrong(place, "a list", value)
+    if isinstance(shape, tuple) and len(value) != len(shape):
+        raise _wrong(place, f"{len(shape)} values in the list", len(value))
+    for index, item in enumerate(value):
+        _check(item, shape[index % len(shape)], f"{place}[{index}]")
 
 
 def _object(value: Plain, shape: Mapping[str, Any], place: str) -> None:

@@ -1,0 +1,84 @@
+"""One estimate of a document with its interval, or why it cannot be judged; and what a group is called."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reticent.auditing.gate.check import Doubt, Found, estimate, number
+from reticent.auditing.grouptext import short
+from reticent.auditing.labelling import CLASS
+
+Plain = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An estimate that cannot be judged.
+
+    Attributes:
+        name: what it is of.
+        why: "no interval", "no confidence", or what is wrong with its numbers.
+    """
+
+    name: str
+    why: str
+
+
+def read_estimate(name: Any, value: Any, holder: Plain, scale: float = 1.0) -> Found | Missing:
+    """Read an estimate.
+
+    Args:
+        name: of what it is.
+        value: the estimate.
+        holder: the attack or the grouping, which has the confidence of its intervals.
+        scale: as for `Found`.
+
+    Returns:
+        The estimate, or why it cannot be judged.
+    """
+    spread = value if isinstance(value, Mapping) else {}
+    if spread.get("mean") is None or spread.get("interval") is None:
+        return Missing(str(name), "no interval")
+    confidence, summary = number(holder.get("confidence")), estimate(value)
+    if confidence is None:
+        return Missing(str(name), "no confidence")
+    if summary is None:
+        low, high = spread["interval"]
+        return Missing(str(name), f"{name} has {spread['mean']:g}, outside of its own interval {low:g} to {high:g}")
+    return Found(str(name), summary, confidence, scale)
+
+
+def without_interval(missing: Sequence[Missing]) -> list[Doubt]:
+    """Say that there is nothing to judge.
+
+    Args:
+        missing: the estimates of one check that cannot be judged.
+
+    Returns:
+        One doubt, or none.
+    """
+    bare = [one.name for one in missing if one.why == "no interval"]
+    unsure = [one.name for one in missing if one.why == "no confidence"]
+    told = [f"the audit has no interval for {', '.join(bare)}"] if bare else []
+    told += [f"the audit does not say the confidence of the intervals of {', '.join(unsure)}"] if unsure else []
+    told += [one.why for one in missing if one.name not in {*bare, *unsure}]
+    return [Doubt("no-interval", "; ".join(told))] if told else []
+
+
+def called(document: Plain, by: str, name: Any) -> str:
+    """Name a group of records as the report does: a class by its name, if it has one.
+
+    Args:
+        document: the audit.
+        by: what the records are grouped by.
+        name: of the group; of a class, its number.
+
+    Returns:
+        The name, shortened to one line.
+    """
+    text = str(name)
+    if by == CLASS and text.isascii() and text.isdigit():
+        data = document.get("data")
+        names = (data.get("class_names") if isinstance(data, Mapping) else None) or ()
+        text = str(names[int(text)]) if int(text) < len(names) else text
+    return short(text)

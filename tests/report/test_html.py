@@ -324,3 +324,10 @@ def test_thumbnails_of_a_wrong_form_are_refused(small, rows):
 
     with pytest.raises(ShapeError, match=r"expected uint8 of shape .* got float64"):
         html(small, rows, {rows[0]["record"]: np.zeros((4, 4))})
+
+
+def test_the_command_can_be_given_again():
+    from reticent.report.page import facts
+
+    shown = facts({}, {}, [], {"command": ["audit", "--out", "my folder"]})["facts_environment"]
+    assert shown["command"] == "reticent audit --out 'my folder'"

@@ -1,5 +1,6 @@
 """From the document to the parts of the page: choosing, naming and grouping, no measuring."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -219,6 +220,8 @@ def _fact_name(key: str) -> str:
 
 def _fact(key: str, item: Any) -> Any:
     """Write one fact with its unit; what is no number of things or seconds stays as it is."""
+    if key == "command" and isinstance(item, Sequence) and not isinstance(item, str):
+        return shlex.join(["reticent", *map(str, item)])
     number_like = isinstance(item, (int, float)) and not isinstance(item, bool)
     if number_like and key.startswith("seconds_"):
         return duration(item)

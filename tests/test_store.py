@@ -116,6 +116,13 @@ def test_a_store_that_is_a_file_is_refused(tmp_path):
         Store(tmp_path / "f").open()
 
 
+@pytest.mark.parametrize("name", ["r1", "r1.partial"])
+def test_a_file_where_a_run_should_be_is_named(store, name):
+    (store.root / "runs" / name).write_text("x")
+    with pytest.raises(StoreError, match=rf"runs/{name} is a file, expected the folder of a run: move it away"):
+        write(store)
+
+
 def test_done_json_holds_the_hash_of_every_file(store):
     write(store)
     done = json.loads((store.root / "runs" / "r1" / "done.json").read_text())

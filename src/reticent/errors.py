@@ -19,14 +19,15 @@
     ├── StoreError              the store of runs
     │   ├── StoreLockedError    another live process holds a run
     │   ├── CorruptRunError     a run's bytes are not the ones that were written
-    │   └── UnreadableRunError  a run's files cannot be read now, and may be whole
+    │   ├── UnreadableRunError  a run's files cannot be read now, and may be whole
+    │   └── UnwrittenError      a report cannot be written; it holds what was found
     └── MissingExtraError       an optional dependency is not installed
 
 Every message says what was expected, what was got, and what to do. The command line prints it and exits with 2.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeVar
 
 Error = TypeVar("Error", bound="ReticentError")
@@ -136,6 +137,20 @@ class CorruptRunError(StoreError):
 
 class UnreadableRunError(StoreError):
     """A run's files cannot be read now (the disk, or who may read them); they may be whole."""
+
+
+class UnwrittenError(StoreError):
+    """A report cannot be written.
+
+    Attributes:
+        document: what the report would have said, so that it is not lost; None where it is not known.
+    """
+
+    document: Mapping[str, Any] | None = None
+
+    def __init__(self, message: str, document: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.document = document
 
 
 class MissingExtraError(ReticentError):

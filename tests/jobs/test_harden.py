@@ -127,6 +127,18 @@ def test_the_repaired_weights_load_and_hold_what_was_set_back(place):
     assert moved.float().mean() > 0.9
 
 
+def test_weights_that_were_given_are_never_written_over(place):
+    folder = place[0]
+    (folder / "kept").mkdir()
+    given = folder / "kept" / "repaired.safetensors"
+    given.write_bytes((folder / "model.safetensors").read_bytes())
+    before = given.read_bytes()
+    with pytest.raises(InputError, match=r"kept/repaired\.safetensors would be written over, and this"):
+        run(weights="kept/repaired.safetensors", out="kept", initial="initial.safetensors", options=CWRF)
+    assert given.read_bytes() == before
+    assert list((folder / "kept").iterdir()) == [given]
+
+
 def test_the_numbers_are_those_of_the_two_models(place):
     _, model, found, _ = place
     x, y = (torch.from_numpy(part) for part in noise(0, 120))

@@ -151,7 +151,7 @@ def test_what_is_no_audit_is_refused(folder, audited, tmp_path):
 def test_a_finished_audit_takes_no_options_and_is_not_written_over(folder, audited):
     with pytest.raises(SpecError, match="epochs: the numbers are those of the finished audit"):
         reticent.locate_records(folder / "audit", epochs=3)
-    with pytest.raises(InputError, match=r"whose records\.csv would be replaced"):
+    with pytest.raises(InputError, match=r"audit/records\.csv would be written over"):
         reticent.locate_records(folder / "audit", out=folder / "audit")
     with pytest.raises(SpecError, match="attacks: means nothing to reticent locate records"):
         reticent.locate_records(**QUICK, attacks="lira")

@@ -42,28 +42,32 @@ def attack(
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
     """
     from reticent.attacks import ATTACKS
-    from reticent.cli.screen import first, replaced, stdout
+    from reticent.cli.screen import first, replaced, stdout, unlost
     from reticent.jobs.attack import attack as run
     from reticent.jobs.attack import check_scores, not_looked_at, read_signals, save_scores
     from reticent.jobs.attacks import gather_attacks
+    from reticent.report.place import AUDIT, check_folder
     from reticent.report.tables import terminal
 
     given = {"attacks": attack, "group_by": group_by, "seed": seed, "control": control, "delta": delta}
     given |= {"promised_epsilon": promised_epsilon, "format": format}
     chosen = gather_attacks(config, given | dict(setting(text) for text in set or []))
     if scores:
-        check_scores(scores, len(chosen.attacks or ATTACKS))
+        check_scores(scores, len(chosen.attacks or ATTACKS), (signals, config))
+    check_folder(out, AUDIT, (signals, config), chosen.format)
     arrays = read_signals(signals, chosen.group_by)
-    done = run(
-        **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
-        replicates=chosen.replicates, confidence=chosen.confidence, delta=chosen.delta,
-        promised_epsilon=chosen.promised_epsilon, control=chosen.control, format=chosen.format,
-        stage=first(lambda: replaced(out, "audit.json"), lambda _: None),
-    )  # fmt: skip
+    with unlost(AUDIT, terminal):
+        done = run(
+            **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
+            replicates=chosen.replicates, confidence=chosen.confidence, delta=chosen.delta,
+            promised_epsilon=chosen.promised_epsilon, control=chosen.control, format=chosen.format,
+            stage=first(lambda: replaced(out, AUDIT), lambda _: None),
+        )  # fmt: skip
     console = stdout()
     console.print(terminal(done.document))
     for said in not_looked_at(arrays.get("ungrouped", ())):
         console.print(said, soft_wrap=True, markup=False)
-    files = [*done.files, *([save_scores(scores, done.scores)] if scores else [])]
-    for file in files:
+    for file in done.files:
         console.print(str(file), soft_wrap=True)
+    if scores:
+        console.print(str(save_scores(scores, done.scores)), soft_wrap=True)

@@ -15,15 +15,16 @@ def audit(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, stdout
+    from reticent.cli.screen import first, replaced, stdout, unlost
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
+    from reticent.report.place import AUDIT
     from reticent.report.tables import terminal
 
     job = prepare(gather(flags.config, with_options(flags.values(), options)))
-    replaced(Path(job.config.out), "audit.json")
-    with screen() as shown:
-        audited = run(job, progress=shown.model, stage=shown.stage)
+    with unlost(AUDIT, terminal), screen() as shown:
+        stage = first(lambda: replaced(Path(job.config.out), AUDIT, shown.note), shown.stage)
+        audited = run(job, progress=shown.model, stage=stage)
     console = stdout()
     console.print(terminal(audited.document))
     for file in audited.files:

@@ -38,16 +38,17 @@ def compare(
         SpecError: a configuration is given, which holds one audit.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, stdout
+    from reticent.cli.screen import first, replaced, stdout, unlost
     from reticent.jobs.compare import compare as run
     from reticent.report.comparison import terminal
+    from reticent.report.place import COMPARISON
 
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
     values = flags.values()
     out = Path(values.pop("out", "reticent-compare"))
-    with screen() as shown:
-        stage = first(lambda: replaced(out, "compare.json", shown.note), shown.stage)
+    with unlost(COMPARISON, terminal), screen() as shown:
+        stage = first(lambda: replaced(out, COMPARISON, shown.note), shown.stage)
         compared = run(
             *runs,
             recipes=recipe or (),

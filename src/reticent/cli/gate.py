@@ -51,8 +51,12 @@ def gate(
     """
     from reticent.auditing.gate.limits import ALLOWED_TOGETHER
     from reticent.cli.screen import stdout, visible
+    from reticent.jobs.gate import check_junit
     from reticent.jobs.gate import gate as run
+    from reticent.report.junit import write_junit
 
+    if junit is not None:
+        check_junit(junit, audit, thresholds)
     result = run(
         audit,
         max_auc=max_auc,
@@ -62,7 +66,6 @@ def gate(
         max_group_auc=max_group_auc,
         max_group_tpr=max_group_tpr,
         thresholds=thresholds,
-        junit=junit,
         allow=[*(allow or ()), *(ALLOWED_TOGETHER if allow_cannot_judge else ())],
     )
     console = stdout()
@@ -71,6 +74,8 @@ def gate(
         if check.outcome != "passed":
             console.print("\n" + visible(f"{check.name}: {check.message}."), markup=False, soft_wrap=True)
     console.print("\n" + visible(result.sentence), markup=False, style=STYLES[result.outcome], soft_wrap=True)
+    if junit is not None:  # Last, so that the outcome is told where it cannot be written.
+        write_junit(junit, result)
     raise SystemExit(result.exit_code)
 
 

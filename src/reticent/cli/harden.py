@@ -84,13 +84,14 @@ def harden(
         InputError: two initial states are given.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import first, replaced, stdout, unlost
     from reticent.jobs.harden import harden as repair
     from reticent.report.harden import terminal
+    from reticent.report.place import HARDEN
 
     if data.initial is not None and data.initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
-    with screen() as shown:
+    with unlost(HARDEN, terminal), screen() as shown:
         hardened = repair(
             data.model,
             data.weights,
@@ -108,7 +109,7 @@ def harden(
             std=_numbers("std", data.std),
             out=out,
             progress=shown.model,
-            stage=shown.stage,
+            stage=first(lambda: replaced(out, HARDEN, shown.note), shown.stage),
             **run.values(),
         )
     console = stdout()

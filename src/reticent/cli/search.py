@@ -1,5 +1,6 @@
 """``reticent search``: choose a defense's option on models that no reported audit is made of."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -30,8 +31,9 @@ def search(
         SpecError: no defense or several, a configuration file, or values that cannot be read.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import first, replaced, stdout, unlost
     from reticent.jobs.search import search as run
+    from reticent.report.place import SEARCH
     from reticent.report.search import terminal
 
     if flags.config is not None:
@@ -43,14 +45,15 @@ def search(
             f"search: expected one --defense, whose options are searched, got {len(names)}: join what goes into one "
             "model by +"
         )
-    with screen() as shown:
+    out = Path(values.pop("out", "reticent-search"))
+    with unlost(SEARCH, terminal), screen() as shown:
         searched = run(
             names[0],
             dict(_values(text) for text in over or ()),
             lost=lost,
-            out=values.pop("out", "reticent-search"),
+            out=out,
             progress=shown.model,
-            stage=shown.stage,
+            stage=first(lambda: replaced(out, SEARCH, shown.note), shown.stage),
             note=shown.note,
             **values,
         )

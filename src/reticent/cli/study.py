@@ -35,7 +35,8 @@ def study(
         device: auto, cpu, cuda or cuda:N.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import stdout, unlost
+    from reticent.report.place import STUDY
     from reticent.report.study import terminal
     from reticent.studies.run import study as run
 
@@ -44,7 +45,7 @@ def study(
         console.print(_list())
         console.print("Use: reticent study NAME --scale tiny")
         return
-    with screen() as shown:
+    with unlost(STUDY, terminal), screen() as shown:
         done = run(
             name,
             scale=scale,

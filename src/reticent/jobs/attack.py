@@ -30,6 +30,7 @@ from reticent.jobs.attacks import AttackConfig, build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.report.files import replace_bytes
+from reticent.report.place import AUDIT, check_file, check_folder
 from reticent.report.write import write_report
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
@@ -120,7 +121,8 @@ def attack(
         The audit.
 
     Raises:
-        InputError: neither or both of logits and margins.
+        InputError: neither or both of logits and margins, or files in `out` that are none of an earlier audit.
+        UnwrittenError: the files cannot be written; it holds the document.
 
     Example:
         >>> import numpy as np, reticent
@@ -154,6 +156,8 @@ def attack(
     settings = Settings.of(config)
     if config.control == "null":
         check(problem, specs, settings)
+    if out is not None:
+        check_folder(Path(out), AUDIT, kind=config.format)
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
@@ -312,16 +316,18 @@ def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]
     return {name: arrays.pop(name) for name in asked}
 
 
-def check_scores(path: Path, attacks: int) -> None:
+def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -> None:
     """Check, before anything runs, that scores can be saved under a name.
 
     Args:
         path: where to.
         attacks: how many will run.
+        inputs: files that are read, and must stay.
 
     Raises:
-        InputError: several attacks' scores do not fit an .npy file, or the ending is another one.
+        InputError: several attacks' scores do not fit an .npy file, the ending is another one, or the file is an input.
     """
+    check_file("scores", path, inputs)
     if path.suffix not in {".npy", ".npz"}:
         raise InputError(f"scores: expected a path that ends in .npy or .npz, got {path.name!r}")
     if path.suffix == ".npy" and attacks != 1:

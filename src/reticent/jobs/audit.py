@@ -23,7 +23,7 @@ from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made
-from reticent.report.files import make_folder
+from reticent.report.place import AUDIT, take_folder
 from reticent.report.write import write_report
 from reticent.spec import canonical, full
 from reticent.store import Store
@@ -99,7 +99,7 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     Returns:
         The audit, written to disk.
     """
-    make_folder(Path(job.config.out))
+    take_folder(Path(job.config.out), AUDIT, [job.config.dataset], job.config.format)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     with using(job.config.store, job.population):
         evaluated = evaluate(job, progress=progress, stage=stage)

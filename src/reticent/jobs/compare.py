@@ -1,6 +1,5 @@
 """Compare recipes: train each under the same membership, attack each, and test in pairs what differs."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -19,11 +18,12 @@ from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained, unaware
 from reticent.jobs.early import Stop, stopped, stops
 from reticent.jobs.entrants import Entrant, entrants, usual_baseline
-from reticent.jobs.sources import Finished, Recipes, check_arguments
+from reticent.jobs.row_folders import RowFolders
+from reticent.jobs.sources import Finished, Recipes, check_arguments, named, place
 from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
-from reticent.report.files import make_folder
+from reticent.report.place import AUDIT
 from reticent.report.wording import percent
 
 SCHEMA = "reticent.comparison/1"
@@ -93,7 +93,8 @@ def compare(
 
     Raises:
         UnknownNameError: no row is called as `baseline` says, or an argument that there is not.
-        InputError: fewer than two, or two that cannot be paired; or a rate that audits do not have.
+        InputError: fewer than two, or two that cannot be paired; a rate that audits do not have; or files that would be
+            replaced, and are read here or are none of an earlier comparison.
 
     Example:
         >>> import reticent
@@ -108,13 +109,18 @@ def compare(
     first = usual_baseline(found) if baseline is None else baseline
     if first not in names:
         raise UnknownNameError("baseline", first, names)
-    make_folder(Path(out))
+    kind = str(values.get("format") or "html")
+    read = [path for run in runs for path in AUDIT.files(place(run))]
+    folders = RowFolders(Path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
+    replacing = [folders.take(one.name, one.kind) for one in found]
     started = datetime.now(UTC).isoformat(timespec="seconds")
     with ExitStack() as held:
         for name, job in ((one.name, one.job) for one in found if one.job is not None):
             held.enter_context(using(job.config.store, job.population))
             (note or _silent)(_found(name, job))
-        maker = _Maker(Path(out), progress, stage or _silent, held)
+        for told in filter(None, replacing):
+            (note or _silent)(told)
+        maker = _Maker(folders, progress, stage or _silent, held)
         contenders = [row for one in found for row in maker.contenders(one)]
         notes: list[str] = []
         defended = next(one for one in found if one.name == first).defended
@@ -135,7 +141,9 @@ def compare(
             "peak_memory_bytes": document.peak_memory(),
             "rows": {one.name: one.costs() for one in contenders},
         }
-        files = write_comparison(Path(out), written, str(values.get("format") or "html"))
+        files = write_comparison(Path(out), written, kind)
+        for told in folders.left():
+            (note or _silent)(told)
         return Compared(written, {one.name: one.document for one in contenders}, files)
 
 
@@ -164,9 +172,10 @@ def _found(name: str, job: Job) -> str:
 class _Maker:
     """Makes the audit of one row, and tells how far it is."""
 
-    def __init__(self, out: Path, progress: Callback | None, tell: Callable[[str], None], held: ExitStack) -> None:
-        self._out, self._progress, self._tell, self._held = out, progress, tell, held
-        self._folders: set[str] = set()
+    def __init__(
+        self, folders: RowFolders, progress: Callback | None, tell: Callable[[str], None], held: ExitStack
+    ) -> None:
+        self._folders, self._progress, self._tell, self._held = folders, progress, tell, held
         self._prefix = ""
 
     def stage(self, word: str) -> None:
@@ -183,7 +192,7 @@ class _Maker:
         config = entrant.brought.config
         arrays |= {key: getattr(config, key) for key in config.model_fields_set - {"attack", "group_by"}}
         arrays |= {"options": config.attack, "name": entrant.name}
-        done = attack(**arrays, out=self._folder(entrant.name), stage=self.stage)
+        done = attack(**arrays, out=self._folders.of(entrant.name, entrant.kind), stage=self.stage)
         self._prefix = ""
         return [brought(entrant.name, done)]
 
@@ -194,7 +203,7 @@ class _Maker:
         if where is not None:  # Populations of recipes are held from the start.
             self._held.enter_context(using(job.config.store, job.population))
         evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
-        done = auditing.write(evaluated, self._folder(name), started)
+        done = auditing.write(evaluated, self._folders.of(name, job.config.format), started)
         self._prefix = ""
         row = trained(name, evaluated, done, where)
         other = unaware(row, evaluated)
@@ -203,15 +212,6 @@ class _Maker:
     def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
         """Find where the undefended recipe has each accuracy."""
         return stops(job, accuracies, progress=self._progress, stage=self.stage)
-
-    def _folder(self, name: str) -> Path:
-        """Name a folder that no other row has, on any file system."""
-        plain = re.sub(r"[^\w.-]+", "-", name).strip(".-")[:80] or "row"
-        folder, number = plain, 2
-        while folder.lower() in self._folders:
-            folder, number = f"{plain}-{number}", number + 1
-        self._folders.add(folder.lower())
-        return self._out / folder
 
 
 def _controls(

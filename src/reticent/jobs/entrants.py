@@ -62,6 +62,13 @@ class Entrant:
         """Whether its recipe is known to have a defense."""
         return self.job is not None and has_defense(self.job.population.recipe)
 
+    @property
+    def kind(self) -> str:
+        """The form of its report, "html" or "md"."""
+        if self.job is not None:
+            return self.job.config.format
+        return "html" if self.brought is None else self.brought.config.format
+
 
 def usual_baseline(found: Sequence[Entrant]) -> str:
     """Name the row that all others are held against where the user names none.

@@ -9,6 +9,7 @@ from reticent.auditing.gate.limits import Limits, gather
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.reading import read_document
 from reticent.report.junit import write_junit
+from reticent.report.place import AUDIT, check_file
 
 
 class Result(Protocol):
@@ -56,7 +57,7 @@ def gate(
 
     Raises:
         UnknownNameError: an argument that there is not.
-        InputError: the document is no audit, or parts of it are not what an audit writes.
+        InputError: the document is no audit, parts of it are not what an audit writes, or `junit` is one of its files.
         MissingFileError: there is no such file.
         CorruptFileError: the file is not JSON.
 
@@ -81,10 +82,27 @@ def gate(
         },
     )
     file = _path("junit", junit)
+    if file is not None:
+        check_junit(file, audit, thresholds)
     result = judge(_document(audit), limits)
     if file is not None:
         write_junit(file, result)
     return result
+
+
+def check_junit(file: Path, audit: Any, thresholds: str | Path | None = None) -> None:
+    """Check, before anything is judged, that JUnit XML replaces neither the audit nor the limits.
+
+    Args:
+        file: where it goes.
+        audit: as for `gate`.
+        thresholds: the file of limits, or None.
+
+    Raises:
+        InputError: it does.
+    """
+    read = AUDIT.files(Path(audit)) if isinstance(audit, (str, Path)) else []
+    check_file("junit", file, [*read, thresholds])
 
 
 def _path(name: str, value: Any) -> Path | None:

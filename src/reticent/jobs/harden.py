@@ -23,7 +23,7 @@ from reticent.jobs.locate._own import ATTACKING, refuse
 from reticent.jobs.locate.given import Weights
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
-from reticent.report.files import make_folder, replace_bytes
+from reticent.report.place import HARDEN, take_folder
 from reticent.store import Store
 
 FOLDER = "repaired"
@@ -137,7 +137,7 @@ def harden(
     records = Asked(members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
-    make_folder(Path(out))
+    take_folder(Path(out), HARDEN, [weights, initial, members, non_members, reference, dataset])
     store = Store(Path(config.store)).open()
     with store.using([named(checked), *_runs(checked.before), *_runs(checked.after)]):
         made, sides = _sides(checked, store, clock, tell, progress)
@@ -164,13 +164,11 @@ def _sides(
 
 
 def _written(document: dict[str, Any], made: Repaired, out: Path) -> Hardened:
-    """Write the page, the weights and, last, the numbers."""
+    """Write the weights, the page and, last, the numbers."""
     from reticent.report.harden.write import write_harden
 
-    weights = out / WEIGHTS
-    replace_bytes(weights, save(whole(made.state), {"format": "pt"}))
-    page, numbers = write_harden(out, document)
-    return Hardened(document, (page, weights, numbers))
+    page, numbers = write_harden(out, document, {WEIGHTS: save(whole(made.state), {"format": "pt"})})
+    return Hardened(document, (page, out / WEIGHTS, numbers))
 
 
 def _numbers(name: str, given: ArrayLike) -> tuple[float, ...]:

@@ -19,7 +19,7 @@ from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
-from reticent.report.files import make_folder
+from reticent.report.place import SEARCH, take_folder
 from reticent.report.search import write_search
 from reticent.report.wording import level, percent
 
@@ -102,7 +102,7 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    make_folder(Path(out))
+    take_folder(Path(out), SEARCH, [values.get("dataset")])
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,

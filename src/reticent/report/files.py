@@ -4,12 +4,12 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
 
-from reticent.errors import StoreError
+from reticent.errors import StoreError, UnwrittenError
 
 ADVICE = {
     errno.ENOSPC: "free some space there, or choose another folder",
@@ -44,38 +44,55 @@ def make_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def together(folder: Path) -> Iterator[None]:
+def together(folder: Path, document: Mapping[str, Any], gone: Sequence[Path] = ()) -> Iterator[None]:
     """Let the files that are written into a folder inside the block appear when it ends, in the order of their writing.
 
     Where one cannot be written, as on a full disk, none appears, and what lay there before stays.
 
     Args:
-        folder: the folder; it exists.
+        folder: the folder; made if it is not there.
+        document: what the files tell, which is not lost where they cannot be written.
+        gone: what an earlier report left there and this one does not write; it is removed then.
 
     Yields:
         Nothing.
 
     Raises:
-        StoreError: the operating system refused.
+        UnwrittenError: the operating system refused; it holds the document.
     """
     waiting: list[tuple[Path, Path]] = []
     held = _WAITING.set((folder, waiting))
     try:
+        make_folder(folder)
         yield
-        for _, path in waiting:
-            if path.is_dir():
-                raise StoreError(_refusal(path, OSError(errno.EISDIR, os.strerror(errno.EISDIR))))
-        for temporary, path in waiting:
-            try:
-                temporary.replace(path)
-            except OSError as error:
-                raise StoreError(_refusal(path, error)) from None
+        _appear(waiting)
+        for path in gone:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
         _sync(folder)
+    except StoreError as error:
+        raise UnwrittenError(str(error), document) from None
     finally:
         _WAITING.reset(held)
         for temporary, _ in waiting:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+
+
+def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:
+    """Rename the files that were written.
+
+    Raises:
+        StoreError: the operating system refused.
+    """
+    for _, path in waiting:
+        if path.is_dir():
+            raise StoreError(_refusal(path, OSError(errno.EISDIR, os.strerror(errno.EISDIR))))
+    for temporary, path in waiting:
+        try:
+            temporary.replace(path)
+        except OSError as error:
+            raise StoreError(_refusal(path, error)) from None
 
 
 def replace_bytes(path: Path, content: bytes) -> None:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from reticent.errors import InputError
 from reticent.report.csv import write_records
-from reticent.report.files import make_folder, replacing, together
+from reticent.report.files import replace_bytes, replacing, together
 from reticent.report.markdown import markdown
+from reticent.report.place import AUDIT, left_over
 
 
 def write_report(
@@ -31,14 +32,17 @@ def write_report(
         form: "md" writes ``report.md`` too, a section of a model card.
 
     Returns:
-        The paths of the page, the records and the numbers, and of the section.
+        The paths of the page, the records and the numbers, and of the section. A section that an earlier audit left,
+        and this one does not write, is removed.
+
+    Raises:
+        UnwrittenError: the operating system refused.
     """
     from reticent.report.html import html  # draws with matplotlib, which takes half a second to import
 
     page, numbers = html(document, rows, thumbnails), as_json(document)
-    make_folder(folder)
     paths = folder / "report.html", folder / "records.csv", folder / "audit.json"
-    with together(folder):
+    with together(folder, document, left_over(folder, AUDIT, AUDIT.names(form))):
         with replacing(paths[0]) as stream:
             stream.write(page)
         write_records(paths[1], rows)
@@ -48,21 +52,28 @@ def write_report(
     return (*paths, *section)
 
 
-def write_pair(folder: Path, name: str, page: str, document: Mapping[str, Any]) -> tuple[Path, Path]:
-    """Write a page and, last, the numbers behind it, both or neither.
+def write_pair(
+    folder: Path, name: str, page: str, document: Mapping[str, Any], beside: Mapping[str, bytes] | None = None
+) -> tuple[Path, Path]:
+    """Write a page and, last, the numbers behind it: all of them, or none.
 
     Args:
         folder: where to; made if it is not there.
         name: of both files, without its ending.
         page: the text of the page.
         document: the numbers.
+        beside: name to content of further files.
 
     Returns:
         The paths of the page and of the numbers.
+
+    Raises:
+        UnwrittenError: the operating system refused.
     """
     texts = {folder / f"{name}.html": page, folder / f"{name}.json": as_json(document)}
-    make_folder(folder)
-    with together(folder):
+    with together(folder, document):
+        for other, content in (beside or {}).items():
+            replace_bytes(folder / other, content)
         for path, text in texts.items():
             with replacing(path) as stream:
                 stream.write(text)

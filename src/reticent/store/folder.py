@@ -116,9 +116,14 @@ class Store:
 
         Raises:
             StoreLockedError: another live process holds the run.
-            StoreError: the disk is full or may not be written.
+            StoreError: the disk is full or may not be written, or a file stands where the run's folder should be.
         """
         draft = self._runs / f"{run_id}{PARTIAL}"
+        for folder in (draft, self._runs / run_id):
+            if folder.exists() and not folder.is_dir():
+                raise StoreError(
+                    f"{folder} is a file, expected the folder of a run: move it away, then run the same command again"
+                )
         with self._held(run_id, CLAIM_PATIENCE if patience is None else patience):
             try:
                 with writing(self.root):

@@ -16,6 +16,7 @@ from reticent.errors import InputError, UnknownNameError
 from reticent.jobs import document
 from reticent.population.train import Callback, choose_device
 from reticent.report.files import make_folder, replacing
+from reticent.report.place import STUDY, take_folder
 from reticent.report.study import write_study
 from reticent.spec import identity
 from reticent.studies import STUDIES
@@ -108,7 +109,7 @@ def study(
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)
-    make_folder(folder / PARTS)
+    make_folder(take_folder(folder, STUDY) / PARTS)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     runner = _Runner(chosen, data, machine, folder, progress, stage or (lambda _: None))
     found = {one.key: [runner.found(one, seed) for seed in range(given.seeds)] for one in given.settings}

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags, folder, with_options
 
 
 def layers(
@@ -36,9 +36,10 @@ def layers(
         options: An option of the defense.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import stdout
-    from reticent.jobs.locate.layers import prepare, run
+    from reticent.cli.screen import first, replaced, stdout, unlost
+    from reticent.jobs.locate.layers import OUT, prepare, run
     from reticent.report.locate.layers import terminal
+    from reticent.report.place import LAYERS
 
     own: dict[str, Any] = {
         "stages": tuple(stage) if stage else None,
@@ -50,9 +51,12 @@ def layers(
         "test": test,
     }
     given = {key: value for key, value in own.items() if value is not None}
-    job, chosen = prepare(flags.config, with_options(flags.values(), options) | given)
-    with screen() as shown:
-        found = run(job, chosen, progress=shown.model, stage=shown.stage)
+    values = with_options(flags.values(), options)
+    job, chosen = prepare(flags.config, values | given)
+    out = folder(flags, values, OUT)
+    with unlost(LAYERS, terminal), screen() as shown:
+        tell = first(lambda: replaced(out, LAYERS, shown.note), shown.stage)
+        found = run(job, chosen, progress=shown.model, stage=tell)
     console = stdout()
     console.print(terminal(found.document))
     for file in found.files:

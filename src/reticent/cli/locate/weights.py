@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags, folder, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,24 +47,27 @@ def weights(
     Raises:
         InputError: two initial states are given.
     """
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import first, replaced, stdout, unlost
     from reticent.errors import InputError
-    from reticent.jobs.locate.weights import locate_weights
+    from reticent.jobs.locate.weights import FOLDER, locate_weights
+    from reticent.report.place import WEIGHTS
 
     if initial is not None and initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
     values = with_options(flags.values(), options)
     scoring = {"scoring.steps": steps, "scoring.weight": weight}
-    found = locate_weights(
-        flags.config,
-        weights=weights,
-        initial=initial if initial is not None else initial_seed,
-        members=members,
-        model=model,
-        seeds=seeds,
-        stage=_tell,
-        **(values | {key: item for key, item in scoring.items() if item is not None}),
-    )
+    out = folder(flags, values, FOLDER)
+    with unlost(WEIGHTS, table):
+        found = locate_weights(
+            flags.config,
+            weights=weights,
+            initial=initial if initial is not None else initial_seed,
+            members=members,
+            model=model,
+            seeds=seeds,
+            stage=first(lambda: replaced(out, WEIGHTS), _tell),
+            **(values | {key: item for key, item in scoring.items() if item is not None}),
+        )
     console = stdout()
     console.print(table(found.document))
     for file in found.files:

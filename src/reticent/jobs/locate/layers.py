@@ -21,8 +21,8 @@ from reticent.locate.maps import apart
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
 from reticent.population.train import Callback
-from reticent.report.files import make_folder
 from reticent.report.locate.layers import write_layers
+from reticent.report.place import LAYERS, take_folder
 from reticent.training.threads import one_thread
 
 __all__ = ["LocatedLayers", "Options", "locate_layers", "prepare", "run"]
@@ -137,7 +137,7 @@ def run(
     """
     tell, clock = stage or (lambda _: None), [time.perf_counter()]
     out = Path(job.config.out if "out" in job.config.model_fields_set else OUT)
-    make_folder(out)
+    take_folder(out, LAYERS, [job.config.dataset])
     started = datetime.now(UTC).isoformat(timespec="seconds")
     probes = Probes(job, options, options.test)
     with one_thread():

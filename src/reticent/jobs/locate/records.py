@@ -14,7 +14,7 @@ from reticent.auditing.epsilon.audit import Epsilons
 from reticent.auditing.exposed import exposed
 from reticent.auditing.exposure import exposure
 from reticent.data.records import Records
-from reticent.errors import InputError, SpecError
+from reticent.errors import SpecError
 from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._audited import Finished, read
@@ -26,8 +26,8 @@ from reticent.jobs.sources import place
 from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
-from reticent.report.files import make_folder
 from reticent.report.locate.records import write_records_page
+from reticent.report.place import AUDIT, RECORD_LIST, check_folder, take_folder
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -101,19 +101,20 @@ def locate_records(
     return again(place(source), values)
 
 
-def again(path: Path, values: Mapping[str, Any]) -> LocatedRecords:
+def again(path: Path, values: Mapping[str, Any], checked: Callable[[], None] = lambda: None) -> LocatedRecords:
     """Take the records of a finished audit; trains and measures nothing.
 
     Args:
         path: of its folder, or of its ``audit.json``.
         values: ``out`` alone.
+        checked: called before anything is written.
 
     Returns:
         The records.
 
     Raises:
         SpecError: something else is given.
-        InputError: the files would replace those of the audit.
+        InputError: the files would replace those of the audit, or others.
     """
     given = {key: value for key, value in values.items() if value is not None}
     out = Path(given.pop("out", OUT))
@@ -123,8 +124,8 @@ def again(path: Path, values: Mapping[str, Any]) -> LocatedRecords:
             "leave it out, or leave the audit out to train"
         )
     found = read(path)
-    if out.resolve() == found.folder.resolve():
-        raise InputError(f"out: {out} is the folder of the audit itself, whose records.csv would be replaced")
+    check_folder(out, RECORD_LIST, AUDIT.files(found.folder))
+    checked()
     shown = found.document
     parts = {
         "source": str(path),
@@ -155,7 +156,7 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     """
     tell, clock = stage or (lambda _: None), [time.perf_counter()]
     out = Path(job.config.out if "out" in job.config.model_fields_set else OUT)
-    make_folder(out)
+    take_folder(out, RECORD_LIST, [job.config.dataset])
     started = datetime.now(UTC).isoformat(timespec="seconds")
     population = job.population
     with using(job.config.store, population) as store:

@@ -28,7 +28,7 @@ from reticent.locate.kinds import kinds
 from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
-from reticent.report.files import make_folder
+from reticent.report.place import WEIGHTS, take_folder
 from reticent.report.write import write_pair
 from reticent.spec import full
 from reticent.training.memory import peak
@@ -121,7 +121,7 @@ def locate_weights(
         )
     asked, records = _asked(config, rest)
     out = Path(asked.out if "out" in asked.model_fields_set else FOLDER)
-    make_folder(out)
+    take_folder(out, WEIGHTS, [weights, initial, members, asked.dataset])
     with ExitStack() as held_open:
         if given:
             parts = Own(members if members is not None else (), network, weights, initial)

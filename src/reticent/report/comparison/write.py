@@ -7,7 +7,8 @@ from typing import Any
 
 from reticent.report.comparison.text import markdown
 from reticent.report.comparison.view import costs, matched
-from reticent.report.files import make_folder, replacing, together
+from reticent.report.files import replacing, together
+from reticent.report.place import COMPARISON, left_over
 from reticent.report.wording import Plain, limits, middle
 from reticent.report.write import as_json, write_section
 
@@ -49,14 +50,17 @@ def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "htm
         form: "md" writes ``compare.md`` too, a section of a model card.
 
     Returns:
-        The paths of the page, the table and the numbers, and of the section.
+        The paths of the page, the table and the numbers, and of the section. A section that an earlier comparison left,
+        and this one does not write, is removed.
+
+    Raises:
+        UnwrittenError: the operating system refused.
     """
     from reticent.report.comparison.page import html  # draws with matplotlib, which takes half a second to import
 
     page, numbers = html(document), as_json(document)
-    make_folder(folder)
     paths = folder / "compare.html", folder / "compare.csv", folder / "compare.json"
-    with together(folder):
+    with together(folder, document, left_over(folder, COMPARISON, COMPARISON.names(form))):
         with replacing(paths[0]) as stream:
             stream.write(page)
         with replacing(paths[1]) as stream:

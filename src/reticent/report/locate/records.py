@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.report.csv import write_records
-from reticent.report.files import make_folder, replacing, together
+from reticent.report.files import replacing, together
 from reticent.report.page import facts, scale
 from reticent.report.png import data_uri
 from reticent.report.sections import records as section
@@ -44,11 +44,13 @@ def write_records_page(
 
     Returns:
         The paths.
+
+    Raises:
+        UnwrittenError: the operating system refused.
     """
     page, numbers = html(document, rows, thumbnails), as_json(document)
-    make_folder(folder)
     paths = folder / "records.html", folder / "records.csv", folder / "records.json"
-    with together(folder):
+    with together(folder, document):
         with replacing(paths[0]) as stream:
             stream.write(page)
         write_records(paths[1], rows)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reticent.report.files import make_folder, replace_bytes, replacing, together
+from reticent.report.files import replace_bytes, replacing, together
+from reticent.report.place import STUDY, left_over
 from reticent.report.study.text import markdown
 from reticent.report.write import as_json
 
@@ -17,7 +18,10 @@ def write_study(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
         document: the study, in the form of ``docs/studies.md``.
 
     Returns:
-        The paths, the page first.
+        The paths, the page first. Figures that an earlier study left, and this one does not write, are removed.
+
+    Raises:
+        UnwrittenError: the operating system refused.
     """
     from reticent.report.study.page import html  # draws with matplotlib, which takes half a second to import
     from reticent.report.study.picture import files
@@ -27,8 +31,8 @@ def write_study(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
     for figure in document["figures"]:
         texts[figure["svg"]], bodies[figure["png"]] = files(figure)
     numbers = as_json(document)
-    make_folder(folder)
-    with together(folder):
+    old = left_over(folder, STUDY, [*STUDY.names(), *texts, *bodies])
+    with together(folder, document, old):
         for name, text in texts.items():
             with replacing(folder / name) as stream:
                 stream.write(text)

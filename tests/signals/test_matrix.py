@@ -93,3 +93,19 @@ def test_probabilities_are_not_taken_for_logits():
 def test_the_words_of_each_refusal(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
+
+
+@pytest.mark.parametrize("form", [lambda y: y[:, None], lambda y: y.astype(float), lambda y: np.eye(3, dtype=int)[y]])
+def test_labels_are_taken_in_the_forms_that_an_audit_takes(form):
+    labels = np.arange(6) % 3
+    logits = np.random.default_rng(0).normal(size=(2, 6, 3))
+    plain = Signals.from_logits(logits, labels)
+    found = Signals.from_logits(logits, form(labels))
+    assert np.array_equal(found.labels, labels)
+    assert np.array_equal(found.margins, plain.margins)
+    assert np.array_equal(Signals.from_margins(plain.margins, form(labels)).labels, labels)
+
+
+def test_labels_of_another_form_are_told_by_their_name():
+    with pytest.raises(InputError, match=r"labels: expected one label a record, or rows with a single 1, got shape"):
+        Signals.from_logits(np.zeros((2, 6, 3)), np.ones((6, 2), dtype=int))

@@ -47,15 +47,46 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
     Returns:
         Labels from 0, and each class's own number as its name; labels that need none as they are, and no names.
     """
-    whole = labels.dtype.kind in "iu" or (
+    counts = labels.dtype.kind in "iu" or (
         labels.dtype.kind == "f" and bool(np.isfinite(labels).all() and (labels == np.rint(labels)).all())
     )
-    if not whole:
+    if not counts:
         return labels, ()
     values, codes = np.unique(labels, return_inverse=True)
     if len(values) < 2 or np.array_equal(values, np.arange(len(values))):
         return labels, ()
     return codes.astype(np.int64), tuple(str(int(value)) for value in values)
+
+
+def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
+    """Take labels that are numbers in any common form: a column, one-hot rows, booleans, whole floats.
+
+    Args:
+        labels: ``(N,)``, ``(N, 1)`` or ``(N, C)``.
+        name: what messages call them.
+
+    Returns:
+        ``(N,)``; what is of another kind as it is.
+
+    Raises:
+        InputError: rows that are not one-hot, or fractions.
+    """
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.dtype.kind not in "biuf" or labels.ndim not in {1, 2}:
+        return labels
+    if labels.ndim == 2:
+        if not (np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all()):
+            raise InputError(f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}")
+        return np.asarray(labels.argmax(axis=1))
+    if labels.dtype.kind == "b":
+        return labels.astype(np.int64)
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
+            bad = int(np.argmax(~np.isfinite(labels) | (labels != np.rint(labels))))
+            raise InputError(f"{name}: expected whole numbers as labels, got {labels[bad]} for record {bad}")
+        return labels.astype(np.int64)
+    return labels
 
 
 def array(value: Any) -> NDArray[Any]:
@@ -82,20 +113,7 @@ def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
     if labels.dtype.kind in "OUS":
         names, codes = np.unique(labels.astype(np.str_), return_inverse=True)
         return codes.reshape(labels.shape), tuple(str(name) for name in names)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim == 2:
-        if not (np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all()):
-            raise InputError(f"y: expected one label a record, or rows with a single 1, got shape {labels.shape}")
-        return labels.argmax(axis=1), ()
-    if labels.dtype.kind == "b":
-        return labels.astype(np.int64), ()
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
-            bad = int(np.argmax(~np.isfinite(labels) | (labels != np.rint(labels))))
-            raise InputError(f"y: expected whole numbers as labels, got {labels[bad]} for record {bad}")
-        return labels.astype(np.int64), ()
-    return labels, ()
+    return whole(labels), ()
 
 
 def _features(features: NDArray[Any]) -> NDArray[Any]:

@@ -314,7 +314,8 @@ def _part(name: str) -> str:
         )
     known = {key: part for part, table in PARTS.items() for key in table if key not in {"function", UNDEFENDED[part]}}
     if name not in known:
-        raise UnknownNameError("defense", name, {*known, NONE})
+        unknown = UnknownNameError("defense", name, known)  # "nope" asks for one, so that none is no guess.
+        raise unknown.retold(f"{unknown} (see reticent defenses)")
     return known[name]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import checks
+from reticent.data import given
 from reticent.errors import InputError, NonFiniteError, ShapeError
 
 Floats = NDArray[np.float64]
@@ -88,7 +89,7 @@ class Signals:
 
         Args:
             logits: ``(M, N, C)``, or ``(M, N)`` or ``(M, N, 1)`` of a binary model with one logit for class 1.
-            labels: ``(N,)`` from 0.
+            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
 
         Returns:
             The signals, margins computed in float64.
@@ -104,7 +105,7 @@ class Signals:
                 "logits: every row is positive and sums to 1, so these are probabilities: "
                 "expected logits; give numpy.log(probabilities)"
             )
-        truth = checks.integers(labels=labels, ndim=1, low=0, high=values.shape[2])
+        truth = _truth(labels, values.shape[2])
         checks.shape(logits=values, expected=(None, len(truth), None), meaning="(models, records, classes)")
         rows = [margin(row, truth)[:, None] for row in values]
         return cls(labels=truth, margins=np.stack(rows), classes=values.shape[2], logits=values)
@@ -115,7 +116,7 @@ class Signals:
 
         Args:
             margins: log-odds of the true label ``(M, N)`` or, for several queries, ``(M, N, Q)``.
-            labels: ``(N,)`` from 0.
+            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
             classes: number of classes; by default one more than the largest label.
 
         Returns:
@@ -126,7 +127,7 @@ class Signals:
         """
         values = checks.array(margins=margins, ndim=(2, 3))
         finite_rows(values, "margins")
-        truth = checks.integers(labels=labels, ndim=1, low=0, high=classes)
+        truth = _truth(labels, classes)
         values = values[:, :, None] if values.ndim == 2 else values
         checks.shape(margins=values, expected=(None, len(truth), None), meaning="(models, records, queries)")
         return cls(labels=truth, margins=values, classes=classes or int(truth.max(initial=1)) + 1)
@@ -203,6 +204,10 @@ def finite_rows(values: NDArray[Any], what: str) -> None:
             raise NonFiniteError(
                 f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers"
             )
+
+
+def _truth(labels: ArrayLike, classes: int | None) -> NDArray[np.int64]:
+    return checks.integers(labels=given.whole(given.array(labels), "labels"), ndim=1, low=0, high=classes)
 
 
 def margin(logits: NDArray[Any], labels: NDArray[np.int64]) -> Floats:

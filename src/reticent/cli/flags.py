@@ -135,11 +135,7 @@ def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str
     if not options:
         return values | ({"defense": names[0]} if names else {})
     if not names:
-        name = next(iter(options)).replace("_", "-")
-        known = [f.name.replace("_", "-") for f in fields(Flags)]
-        raise SpecError(
-            f"unknown flag --{name}: {nearest(name, known)} (options of a defense are given beside --defense NAME)"
-        )
+        raise SpecError(_no_flag(*next(iter(options.items()))))
     given = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
     return values | {"defense": {"name": names[0], **given}}
 
@@ -157,6 +153,22 @@ def folder(flags: Flags, values: Mapping[str, Any], usual: str) -> Path:
     """
     written = {} if flags.config is None else read_toml(flags.config)
     return Path(str(values.get("out") or written.get("out") or usual))
+
+
+def _no_flag(key: str, value: str) -> str:
+    """Say what an unknown flag may have meant: an option of a defense that is not given, or another flag."""
+    from reticent.jobs.defenses import catalogue
+
+    name, option = key.replace("_", "-"), key.replace("-", "_")
+    guess = nearest(name, [f.name.replace("_", "-") for f in fields(Flags)])
+    owners = [one.name for one in catalogue() if option in one.options]
+    if not owners:
+        return f"unknown flag --{name}: {guess} (options of a defense are given beside --defense NAME)"
+    guess = f"; or {guess}" if guess.startswith("did") else ""
+    return (
+        f"unknown flag --{name}: it is an option of the defense {' or '.join(owners)}, and none is given: give "
+        f"--defense {owners[0]} --{name} {value}{guess}"
+    )
 
 
 def setting(text: str) -> tuple[str, Any]:

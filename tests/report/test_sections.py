@@ -98,12 +98,19 @@ def test_the_bound_of_the_sentence_is_told_from_those_of_the_table(document):
     changed = _changed(document)
     changed["epsilon"] |= {"method": "all-thresholds", "attack": "rmia", "best_of": 7}
     told = (
-        "The bound in the sentence is that of “every threshold”, under rmia; the method is fixed in advance, and the "
-        "bound lowered once more for the choice among 7 attacks."
+        "Each bound of the table is of one attack by one method, looked at alone. The sentence takes “every threshold”, "
+        "the method that was fixed in advance, under rmia, and lowers the bound for the choice among 7 attacks, so that "
+        "it is below that of the table."
     )
     assert epsilon.parts(changed, view.ordered(changed))["origin"] == told
+    assert f"{told}</p>\n<div" in html(changed, [])
+    changed["epsilon"]["lower"] = 0.0
+    nothing = epsilon.parts(changed, view.ordered(changed))["origin"]
+    assert "under rmia" not in nothing
+    assert nothing.endswith("and lowers it for the choice among 7 attacks: then no attack shows more than 0.")
+    changed["epsilon"]["lower"] = 0.5
     text = markdown(changed)
-    assert f"- {told}" in text
+    assert f"{told}\n\n| Attack" in text
     assert "“Gaussian” assume that the scores of different records" in text
 
 
@@ -169,6 +176,16 @@ def test_control_shows_real_beside_shuffled(document, page):
     changed["control"]["sentence"] = None
     said = "with a probability of 80\u00a0%: an AUC of 0.517, or 1.7\u00a0% of the training records found at 1 in 100"
     assert said in html(changed, [])
+
+
+def test_control_says_that_its_intervals_stand_alone_where_the_table_does(document):
+    shuffled = len(document["control"]["attacks"])
+    told = (
+        "Each interval here stands by itself, at 95 %: of so many, a few leave chance out by luck. The outcome above "
+        f"allows for having looked at {shuffled} attacks, by wider intervals than these."
+    )
+    assert told in html(document, []).replace("\u00a0", " ")
+    assert told in markdown(document).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize(("passed", "word"), [(True, "Passed."), (False, "Not passed."), (None, "Not judged.")])

@@ -113,8 +113,8 @@ def test_a_lower_bound_is_rounded_down():
 
 
 def test_no_lower_bound_is_told_and_an_upper_one_is_rounded_up():
-    shown = [wording.from_below(value) for value in (5.0579, 0.0, 0.00456, None)]
-    assert shown == ["5.05", "none shown", "0.00456", wording.MISSING]
+    shown = [wording.from_below(value) for value in (5.0579, 0.41, 0.0, 0.00996, None)]
+    assert shown == ["5.05", "0.41", "none shown", "above 0", wording.MISSING]
     assert [wording.at_most(value) for value in (2.4501, 3.0, None)] == ["2.46", "3.00", wording.MISSING]
 
 

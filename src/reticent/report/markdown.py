@@ -87,13 +87,9 @@ def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
             [escape(line["name"]), *(from_below(cell["epsilon"]) if cell else MISSING for cell in line["cells"])]
             for line in found["lines"]
         ]
-        parts += [table(heads, lines), "\n".join(f"- {escape(text, 400)}" for text in _bounds(found))]
+        parts += [escape(found["origin"], 600), table(heads, lines)]
+        parts += ["\n".join(f"- {escape(text, 400)}." for text in found["assumptions"])] if found["assumptions"] else []
     return parts
-
-
-def _bounds(found: Mapping[str, Any]) -> list[str]:
-    """Say what the bounds of the table assume, and which one the sentence is about."""
-    return [*(f"{text}." for text in found["assumptions"]), found["origin"]]
 
 
 def _groups(document: Mapping[str, Any]) -> list[str]:
@@ -128,6 +124,7 @@ def _control(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
         parts.append(escape(found["detectable"], 600))
     if found["lines"]:
         parts.append(table(["Attack", "AUC", "AUC, shuffled"], _two(found["lines"], ("auc", "null_auc"))))
+        parts.append(found["alone"])
     return parts
 
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.auditing.epsilon.wording import rounded_down
 
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
@@ -70,6 +69,8 @@ def at_most(value: Any) -> str:
 def from_below(value: Any) -> str:
     """Write a lower bound on epsilon by itself; that there is none is said, since 0 reads as if epsilon were 0.
 
+    All have two decimals, so that they can be compared; one that two decimals would make 0 is "above 0".
+
     Args:
         value: zero or more, or None where it is not known.
 
@@ -80,7 +81,7 @@ def from_below(value: Any) -> str:
         return MISSING
     if value <= 0:
         return "none shown"
-    return at_least(value) if value >= 0.01 else rounded_down(float(value))
+    return at_least(value) if value >= 0.01 else "above 0"
 
 
 def percent(value: Any) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.view import measured, rate_at, short, title
+from reticent.report.view import confidence, measured, rate_at, short, title
 from reticent.report.wording import Plain, level, number, percent, share
 
 PASSED = {
@@ -39,6 +39,7 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
         "fpr": fpr,
         "detectable": None if control.get("sentence") else detectable(control),
         "lines": [_line(attack, null, fpr) for attack, null in pairs],
+        "alone": _alone(attacks, len(shuffled)),
     }
 
 
@@ -64,6 +65,16 @@ def detectable(control: Mapping[str, Any] | None) -> str | None:
     how = f", with a probability of {level(power)}" if power is not None else ""
     by = f", by {short(least['attack'], 40)}" if least.get("attack") else ""
     return f"The smallest leak that an audit of this size would find{how}: {', or '.join(said)}{by}."
+
+
+def _alone(attacks: Sequence[Plain], many: int) -> str:
+    """Say why an interval of the table may leave chance out while the outcome says that nothing was found."""
+    sure = confidence(attacks)
+    looked = f"allows for having looked at {many} attacks" if many > 1 else "asks for more"
+    return (
+        f"Each interval here stands by itself, at {sure}: of so many, a few leave chance out by luck. The outcome above "
+        f"{looked}, by wider intervals than these."
+    )
 
 
 def _rate(document: Mapping[str, Any], rates: Sequence[float]) -> float | None:

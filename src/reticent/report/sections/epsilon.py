@@ -109,17 +109,19 @@ def number_of(delta: Any) -> str:
 
 
 def _origin(told: Plain) -> str:
-    """Say which bound the sentence is about, since the table may show higher ones that assume more."""
+    """Say how the bounds of the table and the one of the sentence belong together: the table may show higher ones."""
+    alone = "Each bound of the table is of one attack by one method, looked at alone."
+    many = told.get("best_of")
+    choice = f"the choice among {many} attacks" if isinstance(many, int) and many > 1 else ""
     if not told.get("method"):
-        return "The bound in the sentence is lowered once more for the choice among attacks."
-    method, attack, many = _method(told["method"])["name"], told.get("attack"), told.get("best_of")
-    by = f", under {short(attack, 40)}" if attack else ""
-    lowered = (
-        f", and the bound lowered once more for the choice among {many} attacks"
-        if isinstance(many, int) and many > 1
-        else ""
-    )
-    return f"The bound in the sentence is that of “{method}”{by}; the method is fixed in advance{lowered}."
+        return f"{alone} That of the sentence is lowered once more for the choice among attacks."
+    method = f"“{_method(told['method'])['name']}”, the method that was fixed in advance"
+    if told.get("lower") == 0:
+        lowered = f", and lowers it for {choice}: then no attack shows more than 0" if choice else ", and shows none"
+        return f"{alone} The sentence takes {method}{lowered}."
+    by = f", under {short(told['attack'], 40)}" if told.get("attack") else ""
+    lowered = f", and lowers the bound for {choice}, so that it is below that of the table" if choice else ""
+    return f"{alone} The sentence takes {method}{by}{lowered}."
 
 
 def _method(name: str) -> dict[str, str]:

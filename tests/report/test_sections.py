@@ -98,9 +98,9 @@ def test_the_bound_of_the_sentence_is_told_from_those_of_the_table(document):
     changed = _changed(document)
     changed["epsilon"] |= {"method": "all-thresholds", "attack": "rmia", "best_of": 7}
     told = (
-        "Each bound of the table is of one attack by one method, looked at alone. The sentence takes “every threshold”, "
-        "the method that was fixed in advance, under rmia, and lowers the bound for the choice among 7 attacks, so that "
-        "it is below that of the table."
+        "Each bound of the table is of one attack by one method, looked at alone. The sentence takes “every "
+        "threshold”, the method that was fixed in advance, under rmia, and lowers the bound for the choice among 7 "
+        "attacks, so that it is below that of the table."
     )
     assert epsilon.parts(changed, view.ordered(changed))["origin"] == told
     assert f"{told}</p>\n<div" in html(changed, [])

@@ -72,8 +72,8 @@ def _alone(attacks: Sequence[Plain], many: int) -> str:
     sure = confidence(attacks)
     looked = f"allows for having looked at {many} attacks" if many > 1 else "asks for more"
     return (
-        f"Each interval here stands by itself, at {sure}: of so many, a few leave chance out by luck. The outcome above "
-        f"{looked}, by wider intervals than these."
+        f"Each interval here stands by itself, at {sure}: of so many, a few leave chance out by luck. The outcome "
+        f"above {looked}, by wider intervals than these."
     )
 
 

@@ -1,5 +1,7 @@
 """The page in a real browser."""
 
+import json
+
 import browser
 import example
 import example_compare
@@ -308,3 +310,52 @@ def test_three_verdicts_fit_a_phone(tab, tmp_path, rows):
         tab.open(path, 360)
         assert tab.complaints() == []
         assert tab.ask("document.documentElement.scrollWidth") <= 360
+
+
+LONG = "the_department_of_very_long_names_of_things_and_of_all_people"
+OVER = "(e => e.scrollWidth - e.clientWidth)(document.querySelector('{}').closest('.scroll'))"
+"""By how much a table is wider than its frame."""
+
+
+def test_a_long_group_name_pushes_nothing_out_of_view(tab, tmp_path, document):
+    changed = json.loads(json.dumps(document))
+    changed["data"]["class_names"][3] = LONG
+    changed["groups"][1]["groups"][0]["name"] = f"{LONG}, and more"
+    path = tmp_path / "long.html"
+    path.write_text(html(changed, []), encoding="utf-8")
+    tab.open(path)
+    assert tab.ask(OVER.format("#group-0-table")) == tab.ask(OVER.format("#group-1-table")) == 0
+    assert tab.ask("[...document.querySelectorAll('#group-1-table bdi[title]')].map(e => e.title)") == [
+        f"{LONG}, and more"
+    ]
+
+
+def test_long_names_of_recipes_wrap_and_tables_stack_on_a_phone(tab, tmp_path, compared):
+    name = "cwrf:rate=0.001,weight=magnitude,level=2+relaxloss:level=0.5,upper=1"
+    text = json.dumps(compared).replace(json.dumps(compared["rows"][1]["name"]), json.dumps(name))
+    path = tmp_path / "long.html"
+    path.write_text(compare_html(json.loads(text)), encoding="utf-8")
+    for width, shown in ((1280, "table-row"), (360, "block")):
+        tab.open(path, width)
+        for table in ("#rows-table", "#pairs-table"):
+            assert tab.ask(OVER.format(table)) == 0
+            assert tab.ask(f"getComputedStyle(document.querySelector('{table} tbody tr')).display") == shown
+    verdict = "document.querySelector('#pairs-table [data-label=Verdict]').getBoundingClientRect()"
+    assert tab.ask(f"{verdict}.left >= 0 && {verdict}.right <= innerWidth")
+    assert tab.ask("[...document.querySelectorAll('#rows-table [title]')].map(e => e.title)") == [name]
+    tab.ask("[...document.querySelectorAll('#rows-table thead button')][3].click()")
+    assert tab.ask("document.querySelector('#rows-table tbody th bdi').textContent") == "plain"
+
+
+def test_the_mark_of_ties_stands_beside_its_number(tab, tmp_path, document):
+    changed = json.loads(json.dumps(document))
+    rate = changed["attacks"][1]["overall"]["tpr_at_fpr"][1]
+    rate |= {"tpr": {"mean": 0.0, "std": 0.0, "interval": [0.0, 0.02]}, "realised_fpr": 0.0}
+    path = tmp_path / "ties.html"
+    path.write_text(html(changed, []), encoding="utf-8")
+    for width in (1280, 360):
+        tab.open(path, width)
+        beside = "(m => Math.abs(m.bottom - m.parent) < 8)((e => ({bottom: e.getBoundingClientRect().bottom, "
+        beside += "parent: e.parentElement.getBoundingClientRect().bottom}))(document.querySelector('a.mark')))"
+        assert tab.ask(beside)
+        assert tab.ask("document.querySelector('a.mark').parentElement.className") == "value"

@@ -90,6 +90,11 @@ def test_what_a_control_matches_may_be_one_name_or_a_list(compared, matches):
     assert "as accurate as weight-decay" in view.remark(listed[2], "plain")
 
 
+def test_what_a_control_is_for_is_said_of_the_recipe(compared):
+    said = " ".join(_terminal(compared, 120).split())
+    assert "the recipe is worth its cost only if it leaks less than this control" in said
+
+
 def test_ties_are_spelt_out_and_differences_name_the_lower(compared, shown):
     table = read(shown).one("table", id="pairs-table").one("tbody")
     said = {

@@ -79,7 +79,7 @@ def test_states_have_a_word_and_an_icon_of_their_own(small, rows, leak, word):
 
 
 def test_attack_table_has_the_documents_numbers(document, page):
-    table = read(page).one("table", class_="attacks")
+    table = read(page).one("table", class_="attacks stack")
     lines = {line.one("bdi").text: line for line in table.one("tbody").all("tr")}
     assert len(lines) == 7
     for attack in document["attacks"]:
@@ -95,7 +95,7 @@ def test_a_rate_that_only_some_attacks_miss_keeps_its_column(small, rows):
     changed = copy.deepcopy(small)
     rate = changed["attacks"][1]["overall"]["tpr_at_fpr"][1]
     rate.update(measurable=False, tpr=None)
-    table = read(html(changed, rows[:5])).one("table", class_="attacks")
+    table = read(html(changed, rows[:5])).one("table", class_="attacks stack")
     assert "not measurable (needs 100 non-members)" in table.text
     assert len(table.one("thead").all("th")) == 6
 
@@ -105,7 +105,7 @@ def test_attacks_come_strongest_first(document, rows):
     changed["attacks"].reverse()
     for attack in changed["attacks"]:
         del attack["roc"], attack["histogram"]
-    names = [e.text for e in read(html(changed, rows[:5])).one("table", class_="attacks").all("bdi")]
+    names = [e.text for e in read(html(changed, rows[:5])).one("table", class_="attacks stack").all("bdi")]
     aucs = {attack["name"]: attack["overall"]["auc"]["mean"] for attack in document["attacks"]}
     assert names == ["lira", *sorted(set(names) - {"lira"}, key=lambda name: -aucs[name])]
 
@@ -285,7 +285,7 @@ def test_unknown_values_are_dashes(small, rows):
 def test_no_rows_and_no_attacks(small):
     root = read(html(small | {"attacks": []}, []))
     assert "no numbers for single records" in root.text
-    assert root.all("table", class_="attacks") == []
+    assert root.all("table", class_="attacks stack") == []
 
 
 def test_equal_exposures_and_scores_draw(small, rows):

@@ -85,7 +85,10 @@ def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:
     sure = level(document.get("confidence") or 0.95)
     lines = [f"Below each number: its {sure} interval. Chance: AUC 0.5, TPR equal to FPR."]
     if any(view.is_control(row) for row in rows):
-        lines.append("Control: the baseline, stopped early to be about as accurate as a recipe; that has to leak less.")
+        lines.append(
+            "Control: the baseline, stopped early to be about as accurate as a recipe; the recipe is worth its cost "
+            "only if it leaks less than this control."
+        )
     lines.append(
         "Not beaten: no other row is at least as accurate, leaks at most as much, and is better in one of them."
     )

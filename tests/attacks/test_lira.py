@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from attack_cases import auc, problem, used
-from scipy.stats import norm
+from scipy.stats import norm, rankdata
 
 from reticent.attacks import Problem, score
 from reticent.attacks.lira import FLOOR, Lira
@@ -90,6 +90,35 @@ def test_a_shared_shift_equals_the_plain_loops(models):
     found = score(Lira(shift="shared"), case)
     for row, target in enumerate(case.targets):
         np.testing.assert_allclose(found[row], naive_shared(case, target), rtol=1e-8, atol=1e-10)
+
+
+def test_a_shared_shift_equals_the_plain_loops_where_counts_differ_by_more_than_one():
+    rng = np.random.default_rng(8)
+    membership = rng.permuted(np.arange(10)[:, None] < rng.integers(3, 8, 60), axis=0)
+    case = problem(3, membership=membership, population=0)
+    found = score(Lira(shift="shared"), case)
+    for row, target in enumerate(case.targets):
+        np.testing.assert_allclose(found[row], naive_shared(case, target), rtol=1e-8, atol=1e-10)
+
+
+def test_targets_with_and_without_variances_of_their_own_share_a_shift_each_as_alone():
+    rng = np.random.default_rng(5)
+    membership = np.concatenate([Membership.draw(65, 80, 0).matrix, rng.random((1, 80)) < 0.5])
+    case = problem(3, membership=membership, records=80, population=0)
+    shared, own, pooled = (score(Lira(**o), case) for o in ({"shift": "shared"}, {}, {"variance": "pooled"}))
+    as_own = [np.array_equal(one, other) for one, other in zip(shared, own, strict=True)]
+    assert 0 < sum(as_own) < 66
+    assert not np.array_equal(own, pooled)
+
+
+@pytest.mark.parametrize("scale", [0.01, 100.0])
+def test_without_any_pair_nothing_is_shared_whatever_the_unit(scale):
+    rng = np.random.default_rng(2)
+    membership = np.array([rng.random(200) < 0.5, np.arange(200) % 2 == 0, np.arange(200) % 2 == 1])
+    margins = scale * (rng.normal(size=(3, 200)) + membership)
+    case = Problem.make(Signals.from_margins(margins, np.arange(200) % 5), membership, [0], [1, 2])
+    ranks = [rankdata(score(Lira(shift=shift), case)[0]) for shift in ("shared", "own")]
+    np.testing.assert_array_equal(*ranks)
 
 
 def few_models(spread, seed, models=6, records=2000):

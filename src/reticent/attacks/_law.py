@@ -42,8 +42,8 @@ class Law:
             The law, in arrays of one target.
         """
         one = np.asarray([row])
-        inner, outer, shift, spread = (np.asarray(value)[one] for value in (*self.variances, self.shift, self.spread))
-        return Law((inner, outer), shift, spread)
+        inner, outer, shift, apart = (np.asarray(value)[one] for value in (*self.variances, self.shift, self.spread))
+        return Law((inner, outer), shift, apart)
 
     def ratio(self, value: Floats, centres: _Pair, counts: _Pair) -> Floats:
         """Compute log-likelihood ratios, IN against OUT.

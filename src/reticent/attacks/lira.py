@@ -53,8 +53,8 @@ class Lira(Spec):
     as large (about 1 + pi/2k for a median). The paper has none; see the module's text."""
     shift: Literal["own", "shared"] = "own"
     """Where a record's centres come from: its own references alone, as in the paper, or also from what IN less OUT is
-    over all records, by as much as the record's own references leave open. "shared" finds more where models are few;
-    it is not the paper's, and takes means, a pooled variance and the online mode."""
+    over all records, by as much as the record's own references leave open. "shared" finds more where models are few,
+    and is "own" where a record has variances of its own; it is not the paper's, and takes means and the online mode."""
 
 
 def needs(spec: Lira) -> Needs:
@@ -95,8 +95,7 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     """
     queries = used_queries(problem.signals, spec.queries, spec.method)
     own = _own_variance(spec, problem)
-    pooled = np.ones((2, len(own), queries)) if own.all() else _pooled(spec, problem, queries)
-    laws = _laws(problem, queries, pooled) if spec.shift == "shared" and not own.all() else None
+    pooled, laws = (np.ones((2, len(own), queries)), None) if own.all() else _pooled(spec, problem, queries)
     scores = np.zeros(problem.shape)
     balance, dropped = Balance(problem), None
     rows, alone = _leave_one_out.rows(problem.targets, problem.references), np.array([len(problem.references)])
@@ -107,20 +106,25 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
         lost = None if dropped is None else dropped.of(references)
         sides = [_Side(rows, references, inside, dropped, lost, member=True)] if online else []
         sides.append(_Side(rows, references, ~inside, dropped, lost, member=False))
-        found = _against(spec, sides, target, own, pooled[:, :, query])
-        if laws is not None:
-            found[~own] = laws[query].ratio(target, *_known(sides))[~own]
+        law = None if laws is None else laws[query]
+        found = _against(spec, sides, target, own, pooled[:, :, query], law)
         for row in map(int, balance.uneven if online else ()):
             sides = [_Side(alone, references, mask) for mask in balance.kept(row, block, inside)]
-            found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query])[0]
-            if laws is not None and not own[row]:
-                found[row] = laws[query].of(row).ratio(target[[row]], *_known(sides))[0]
+            law_of = None if law is None else law.of(row)
+            found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query], law_of)[0]
         scores[:, block] += found
     return scores / queries
 
 
-def _against(spec: Lira, sides: "list[_Side]", target: Floats, own: NDArray[np.bool_], pooled: Floats) -> Floats:
+def _against(
+    spec: Lira, sides: "list[_Side]", target: Floats, own: NDArray[np.bool_], pooled: Floats, law: Law | None
+) -> Floats:
     """Hold targets against OUT references, or against IN and OUT ones, on one block, ``(T, n)``."""
+    if law is not None and not own.all():
+        inside, outside = sides
+        counts = np.maximum(inside.count, 1), np.maximum(outside.count, 1)
+        shared = law.ratio(target, (inside.mean, outside.mean), counts)
+        return np.where(own[:, None], _against(spec, sides, target, own, pooled, None), shared) if own.any() else shared
     residual, variance = sides[-1].residual(spec, target), sides[-1].variance(own, pooled[1])
     if len(sides) == 1:
         return residual / np.sqrt(variance)
@@ -128,12 +132,6 @@ def _against(spec: Lira, sides: "list[_Side]", target: Floats, own: NDArray[np.b
     residual, variance = sides[0].residual(spec, target), sides[0].variance(own, pooled[0])
     result -= 0.5 * (residual**2 / variance + np.log(variance))
     return result
-
-
-def _known(sides: "list[_Side]") -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Return the means of IN and OUT references, and how many they are."""
-    inside, outside = sides
-    return (inside.mean, outside.mean), (np.maximum(inside.count, 1), np.maximum(outside.count, 1))
 
 
 class _Side:
@@ -217,54 +215,59 @@ def _own_variance(spec: Lira, problem: Problem) -> NDArray[np.bool_]:
     return np.array(least) >= ENOUGH
 
 
-def _pooled(spec: Lira, problem: Problem, queries: int) -> Floats:
-    """Pool the variance within records, ``(2, T, Q)`` for IN and OUT.
+def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[Law] | None]:
+    """Pool the variance within records, ``(2, T, Q)`` for IN and OUT; for a shared shift, also learn its law by query.
 
     A kind that has no two references of one record takes the other kind's variance; if neither has, both are 1 (with
-    one common variance, no value changes the ranking of one query).
+    one common variance, no value changes the ranking of one query), and no shift is shared: what is noise is not known.
     """
     squares = np.zeros((2, len(problem.targets), queries))
     freedom = np.zeros((2, len(problem.targets), 1))
-    rows = _leave_one_out.rows(problem.targets, problem.references)
-    for _, query, _, references, inside in _walk(problem, queries):
-        for kind, mask in enumerate((inside, ~inside)):
-            if kind == 0 and spec.mode == "offline":
-                continue
-            side = _Side(rows, references, mask)
-            # One record after the other, so that the size of blocks changes no bit.
-            running = np.concatenate([squares[kind, :, query, None], side.squares()], axis=1)
-            squares[kind, :, query] = np.add.accumulate(running, axis=1)[:, -1]
-            if query == 0:
-                freedom[kind, :, 0] += np.maximum(side.count - 1, 0).sum(axis=1)
-    known = freedom > 0
-    variance = np.where(known, squares / np.maximum(freedom, 1), 1.0)
-    return np.where(known | ~known[::-1], variance, variance[::-1])
-
-
-def _laws(problem: Problem, queries: int, pooled: Floats) -> list[Law]:
-    """Learn, for each query, how far IN lies from OUT over all records, and how much that differs between them.
-
-    Records of which a target has no reference of one kind say nothing and are left out.
-    """
-    targets = len(problem.targets)
-    # Sums over records of: the shift, its square, one over the counts of IN and of OUT, and the records themselves.
-    sums = np.zeros((queries, 5, targets))
+    shifts = [_Shifts(len(problem.targets)) for _ in range(queries)] if spec.shift == "shared" else None
     rows = _leave_one_out.rows(problem.targets, problem.references)
     for _, query, _, references, inside in _walk(problem, queries):
         sides = [_Side(rows, references, mask) for mask in (inside, ~inside)]
-        (mean_in, mean_out), counts = _known(sides)
-        both = (sides[0].count > 0) & (sides[1].count > 0)
-        shift = np.where(both, mean_in - mean_out, 0.0)
-        found = np.stack([shift, shift**2, *(both / count for count in counts), both.astype(np.float64)])
-        # One record after the other, so that the size of blocks changes no bit.
-        running = np.concatenate([sums[query, :, :, None], found], axis=2)
-        sums[query] = np.add.accumulate(running, axis=2)[:, :, -1]
-    laws = []
-    for query in range(queries):
-        shifts, squares, inverse_in, inverse_out, records = sums[query]
+        for kind, side in enumerate(sides):
+            if kind == 0 and spec.mode == "offline":
+                continue
+            squares[kind, :, query] = _added(squares[kind, :, query], side.squares())
+            if query == 0:
+                freedom[kind, :, 0] += np.maximum(side.count - 1, 0).sum(axis=1)
+        if shifts is not None:
+            shifts[query].add(*sides)
+    known = freedom > 0
+    variance = np.where(known, squares / np.maximum(freedom, 1), 1.0)
+    variance = np.where(known | ~known[::-1], variance, variance[::-1])
+    if shifts is None:
+        return variance, None
+    return variance, [one.law(variance[:, :, query], np.any(known, axis=(0, 2))) for query, one in enumerate(shifts)]
+
+
+class _Shifts:
+    """How far IN lies from OUT over all records, and how much that differs between them, for every target."""
+
+    def __init__(self, targets: int) -> None:
+        # Sums over records of: the shift, its square, one over the counts of IN and of OUT, and the records themselves.
+        self._sums = np.zeros((5, targets))
+
+    def add(self, inside: _Side, outside: _Side) -> None:
+        """Take a block in; a record of which a target has no reference of one kind says nothing and is left out."""
+        both = (inside.count > 0) & (outside.count > 0)
+        shift = np.where(both, inside.mean - outside.mean, 0.0)
+        inverse = [both / np.maximum(side.count, 1) for side in (inside, outside)]
+        self._sums = _added(self._sums, np.stack([shift, shift**2, *inverse, both.astype(np.float64)]))
+
+    def law(self, variance: Floats, known: NDArray[np.bool_]) -> Law:
+        """Return the law, given the variances ``(2, T)`` and whether they are known ``(T,)``."""
+        shifts, squares, inverse_in, inverse_out, records = self._sums
         records = np.maximum(records, 1.0)
-        inner, outer = np.maximum(pooled[:, :, query], FLOOR)
+        inner, outer = np.maximum(variance, FLOOR)
         noise = (inner * inverse_in + outer * inverse_out) / records
-        apart = spread(shifts, squares, records, noise)
-        laws.append(Law((inner[:, None], outer[:, None]), (shifts / records)[:, None], apart[:, None]))
-    return laws
+        apart = np.where(known, spread(shifts, squares, records, noise), np.inf)
+        return Law((inner[:, None], outer[:, None]), (shifts / records)[:, None], apart[:, None])
+
+
+def _added(total: Floats, found: Floats) -> Floats:
+    """Add ``found (..., n)`` to ``total (...)``, one record after the other: the size of blocks changes no bit."""
+    running = np.concatenate([total[..., None], found], axis=-1)
+    return np.asarray(np.add.accumulate(running, axis=-1)[..., -1])

@@ -198,6 +198,8 @@ def test_a_row_without_a_control_that_is_less_accurate_is_not_praised():
     better = run(entry("broken", 0.0, accuracy=0.4), entry("plain", 1.5))
     assert f"but it is {lost:.2f} percentage points more accurate, and without a control that" in better["sentence"]
     assert "without a control" not in run(entry("plain", 1.5), entry("good", 0.0))["sentence"]
+    beside = run(entry("plain", 1.5, matches=["broken"]), entry("broken", 0.0, accuracy=0.4))
+    assert beside["sentence"] == "broken leaks less than plain."
 
 
 def test_a_control_that_is_less_accurate_is_said_to_be_too_hard_on_the_recipe():

@@ -61,7 +61,10 @@ def test_models_that_learned_nothing_exclude_no_leak(brought):
 def test_margins_tell_that_models_learned_or_nothing(brought):
     far = margins_of(brought)
     assert run(far | {"margins": far["margins"] + 3}).document["population"]["health"] == []
-    assert run(far | {"margins": far["margins"] - 9}).document["population"]["health"] is None
+    unknown = run(far | {"margins": far["margins"] - 9}).document
+    assert unknown["population"]["health"] is None
+    assert unknown["verdict"]["leak"] != "not found"
+    assert any(line.startswith("Whether the models learned") for line in unknown["verdict"]["cannot_say"])
 
 
 def test_logits_allow_every_attack(brought):

@@ -11,7 +11,11 @@ def made(*facts):
 
 
 def pptp(stage, index, effect, share):
-    onset = {"index": index, "stages": [{"effect": 0.5}, {"effect": effect}]}
+    onset = {
+        "index": index,
+        "name": None if index is None else "late",
+        "stages": [{"effect": 0.5}, {"effect": effect}],
+    }
     return {"pptp": {"chosen": "measured", "stage": stage, "onset": onset, "share_frozen": share}}
 
 
@@ -27,7 +31,8 @@ def test_pptp_says_where_it_cut_and_what_it_measured_there():
             "trained again from": "late in 2 of 3 models, early in 1 of 3 models",
             "how it was chosen": "measured in each model",
             "weights that stay": "30.0\u00a0%",
-            "effect at that stage": "0.750 in the mean (0.700 to 0.800); no trace: 0.5",
+            "first risky stage": "late in 2 of 3 models",
+            "effect there": "0.750 in the mean (0.700 to 0.800); no trace: 0.5",
             "no stage was risky": "in 1 of 3 models",
         }
     }
@@ -39,7 +44,7 @@ def test_a_given_stage_has_no_evidence():
     assert told["pptp"]["effect"] is None
     shown = repair.facts({"models": 2, "repair": told})["PPTP"]
     assert shown["how it was chosen"] == "given"
-    assert "effect at that stage" not in shown
+    assert "effect there" not in shown
 
 
 def test_cwrf_says_how_many_weights_it_rewound():

@@ -13,6 +13,8 @@ NARROWER = "Whether there is a leak: the intervals are too wide. More models or 
 SHORT = (
     "Whether there is a leak: the intervals over so few models are not to be relied on. More models would settle it."
 )
+UNKNOWN = f"{NOTHING}, but whether the models learned is not known, and what learned nothing has nothing to give away."
+"""What is said where no leak is found in models of which nobody can tell whether they learned."""
 UNLEARNED = {
     TOO_SMALL: f"{NOTHING}, but models that learned nothing have nothing to give away.",
     **dict.fromkeys(

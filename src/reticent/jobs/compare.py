@@ -230,6 +230,7 @@ def _controls(
     others = [one for one in others if one not in same]
     known = [one for one in others if one.accuracy is not None]
     notes = [f"{one.name} is right on the same records as {baseline}, which therefore is its control." for one in same]
+    first.matched.extend(one.name for one in same)
     notes += [
         f"{one.name} has no early-stopped control: its accuracy is not known from margins alone."
         for one in others
@@ -250,12 +251,14 @@ def _controls(
                 f"{other.name} has no early-stopped control: it is at least as accurate as {baseline}, whose training "
                 "stops early by itself, so the baseline is its control."
             )
+            first.matched.append(other.name)
             continue
         if where.epochs >= where.end:
             notes.append(
                 f"{other.name} has no early-stopped control: {baseline} is closest to its accuracy when it is trained "
                 "to the end, so the baseline is its control."
             )
+            first.matched.append(other.name)
         elif where.epochs in made:
             made[where.epochs].matched.append(other.name)
         else:

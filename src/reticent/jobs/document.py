@@ -16,7 +16,7 @@ from reticent.attacks import ATTACKS
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
 from reticent.auditing.verdict import EXCLUDED
-from reticent.auditing.wording import TOO_SMALL, UNLEARNED
+from reticent.auditing.wording import TOO_SMALL, UNKNOWN, UNLEARNED
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.measure import Measured
@@ -96,7 +96,10 @@ def assemble(
 
 def _of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> dict[str, Any]:
     """Say in a verdict how many models did not learn; where most did not, low numbers exclude nothing."""
-    said, sick = dict(verdict), len(population.get("health") or ())
+    said, health = dict(verdict), population.get("health", ())
+    if health is None and said["leak"] == "not found":
+        said["leak"], said["detail"] = "cannot tell", said["detail"].replace(EXCLUDED, UNKNOWN)
+    sick = len(health or ())
     if not sick:
         return said
     if 2 * sick > population["models"]:
@@ -254,7 +257,12 @@ def health_sentences(population: Mapping[str, Any]) -> list[str]:
     Returns:
         No sentence, or one.
     """
-    sick = [str(row["model"]) for row in population["health"] or ()]
+    if population["health"] is None:
+        return [
+            "Whether the models learned: margins alone do not tell it here, and a model that learned nothing has "
+            "nothing to give away."
+        ]
+    sick = [str(row["model"]) for row in population["health"]]
     if not sick:
         return []
     which = ", ".join(sick[:8]) + (", ..." if len(sick) > 8 else "")

@@ -1,5 +1,6 @@
 """What answers that were brought say of the data and of the models that gave them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,17 +33,19 @@ def population_facts(problem: Problem) -> dict[str, Any]:
     Returns:
         Plain values, as `document.population_facts` has them of models that were trained here.
     """
+    models = range(problem.signals.models)
     facts: dict[str, Any] = {
         "models": problem.signals.models,
         "targets": problem.targets.tolist(),
         "references": len(problem.references),
         "membership_digest": problem.membership.digest,
-        "health": _health(problem),
+        "health": None,
         "per_model": [],
     }
     if not knows(problem.signals):
+        facts["health"] = None if _unlearned(problem, [_surely(problem, model) for model in models]) else []
         return facts
-    for model in range(problem.signals.models):
+    for model in models:
         right, row = correct(problem.signals, np.array([model]))[0], problem.membership.matrix[model]
         facts["per_model"].append({
             "model": model,
@@ -51,6 +54,7 @@ def population_facts(problem: Problem) -> dict[str, Any]:
             "accuracy_members": float(right[row].mean()),
             "accuracy_non_members": float(right[~row].mean()),
         })
+    facts["health"] = _unlearned(problem, [row["accuracy_members"] for row in facts["per_model"]])
     facts["accuracy"] = {
         part: document.spread([row[f"accuracy_{part}"] for row in facts["per_model"]])
         for part in ("members", "non_members")
@@ -58,24 +62,22 @@ def population_facts(problem: Problem) -> dict[str, Any]:
     return facts
 
 
-def _health(problem: Problem) -> list[dict[str, Any]] | None:
-    """Find models that learned nothing; None where answers do not tell.
+def _unlearned(problem: Problem, accuracies: Sequence[float]) -> list[dict[str, Any]]:
+    """Find models whose accuracy on their members, one each, is no better than naming one class would give."""
+    found = []
+    for model, accuracy in enumerate(accuracies):
+        labels = problem.signals.labels[problem.membership.matrix[model]]
+        said = document.unlearned(accuracy, float(np.bincount(labels).max() / len(labels)), len(labels))
+        if said is not None:
+            found.append({"model": model, "problem": said})
+    return found
 
-    Margins of many classes tell of too few right answers: a margin above zero is right, one below may be. A model that
-    is right often enough by these alone has learned.
+
+def _surely(problem: Problem, model: int) -> float:
+    """Return the share of a model's members that margins of many classes show to be right: more may be.
+
+    A margin above zero leaves less than half of the probability to all other classes together.
     """
-    signals, found = problem.signals, list[dict[str, Any]]()
-    for model in range(signals.models):
-        row = problem.membership.matrix[model]
-        labels = signals.labels[row]
-        if not len(labels):
-            continue
-        share = float(np.bincount(labels).max() / len(labels))
-        if knows(signals):
-            right = correct(signals, np.array([model]))[0]
-        else:
-            right = np.concatenate([signals.margins[[model], block][0, :, 0] > 0 for block in signals.blocks()])
-        problem_found = document.unlearned(float(right[row].mean()), share, len(labels))
-        if problem_found is not None:
-            found.append({"model": model, "problem": problem_found})
-    return None if found and not knows(signals) else found
+    signals, row = problem.signals, problem.membership.matrix[model]
+    right = np.concatenate([signals.margins[[model], block][0, :, 0] > 0 for block in signals.blocks()])
+    return float(right[row].mean())

@@ -25,12 +25,13 @@ def repairs(made: "Sequence[Made]") -> dict[str, Any]:
 
 
 def _stages(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The stages at which PPTP's second training begins, and the effect that was measured there."""
+    """The stages where PPTP's second training begins, the first risky ones, and the effect measured at these."""
     onsets = [one["onset"] for one in told]
     found = [onset["stages"][onset["index"]]["effect"] for onset in onsets if onset and onset["index"] is not None]
     return {
         "chosen": told[0]["chosen"],
         "stages": dict(Counter(one["stage"] for one in told).most_common()),
+        "risky": dict(Counter(onset["name"] for onset in onsets if onset and onset["name"] is not None).most_common()),
         "none_found": sum(onset is not None and onset["index"] is None for onset in onsets),
         "effect": [min(found), float(np.mean(found)), max(found)] if found else None,
         "share_frozen": float(np.mean([one["share_frozen"] for one in told])),

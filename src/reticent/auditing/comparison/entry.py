@@ -31,7 +31,8 @@ class Entry:
         data: what names the records, such as their digest; None if it is not known.
         role: "control" for an undefended model that is there to be as accurate as another row; "non-adaptive" for the
             models of another row, attacked by one who does not know of their defense.
-        matches: names of the rows whose accuracy a control has, or of the row whose models these are.
+        matches: names of the rows whose accuracy a control has, or of the row whose models these are; of the baseline,
+            names of the rows that it stands beside by itself, since nothing earlier is as accurate.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from reticent.auditing.comparison.rows import Row
-from reticent.auditing.comparison.wording import Findings, control_of
+from reticent.auditing.comparison.wording import Findings, control_of, lost
 
 MANY = 4
 """Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
@@ -24,7 +24,8 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     """
     recipes = [row.name for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
     sorts: dict[str, list[str]] = {"less": [], "more": [], "mixed": [], "tie": []}
-    for name in recipes:
+    alone = [name for name in recipes if lost(rows, name, baseline, findings) is not None]
+    for name in (name for name in recipes if name not in alone):
         control = control_of(rows, name)
         sorts[findings.leak(name, baseline if control is None else control.name)].append(name)
     stopped = f"the baseline ({baseline}), stopped early to be as accurate"
@@ -42,25 +43,14 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     if not sorts["less"]:
         clauses.insert(0, f"none is shown to leak less than {stopped}")
         clauses[1:] = [clause.replace(stopped, "it") for clause in clauses[1:]]
-    alone = _less_accurate(rows, baseline, findings)
     if alone:
-        verb = "is" if len(alone) == 1 else "are"
-        clauses.append(f"{', '.join(alone)} {verb} less accurate, and without a control that may be all of it")
+        verb = "differs" if len(alone) == 1 else "differ"
+        clauses.append(
+            f"{', '.join(alone)} {verb} in accuracy, too, and without a control that may be all of what sets "
+            f"{'it' if len(alone) == 1 else 'them'} apart"
+        )
     idle = [name for name in recipes if findings.same(name, baseline)]
     if idle:
         verb = "gives" if len(idle) == 1 else "give"
         clauses.append(f"{', '.join(idle)} {verb} the same answers as {baseline}: nothing was done there")
     return f"Of {len(recipes)} recipes, {'; '.join(clauses)}."
-
-
-def _less_accurate(rows: Sequence[Row], baseline: str, findings: Findings) -> list[str]:
-    """Name recipes that leak less than the baseline, are less accurate, and have no control that is as accurate."""
-    names = [row.name for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
-    return [
-        name
-        for name in names
-        if control_of(rows, name) is None
-        and findings.leak(name, baseline) == "less"
-        and (accuracy := findings.get(name, baseline, "accuracy")) is not None
-        and accuracy[2] == "less"
-    ]

@@ -134,10 +134,11 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
             continue
         clause = _against(row.name, baseline, findings)
         control = control_of(rows, row.name)
+        apart = lost(rows, row.name, baseline, findings)
         if control is not None:
             clause += _beside(row.name, control.name, baseline, findings)
-        else:
-            clause += _uncontrolled(row.name, baseline, findings)
+        elif apart is not None:
+            clause += f", but it is {_apart(apart)} accurate, and without a control that may be all of it"
         clauses.append(clause)
     return _capital("; ".join(clauses) + ".")
 
@@ -159,12 +160,24 @@ def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
     return f", {joined} {told}"
 
 
-def _uncontrolled(name: str, baseline: str, findings: Findings) -> str:
-    """Add to a clause on a row without a control what its accuracy may explain by itself."""
+def lost(rows: Sequence[Row], name: str, baseline: str, findings: Findings) -> float | None:
+    """Say how accuracy may explain by itself how a recipe stands to the baseline: it has no control, and moved alike.
+
+    Args:
+        rows: of all recipes and controls.
+        name: of a recipe.
+        baseline: name of the row that the others are held against.
+        findings: the tests.
+
+    Returns:
+        Its accuracy minus the baseline's, where it leaks less and is less accurate, or more and more accurate; None
+        otherwise, or where it has a control, be that the baseline itself.
+    """
+    beside = next(row.checked.entry.matches for row in rows if row.name == baseline)
     relation, accuracy = findings.leak(name, baseline), findings.get(name, baseline, "accuracy")
     if accuracy is None or relation not in ("less", "more") or accuracy[2] != relation:
-        return ""
-    return f", but it is {_apart(accuracy[0])} accurate, and without a control that may be all of it"
+        return None
+    return None if name in beside or control_of(rows, name) is not None else accuracy[0]
 
 
 def _apart(difference: float) -> str:

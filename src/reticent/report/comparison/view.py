@@ -49,7 +49,7 @@ def matched(row: Plain) -> list[str]:
         Their names; for a non-adaptive row, that of the row whose models it has; empty for a recipe.
     """
     matches = row.get("matches")
-    if matches is None:
+    if matches is None or is_recipe(row):
         return []
     return [matches] if isinstance(matches, str) else [str(name) for name in matches]
 

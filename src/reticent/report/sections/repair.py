@@ -37,21 +37,23 @@ def costs(environment: Plain) -> dict[str, Any]:
 
 
 def _pptp(told: Plain, models: int) -> dict[str, Any]:
-    stages = list(told["stages"].items())
-    places = [f"{name} in {count(many)} of {count(models)} models" for name, many in stages[:PLACES]]
-    if len(stages) > PLACES:
-        places.append(f"{len(stages) - PLACES} other stages")
     said: dict[str, Any] = {
-        "trained again from": ", ".join(places),
+        "trained again from": _places(told["stages"], models),
         "how it was chosen": "measured in each model" if told["chosen"] == "measured" else "given",
         "weights that stay": percent(told["share_frozen"]),
     }
     if told["effect"] is not None:
         low, mean, high = (number(value) for value in told["effect"])
-        said["effect at that stage"] = f"{mean} in the mean ({low} to {high}); no trace: 0.5"
+        said["first risky stage"] = _places(told["risky"], models)
+        said["effect there"] = f"{mean} in the mean ({low} to {high}); no trace: 0.5"
     if told["none_found"]:
         said["no stage was risky"] = f"in {count(told['none_found'])} of {count(models)} models"
     return said
+
+
+def _places(stages: Plain, models: int) -> str:
+    places = [f"{name} in {count(many)} of {count(models)} models" for name, many in list(stages.items())[:PLACES]]
+    return ", ".join([*places, *([f"{len(stages) - PLACES} other stages"] if len(stages) > PLACES else [])])
 
 
 def _cwrf(told: Plain, models: int) -> dict[str, Any]:

@@ -246,6 +246,29 @@ def test_numbers_of_a_table_that_do_not_count_from_0_name_their_classes(labels, 
     assert (records.y.tolist(), records.class_names) == (y, names)
 
 
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (("9007199254740992", "9007199254740993"), r"column 'label': expected labels below 9007199254740992, got 900"),
+        (("-9007199254740993", "1"), r"expected labels below 9007199254740992, got -9007199254740992"),
+        (("1", "01"), r"holds both '01' \(line 3\) and '1' \(line 2\), which are one number"),
+        (("-0", "0"), r"holds both '-0' \(line 2\) and '0' \(line 3\)"),
+    ],
+)
+def test_labels_that_would_become_one_class_are_refused(labels, words, tmp_path):
+    with pytest.raises(InputError, match=words):
+        load(csv(tmp_path, "colour,label\n" + "".join(f"red,{label}\n" for label in labels)))
+
+
+def test_large_whole_numbers_stay_apart_where_they_are_no_floats(tmp_path):
+    records = load(parquet(tmp_path, a=[1, 2], label=[2**53 + 1, 2**53]))
+    assert records.class_names == (str(2**53), str(2**53 + 1))
+    with pytest.raises(InputError, match="expected labels below 16777216, got 16777216"):
+        given.numbered(np.array([2**24 + 1, 3], np.float32))
+    with pytest.raises(InputError, match="expected labels below 9007199254740992"):  # a table of numbers alone
+        load(csv(tmp_path, "a,label\n1,9007199254740993\n2,3\n"))
+
+
 def test_labels_of_parquet_and_of_a_data_frame_are_numbered_too_and_those_of_an_array_refused(tmp_path):
     records = load(parquet(tmp_path, a=[1, 2, 3], label=[3, 1, 3]))
     assert (records.y.tolist(), records.class_names) == ([1, 0, 1], ("1", "3"))

@@ -2,6 +2,7 @@
 
 import csv
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ log = logging.getLogger(__name__)
 MOST_CATEGORIES = 500
 """A column of more different texts is taken for names or prose, not for a category."""
 
+INTEGER = re.compile(r"[+-]?\d+")
+
 GAPS = "fill them in, leave the rows out, or say that it is no feature with --not-feature {0}"
 """What to do about a feature that is not known of every record."""
 
 
-def features(path: Path | str, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
+def as_features(path: Path | str, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
     """Make features of a column: numbers stay, and texts become a column for each text.
 
     Where most values are numbers and some are not, the column is one of texts, and that is told as a warning: codes
@@ -63,7 +66,7 @@ def features(path: Path | str, name: str, column: NDArray[Any]) -> NDArray[np.fl
     return np.eye(len(texts))[codes]
 
 
-def label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
+def as_label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
     """Make labels of a column: whole numbers that do not count from 0 are classes called by their own values.
 
     Args:
@@ -75,9 +78,10 @@ def label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray[An
         Labels as `given.records` takes them, and the names of the classes, or none.
 
     Raises:
-        InputError: it has gaps, or too many different numbers to be classes.
+        InputError: it has gaps, too many different numbers to be classes, numbers that cannot be told apart, or one
+            number that is written in two ways.
     """
-    numbers = _numbers(column) if column.dtype.kind == "U" else None
+    texts, numbers = column, _numbers(column) if column.dtype.kind == "U" else None
     column = column if numbers is None else numbers
     kind = column.dtype.kind
     empty = np.flatnonzero(column == "" if kind == "U" else ~np.isfinite(column) if kind == "f" else column[:0])
@@ -90,7 +94,12 @@ def label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray[An
     stray = _stray(path, *np.unique(column, return_inverse=True)) if kind == "U" else ""
     if stray:
         log.warning("%s: the label's column %r is read as texts, each a class, since %s", path, name, stray)
-    classes, names = numbered(column)
+    if numbers is not None:
+        _once(path, name, texts)
+    try:
+        classes, names = numbered(column)
+    except InputError as error:
+        raise error.prefixed(f"{path}: the label's column {name!r}: ") from None
     if len(names) > MOST_CATEGORIES:
         raise InputError(
             f"{path}: the label's column {name!r} has {len(names)} different numbers, which are not 0 to "
@@ -125,6 +134,25 @@ def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
         return filled.astype(np.float64)
     except ValueError:
         return None
+
+
+def _once(path: Path | str, name: str, texts: NDArray[Any]) -> None:
+    """Refuse labels of which one whole number is written in two ways, such as 01 and 1: they may be two classes.
+
+    Raises:
+        InputError: there are such labels.
+    """
+    seen: dict[int, tuple[str, int]] = {}
+    for text, record in zip(*np.unique(texts, return_index=True), strict=True):
+        if INTEGER.fullmatch(text) is None:
+            continue
+        other, first = seen.setdefault(int(text), (str(text), int(record)))
+        if other != text:
+            raise InputError(
+                f"{path}: the label's column {name!r} holds both {other!r} ({_place(path, first)}) and {str(text)!r} "
+                f"({_place(path, int(record))}), which are one number: write it in one way if they are one class, or "
+                "put a letter in front if they are two"
+            )
 
 
 def _stray(path: Path | str, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:

@@ -46,12 +46,22 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
 
     Returns:
         Labels from 0, and each class's own number as its name; labels that need none as they are, and no names.
+
+    Raises:
+        InputError: floats so large that neighbouring whole numbers are the same one.
     """
     counts = labels.dtype.kind in "iu" or (
         labels.dtype.kind == "f" and bool(np.isfinite(labels).all() and (labels == np.rint(labels)).all())
     )
     if not counts:
         return labels, ()
+    # From the limit on, a float may be two whole numbers.
+    limit = 2.0 ** (np.finfo(labels.dtype).nmant + 1) if labels.dtype.kind == "f" else np.inf
+    if len(labels) and np.abs(labels).max() >= limit:
+        raise InputError(
+            f"expected labels below {limit:.0f}, got {labels[np.abs(labels).argmax()]:.0f}: larger numbers were read "
+            "as floats, in which neighbours are one; number the classes from 0, or put a letter in front of each"
+        )
     values, codes = np.unique(labels, return_inverse=True)
     if len(values) < 2 or np.array_equal(values, np.arange(len(values))):
         return labels, ()

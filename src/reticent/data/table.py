@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import columns as column_of
-from reticent.data.columns import GAPS, is_number
+from reticent.data.columns import GAPS, as_features, as_label, is_number
 from reticent.data.given import records
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
@@ -218,8 +217,8 @@ def of_columns(
     seen = [j for j, name in enumerate(header) if j != place and name not in not_features]
     if not seen:
         raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got no feature")
-    features = [column_of.features(path, header[j], columns[j]) for j in seen]
-    labels, names = column_of.label(path, header[place], columns[place])
+    features = [as_features(path, header[j], columns[j]) for j in seen]
+    labels, names = as_label(path, header[place], columns[place])
     kept = {
         name: columns[j]
         for j, name in enumerate(header)

@@ -51,7 +51,10 @@ def _check(document: Plain, block: Plain, key: str, limit: float, allow: Sequenc
             small.append(shown)
         else:
             read = read_estimate(f"{column} {shown}", value, block)
-            (found if isinstance(read, Found) else missing).append(read)  # type: ignore[arg-type]
+            if isinstance(read, Found):
+                found.append(read)
+            else:
+                missing.append(read)
     name = f"{key.upper()}{at} of each group by {column} at most {limit:g}"
     absent = [*without_interval(missing), *_small(small)]
     return compare(name, limit, found, absent, doubts(document), allow, "groups")

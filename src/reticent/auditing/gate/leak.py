@@ -72,7 +72,10 @@ def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Ch
             small.append(entry)
         else:
             read = read_estimate(attack["name"], entry.get("tpr"), attack, threshold_scale(attack, rate))
-            (found if isinstance(read, Found) else missing).append(read)  # type: ignore[arg-type]
+            if isinstance(read, Found):
+                found.append(read)
+            else:
+                missing.append(read)
     absent = [*_without_rate(unknown, rate), *without_interval(missing), *_small(small, rate)]
     name = f"TPR at FPR {rate:g} at most {limit:g}"
     return compare(name, limit, found, absent, doubts(document), allow, "attacks")

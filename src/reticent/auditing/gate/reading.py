@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from reticent.auditing.gate.check import Doubt, Found, estimate, number
@@ -11,17 +12,25 @@ from reticent.auditing.labelling import CLASS
 Plain = Mapping[str, Any]
 
 
+class Why(Enum):
+    """Why an estimate cannot be judged."""
+
+    NO_INTERVAL = "the audit has no interval for {}"
+    NO_CONFIDENCE = "the audit does not say the confidence of the intervals of {}"
+    CONTRADICTS = "{}"
+
+
 @dataclass(frozen=True)
 class Missing:
     """An estimate that cannot be judged.
 
     Attributes:
-        name: what it is of.
-        why: "no interval", "no confidence", or what is wrong with its numbers.
+        why: what is missing or wrong; its value is the sentence of all that share it.
+        told: its name; where it contradicts itself, in a whole sentence.
     """
 
-    name: str
-    why: str
+    why: Why
+    told: str
 
 
 def read_estimate(name: Any, value: Any, holder: Plain, scale: float = 1.0) -> Found | Missing:
@@ -38,13 +47,14 @@ def read_estimate(name: Any, value: Any, holder: Plain, scale: float = 1.0) -> F
     """
     spread = value if isinstance(value, Mapping) else {}
     if spread.get("mean") is None or spread.get("interval") is None:
-        return Missing(str(name), "no interval")
+        return Missing(Why.NO_INTERVAL, str(name))
     confidence, summary = number(holder.get("confidence")), estimate(value)
     if confidence is None:
-        return Missing(str(name), "no confidence")
+        return Missing(Why.NO_CONFIDENCE, str(name))
     if summary is None:
         low, high = spread["interval"]
-        return Missing(str(name), f"{name} has {spread['mean']:g}, outside of its own interval {low:g} to {high:g}")
+        told = f"{name} has {spread['mean']:g}, outside of its own interval {low:g} to {high:g}"
+        return Missing(Why.CONTRADICTS, told)
     return Found(str(name), summary, confidence, scale)
 
 
@@ -57,11 +67,10 @@ def without_interval(missing: Sequence[Missing]) -> list[Doubt]:
     Returns:
         One doubt, or none.
     """
-    bare = [one.name for one in missing if one.why == "no interval"]
-    unsure = [one.name for one in missing if one.why == "no confidence"]
-    told = [f"the audit has no interval for {', '.join(bare)}"] if bare else []
-    told += [f"the audit does not say the confidence of the intervals of {', '.join(unsure)}"] if unsure else []
-    told += [one.why for one in missing if one.name not in {*bare, *unsure}]
+    told = []
+    for why in Why:
+        listed = [one.told for one in missing if one.why is why]
+        told += [why.value.format("; ".join(listed) if why is Why.CONTRADICTS else ", ".join(listed))] if listed else []
     return [Doubt("no-interval", "; ".join(told))] if told else []
 
 

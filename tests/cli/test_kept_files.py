@@ -1,19 +1,42 @@
 """What a command reads, and what is none of reticent's, is never written over; an earlier report leaves nothing old."""
 
 import errno
+import importlib
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
 
 import reticent
-from reticent.errors import InputError, UnwrittenError
+from reticent.cli.screen import TERMINALS, unlost
+from reticent.errors import CorruptFileError, InputError, StoreError, UnwrittenError
 from reticent.jobs.row_folders import RowFolders
 from reticent.report import place
 from reticent.report.write import write_pair
 
+ATTACK = "attack --signals outputs.npz --attack loss --set replicates=100"
 SMALL = "--records 60 --models 4 --epochs 1 --workers 1 --attack loss --set replicates=100 --architecture mlp"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One audit with its section, which tests copy."""
+    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("made")
+    membership = rng.permuted(np.tile([True, False], (60, 4)), axis=1).T
+    margins = rng.normal(size=(8, 60)) + membership
+    labels = np.arange(60) % 3
+    reticent.attack(
+        labels=labels, membership=membership, margins=margins, attacks=["loss"], replicates=100, out=folder, format="md"
+    )
+    return folder
+
+
+@pytest.fixture
+def earlier(made, tmp_path):
+    """That audit, in a folder of its own."""
+    return shutil.copytree(made, tmp_path / "earlier")
 
 
 @pytest.mark.parametrize("kind", ["relative", "symlink", "hard link"])
@@ -44,26 +67,25 @@ def test_a_report_replaces_nothing_that_is_none_of_its_own(command, tmp_path, ve
     assert not (tmp_path / "reticent-store").exists()
 
 
-def test_a_data_set_is_not_replaced_where_it_is_of_an_earlier_report(command, outputs, tmp_path):
-    outputs()
-    assert command("attack --signals outputs.npz --attack loss --out .")[0] == 0
-    before = (tmp_path / "records.csv").read_bytes()
-    code, _, err = command(f"audit {SMALL} --dataset records.csv --not-feature label_name --out .")
+def test_a_data_set_is_not_replaced_where_it_is_of_an_earlier_report(command, earlier):
+    before = (earlier / "records.csv").read_bytes()
+    code, _, err = command(
+        f"audit {SMALL} --dataset earlier/records.csv --label label --not-feature label_name --out earlier"
+    )
     assert (code, "records.csv would be written over" in err) == (2, True), err
-    assert (tmp_path / "records.csv").read_bytes() == before
+    assert (earlier / "records.csv").read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["audit.json", "records.csv", "limits.toml"])
-def test_junit_replaces_neither_the_audit_nor_its_limits(command, outputs, tmp_path, name):
-    outputs()
-    command("attack --signals outputs.npz --attack loss --out a")
-    (tmp_path / "a" / "limits.toml").write_text("[gate]\nmax_auc = 0.99\n")
-    before = (tmp_path / "a" / name).read_bytes()
-    code, out, err = command(f"gate a --thresholds a/limits.toml --junit a/{name}")
-    assert (code, out, f"junit: a/{name} would be written over" in err) == (2, "", True)
-    assert (tmp_path / "a" / name).read_bytes() == before
+def test_junit_replaces_neither_the_audit_nor_its_limits(command, earlier, name):
+    (earlier / "limits.toml").write_text("[gate]\nmax_auc = 0.99\n")
+    before = (earlier / name).read_bytes()
+    code, out, err = command(f"gate earlier --thresholds earlier/limits.toml --junit earlier/{name}")
+    assert (code, out, f"junit: earlier/{name} would be written over" in err) == (2, "", True)
+    assert (earlier / name).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_rows_of_a_comparison_never_replace_the_audits_it_reads(command, tmp_path):
     for name in ("plain", "decay"):
         assert command(f"audit {SMALL} --out {name}" + " --weight-decay 0.1" * (name == "decay"))[0] == 0
@@ -72,6 +94,20 @@ def test_rows_of_a_comparison_never_replace_the_audits_it_reads(command, tmp_pat
     code, _, err = command("compare plain decay --no-early-stopped --out .")
     assert (code, "the row plain is written to plain: out: plain/report.html would be written over" in err) == (2, True)
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_row_never_replaces_an_audit_that_is_read(earlier):
+    folders = RowFolders(earlier.parent, place.AUDIT.files(earlier))
+    with pytest.raises(InputError, match=r"the row earlier is written to .*report\.html would be written over"):
+        folders.take("earlier", "html")
+
+
+def test_a_late_row_that_replaces_an_audit_says_so(earlier):
+    told = []
+    assert RowFolders(earlier.parent, []).of("earlier", "html", told.append) == earlier
+    assert told == [
+        f"{earlier} holds an earlier audit, which the row earlier will replace; to keep it, give another --out"
+    ]
 
 
 def test_a_row_that_is_known_late_goes_beside_what_is_in_the_way(tmp_path):
@@ -100,17 +136,87 @@ def test_folders_that_only_an_earlier_comparison_had_are_told(tmp_path):
     )
 
 
-def test_a_section_of_an_earlier_report_goes_and_that_of_a_user_stays(command, outputs, tmp_path):
+def test_a_section_of_an_earlier_report_goes(command, outputs, earlier):
     outputs()
-    command("attack --signals outputs.npz --attack loss --format md --out here")
-    assert (tmp_path / "here" / "report.md").is_file()
-    assert command("attack --signals outputs.npz --attack loss --out here")[0] == 0
-    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["audit.json", "records.csv", "report.html"]
-    (tmp_path / "here" / "report.md").write_text("# My notes\n")
-    assert command("attack --signals outputs.npz --attack loss --out here")[0] == 0
-    assert (tmp_path / "here" / "report.md").read_text() == "# My notes\n"
-    code, _, err = command("attack --signals outputs.npz --attack loss --format md --out here")
-    assert (code, "here/report.md is there already" in err) == (2, True)
+    assert command(f"{ATTACK} --out earlier")[0] == 0
+    assert sorted(path.name for path in earlier.iterdir()) == ["audit.json", "records.csv", "report.html"]
+
+
+def pasted(section):
+    return b"# Model card\n\n" + section + b"\n## Licence\nMine.\n"
+
+
+EDITS = {
+    "pasted into a card": pasted,
+    "one word changed": lambda section: section.replace(b"In brackets", b"In parentheses"),
+    "more below": lambda section: section + b"\n## Licence\n",
+    "the last line left out": lambda section: section.rsplit(b"\n<!--")[0] + b"\n",
+    "notes": lambda _: b"# My notes\n",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_section_that_was_edited_stays(earlier, edit, caplog):
+    section = earlier / "report.md"
+    assert place.left_over(earlier, place.AUDIT, place.AUDIT.names("html")) == [section]
+    before = EDITS[edit](section.read_bytes())
+    section.write_bytes(before)
+    assert place.left_over(earlier, place.AUDIT, place.AUDIT.names("html")) == []
+    assert [one.getMessage() for one in caplog.records] == [
+        f"{section} was changed after reticent wrote it, so it stays: it may tell of an earlier report"
+    ]
+    place.check_folder(earlier, place.AUDIT)
+    with pytest.raises(InputError, match=r"report\.md is there already, and is not, word for word, .*move it away"):
+        place.check_folder(earlier, place.AUDIT, kind="md")
+
+
+def test_marks_count_where_reticent_writes_them_alone(earlier):
+    for name, mark in (("records.csv", place.RECORDS), ("report.html", place.KINDS[".html"])):
+        (earlier / name).write_bytes(b"mine\n" * 1000 + mark)
+        with pytest.raises(InputError, match=name):
+            place.check_names(earlier, place.AUDIT, [name])
+
+
+def test_what_an_interruption_left_without_its_document_is_no_hindrance(earlier):
+    (earlier / "audit.json").unlink()
+    place.check_folder(earlier, place.AUDIT, kind="md")
+    (earlier / "audit.json").write_text("{}")
+    with pytest.raises(InputError, match=r"audit\.json is there already"):
+        place.check_folder(earlier, place.AUDIT)
+
+
+def test_records_of_an_audit_are_not_those_of_a_list(earlier):
+    with pytest.raises(InputError, match=r"records\.csv is there already"):
+        place.check_folder(earlier, place.RECORD_LIST)
+
+
+def test_a_name_that_is_too_long_is_told_as_such(command, outputs, tmp_path):
+    outputs()
+    long = "a" * 300
+    code, _, err = command(f"{ATTACK} --out {long}")
+    assert (code, "File name too long: choose a shorter name" in err) == (2, True), err
+    assert not place.AUDIT.earlier(tmp_path / long)
+    with pytest.raises(StoreError, match="choose a shorter name"):
+        place.take_folder(tmp_path / long, place.SEARCH, [long, tmp_path / long / "x", "~nobody-at-all/x"])
+    with pytest.raises(CorruptFileError, match="cannot be read: File name too long"):
+        reticent.gate(tmp_path / long, max_auc=0.9)
+
+
+def test_a_folder_that_may_not_be_entered_is_told_as_such(monkeypatch, tmp_path):
+    def refused(real):
+        def call(path, *given, **named):
+            if "locked" in str(path):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            return real(path, *given, **named)
+
+        return call
+
+    for name in ("stat", "lstat", "mkdir", "open"):
+        monkeypatch.setattr(f"pathlib.Path.{name}", refused(getattr(type(tmp_path), name)))
+    with pytest.raises(StoreError, match="choose a folder that you may write to"):
+        place.take_folder(tmp_path / "locked" / "x", place.AUDIT, [tmp_path / "a", tmp_path / "locked"])
+    assert place.left_over(tmp_path / "locked", place.AUDIT, []) == []
+    assert place.AUDIT.files(tmp_path / "locked")[0] == tmp_path / "locked"
 
 
 def test_figures_of_an_earlier_study_go(tmp_path):
@@ -123,12 +229,41 @@ def test_figures_of_an_earlier_study_go(tmp_path):
 
 
 def test_scores_that_an_interruption_left_are_no_hindrance(tmp_path):
-    for what in ("vulnerability", "learnability"):
-        (tmp_path / f"{what}.safetensors").write_bytes(b'\0{"__metadata__":{"scores":"' + what.encode() + b'"}}')
+    import torch
+
+    from reticent.jobs.locate import scores
+
+    for what, weight in (("vulnerability", 0.5), ("learnability", 0.0)):
+        found = scores.Scores({"layer.weight": torch.ones(3)}, unused=["layer.bias"])
+        scores._save(tmp_path / f"{what}.safetensors", found, scores.Scoring(weight=weight))
     place.check_folder(tmp_path, place.WEIGHTS)
-    (tmp_path / "learnability.safetensors").write_bytes(b"mine")
+    (tmp_path / "learnability.safetensors").write_bytes(b"mine" + b'"scores":"learnability"')
     with pytest.raises(InputError, match=r"learnability\.safetensors is there already"):
         place.check_folder(tmp_path, place.WEIGHTS)
+
+
+def test_repaired_weights_are_known_by_their_file_and_those_of_others_stay(tmp_path):
+    import torch
+    from safetensors import safe_open
+    from safetensors.torch import load, save
+
+    from reticent.jobs.harden import WEIGHTS, marked
+
+    state = {"b": torch.arange(5.0), "a": torch.ones(2, 3)}
+    plain = save(state, {"format": "pt"})
+    made = {marked(save(state, {"format": "pt"})) for _ in range(8)}
+    (content,) = made
+    assert {name: value.tolist() for name, value in load(content).items()} == {
+        name: value.tolist() for name, value in state.items()
+    }
+    (tmp_path / WEIGHTS).write_bytes(content)
+    (tmp_path / "harden.json").write_text('{"schema": "reticent.harden/1"}')
+    place.check_folder(tmp_path, place.HARDEN)
+    with safe_open(tmp_path / WEIGHTS, "pt") as file:
+        assert file.metadata() == {"format": "pt", "repaired": "by reticent"}
+    (tmp_path / WEIGHTS).write_bytes(plain)
+    with pytest.raises(InputError, match=r"repaired\.safetensors is there already"):
+        place.check_folder(tmp_path, place.HARDEN)
 
 
 def test_every_form_is_of_the_schema_that_its_job_writes():
@@ -141,45 +276,88 @@ def test_every_form_is_of_the_schema_that_its_job_writes():
         place.AUDIT: document, place.COMPARISON: compare, place.SEARCH: search, place.HARDEN: harden,
         place.WEIGHTS: weights, place.LAYERS: _layers_document, place.RECORD_LIST: records, place.STUDY: told,
     }  # fmt: skip
+    assert set(written) == set(place.FORMS)
     for form, job in written.items():
         assert job.SCHEMA.startswith(form.schema), form.numbers
+    assert {f"{schema}/" for schema in TERMINALS} == {form.schema for form in place.FORMS}
+    for name in TERMINALS.values():
+        module, _, function = name.partition(":")
+        assert callable(getattr(importlib.import_module(module), function))
 
 
-@pytest.mark.parametrize("verb", ["locate records", "locate layers", "locate weights"])
-def test_an_earlier_report_is_told_before_it_is_replaced(command, verb, monkeypatch, tmp_path):
-    monkeypatch.setattr(f"reticent.jobs.locate.{verb.split()[1]}.take_folder", lambda *_: _[0])
-    small = "--epochs 1 --workers 1 --architecture mlp --out here"
-    (tmp_path / "here").mkdir()
-    form = {"records": place.RECORD_LIST, "layers": place.LAYERS, "weights": place.WEIGHTS}[verb.split()[1]]
-    (tmp_path / "here" / form.numbers).write_text("{}")
-    more = {
-        "records": "--records 60 --models 4",
-        "layers": "--records 200 --seeds 1 --probe none",
-        "weights": "--records 60 --models 4 --steps 1",
-    }
-    code, _, err = command(f"{verb} {small} {more[verb.split()[1]]}")
-    assert code == 0, err
-    assert err.count("here holds an earlier report, which this one will replace") == 1
+@pytest.mark.parametrize(
+    ("verb", "form", "then", "more"),
+    [
+        ("records", place.RECORD_LIST, "using", "--records 60 --models 4"),
+        ("layers", place.LAYERS, "Probes.finished", "--records 200 --seeds 1 --probe none"),
+        ("weights", place.WEIGHTS, "_trained", "--records 60 --models 4 --steps 1"),
+    ],
+)
+def test_an_earlier_report_is_told_before_it_is_replaced(command, verb, form, then, more, monkeypatch, tmp_path):
+    def ended(*_, **__):
+        raise InputError("that is enough")
+
+    monkeypatch.setattr(f"reticent.jobs.locate.{verb}.{then}", ended)
+    usual = "reticent-locate" if verb == "weights" else f"reticent-{verb}"
+    for folder in ("here", usual):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / form.numbers).write_text(json.dumps({"schema": f"{form.schema}1"}))
+    (tmp_path / "audit.toml").write_text('out = "here"\n')
+    small = f"locate {verb} --epochs 1 --workers 1 --architecture mlp {more}"
+    for flag, folder in (("--out here", "here"), ("--config audit.toml", "here"), ("", usual)):
+        code, _, err = command(f"{small} {flag}")
+        assert (code, err.endswith("that is enough")) == (2, True), err
+        assert err.count(f"{folder} holds an earlier report, which this one will replace") == 1, err
 
 
-def test_what_was_found_is_told_where_it_cannot_be_written(command, outputs, tmp_path):
+def test_the_report_of_another_study_is_told_before_it_is_replaced(tmp_path):
+    from reticent.studies.run import _of_another
+
+    told = {"schema": "reticent.study/1", "study": "toy", "scale": {"name": "tiny"}}
+    assert not _of_another(tmp_path, "toy", "tiny")
+    (tmp_path / "study.json").write_text(json.dumps(told))
+    assert [_of_another(tmp_path, *of) for of in (("toy", "tiny"), ("toy", "small"), ("other", "tiny"))] == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_what_was_found_is_told_where_it_cannot_be_written(command, outputs, monkeypatch):
     outputs()
-    (tmp_path / "file").write_text("x")
-    code, out, err = command("attack --signals outputs.npz --attack loss --out file/here")
-    assert (code, "a file stands where a folder should be" in err) == (2, True)
-    with np.load(tmp_path / "outputs.npz") as arrays:
-        told = reticent.attack(**arrays, attacks=["loss"]).sentence
-        with pytest.raises(UnwrittenError) as raised:
-            reticent.attack(**arrays, attacks=["loss"], out=tmp_path / "file" / "here")
+
+    def full(folder):
+        raise StoreError(f"expected to write {folder}, got {os.strerror(errno.ENOSPC)}")
+
+    monkeypatch.setattr("reticent.report.files.make_folder", full)
+    code, out, err = command(f"{ATTACK} --out here")
+    assert (code, os.strerror(errno.ENOSPC) in err) == (2, True)
+    with np.load("outputs.npz") as arrays:
+        told = reticent.attack(**arrays, attacks=["loss"], replicates=100).sentence
     assert told in " ".join(out.split())
-    assert raised.value.document["verdict"]["sentence"] == told
 
 
-def test_the_gate_tells_its_outcome_where_junit_cannot_be_written(command, outputs, tmp_path):
+def test_a_folder_that_cannot_be_is_refused_before_any_attack(command, outputs, tmp_path, monkeypatch):
+    monkeypatch.setattr("reticent.jobs.attack.measure", None)
     outputs()
-    command("attack --signals outputs.npz --attack loss --out a")
     (tmp_path / "file").write_text("x")
-    code, out, err = command("gate a --max-auc 0.9999 --allow few-models --allow weak-attacks --junit file/j.xml")
+    code, out, err = command(f"{ATTACK} --out file/here")
+    assert (code, out, "a file stands where a folder should be" in err) == (2, "", True)
+
+
+def test_the_report_that_is_lost_need_not_be_of_the_verbs_own_kind(earlier, capsys):
+    document = json.loads((earlier / "audit.json").read_text())
+    with pytest.raises(UnwrittenError), unlost():
+        raise UnwrittenError("a row of a comparison", document)
+    assert document["verdict"]["sentence"] in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(UnwrittenError), unlost():
+        raise UnwrittenError("of another program", {"schema": "other/1"})
+    assert capsys.readouterr().out == ""
+
+
+def test_the_gate_tells_its_outcome_where_junit_cannot_be_written(command, earlier, tmp_path):
+    (tmp_path / "file").write_text("x")
+    code, out, err = command("gate earlier --max-auc 0.9999 --allow few-models --allow weak-attacks --junit file/j.xml")
     assert (code, "a file stands where a folder should be" in err) == (2, True)
     assert "AUC at most 0.9999" in out
     assert "Passed" in out or "Failed" in out or "Cannot judge" in out

@@ -36,6 +36,13 @@ def test_a_stream_that_fails_is_lost_once(number):
     assert stream.failed == (None if number == errno.EPIPE else os.strerror(number))
 
 
+def test_a_stream_without_a_number_opens_nothing_when_it_fails(monkeypatch):
+    monkeypatch.setattr(os, "open", lambda *_: pytest.fail("this file would stay open"))
+    stream = Steady(Failing(errno.ENOSPC))  # whose fileno() raises
+    stream.flush()
+    assert stream.failed == os.strerror(errno.ENOSPC)
+
+
 def test_streams_that_are_closed_from_the_beginning(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)

@@ -73,16 +73,19 @@ NEEDED = {
 """What must be given beside any other flag."""
 
 
-def test_no_flag_of_any_command_rounds_a_fraction(capfd):
+@pytest.mark.parametrize("most", [1, pytest.param(None, marks=pytest.mark.slow)])
+def test_no_flag_of_any_command_rounds_a_fraction(capfd, most):
     tried = set()
     for line, flags in leaves(app):
-        for flag in flags:
+        for flag in flags[:most]:
             assert guarded(app, [*line, *NEEDED.get(line[0], "").split(), flag.name, "2.5"]) == 2
             told = words(capfd.readouterr().err)
             assert f"{flag.name}: expected a whole number, got 2.5" in told, (line, flag.name)
             tried.add((line[0], flag.name))
-    assert {("audit", "--models"), ("locate", "--seeds"), ("study", "--workers"), ("attack", "--seed")} <= tried
-    assert len(tried) > 40
+    assert {"audit", "locate", "study", "attack"} <= {verb for verb, _ in tried}
+    if most is None:
+        assert {("audit", "--models"), ("locate", "--seeds"), ("study", "--workers"), ("attack", "--seed")} <= tried
+        assert len(tried) > 40
 
 
 def test_flags_are_keys_of_the_configuration():

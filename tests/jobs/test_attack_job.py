@@ -210,6 +210,16 @@ def test_a_file_of_outputs_is_read(brought, tmp_path):
     assert run(arrays, attacks=["loss"]).targets.tolist() == [1]
 
 
+def test_a_fact_is_no_slip_whatever_form_the_labels_have(brought, tmp_path):
+    fact = np.arange(RECORDS) % 2
+    for labels in (brought["labels"], brought["labels"][:, None], np.eye(CLASSES, dtype=int)[brought["labels"]]):
+        np.savez(tmp_path / "o.npz", **brought | {"labels": labels, "class": fact})
+        assert read_signals(tmp_path / "o.npz")["ungrouped"] == ("class",)
+    np.savez(tmp_path / "o.npz", **brought, target=np.array([1]))
+    with pytest.raises(SpecError, match="unknown array 'target'"):
+        read_signals(tmp_path / "o.npz")
+
+
 @pytest.mark.parametrize("content", ["npy", "cut", "text", "folder"])
 def test_a_file_that_is_no_npz_is_told(content, brought, tmp_path):
     path = tmp_path / "o.npz"

@@ -8,7 +8,9 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
-from reticent.report.study import markdown, terminal
+from reticent.errors import UnwrittenError
+from reticent.report.place import KINDS
+from reticent.report.study import markdown, terminal, write_study
 from reticent.report.study.page import html
 from reticent.report.study.picture import described, files, pictures
 from reticent.report.study.view import between, form, printed, rule
@@ -192,6 +194,26 @@ def test_the_files_are_a_light_and_dark_svg_and_a_png():
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     small = {**FIGURE, "panels": [DENSITY]}
     assert files(small) == files(copy.deepcopy(small))
+
+
+def test_figures_of_a_study_replace_none_but_their_own(tmp_path, monkeypatch):
+    drawn = files(FIGURE)
+    monkeypatch.setattr("reticent.report.study.picture.files", lambda _: drawn)
+    monkeypatch.setattr("reticent.report.study.page.html", lambda _: KINDS[".html"].decode())
+    written = write_study(tmp_path, DOCUMENT)
+    before = {path: path.read_bytes() for path in written}
+    assert before == {path: path.read_bytes() for path in write_study(tmp_path, DOCUMENT)}
+    (tmp_path / "study.json").unlink()  # as an interruption leaves it
+    assert write_study(tmp_path, DOCUMENT) == written
+    (tmp_path / "study.json").unlink()
+    for name in ("toy-a.svg", "toy-a.png"):
+        (tmp_path / name).write_bytes(b"<svg>mine</svg>")
+        with pytest.raises(UnwrittenError, match=f"{name} is there already") as raised:
+            write_study(tmp_path, DOCUMENT)
+        assert raised.value.document == DOCUMENT
+        assert (tmp_path / name).read_bytes() == b"<svg>mine</svg>"
+        assert not (tmp_path / "study.json").exists()
+        (tmp_path / name).unlink()
 
 
 def test_a_figure_without_numbers_can_be_drawn():

@@ -5,7 +5,7 @@ import sys
 import cyclopts
 
 import reticent
-from reticent.cli.whole import strict
+from reticent.cli.integers import converted
 
 app = cyclopts.App(
     name="reticent",
@@ -14,7 +14,7 @@ app = cyclopts.App(
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
     # Words are what they are: a file may be called "[x].npz", and 2.5 is no whole number.
-    default_parameter=cyclopts.Parameter(converter=strict, json_dict=False, json_list=False),
+    default_parameter=cyclopts.Parameter(converter=converted, json_dict=False, json_list=False),
 )
 app.command(
     "reticent.cli.audit:audit", name="audit", help="Train models, attack every one of them, report what they give away."

@@ -56,7 +56,7 @@ def attack(
         check_scores(scores, len(chosen.attacks or ATTACKS), (signals, config))
     check_folder(out, AUDIT, (signals, config), chosen.format)
     arrays = read_signals(signals, chosen.group_by)
-    with unlost(AUDIT, terminal):
+    with unlost():
         done = run(
             **arrays, attacks=chosen.attacks, options=chosen.attack, seed=chosen.seed, out=out, name=signals.name,
             replicates=chosen.replicates, confidence=chosen.confidence, delta=chosen.delta,

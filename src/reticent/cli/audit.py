@@ -22,7 +22,7 @@ def audit(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     from reticent.report.tables import terminal
 
     job = prepare(gather(flags.config, with_options(flags.values(), options)))
-    with unlost(AUDIT, terminal), screen() as shown:
+    with unlost(), screen() as shown:
         stage = first(lambda: replaced(Path(job.config.out), AUDIT, shown.note), shown.stage)
         audited = run(job, progress=shown.model, stage=stage)
     console = stdout()

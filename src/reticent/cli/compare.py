@@ -47,7 +47,7 @@ def compare(
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
     values = flags.values()
     out = Path(values.pop("out", "reticent-compare"))
-    with unlost(COMPARISON, terminal), screen() as shown:
+    with unlost(), screen() as shown:
         stage = first(lambda: replaced(out, COMPARISON, shown.note), shown.stage)
         compared = run(
             *runs,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from reticent.errors import SpecError, nearest
-from reticent.spec import read_toml, toml_or_text
+from reticent.spec import toml_or_text
 
 
 @Parameter(name="*")
@@ -138,21 +138,6 @@ def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str
         raise SpecError(_no_flag(*next(iter(options.items()))))
     given = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
     return values | {"defense": {"name": names[0], **given}}
-
-
-def folder(flags: Flags, values: Mapping[str, Any], usual: str) -> Path:
-    """Find where the files of a command go.
-
-    Args:
-        flags: name the configuration, if there is one.
-        values: what was given by flags, which wins.
-        usual: the folder where nobody says.
-
-    Returns:
-        The folder.
-    """
-    written = {} if flags.config is None else read_toml(flags.config)
-    return Path(str(values.get("out") or written.get("out") or usual))
 
 
 def _no_flag(key: str, value: str) -> str:

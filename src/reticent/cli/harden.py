@@ -91,7 +91,7 @@ def harden(
 
     if data.initial is not None and data.initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
-    with unlost(HARDEN, terminal), screen() as shown:
+    with unlost(), screen() as shown:
         hardened = repair(
             data.model,
             data.weights,

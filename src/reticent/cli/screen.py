@@ -3,19 +3,31 @@
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reticent.errors import UnwrittenError
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from reticent.report.place import Form
 
 PIPED_WIDTH = 160
+TERMINALS = {
+    "reticent.audit": "reticent.report.tables:terminal",
+    "reticent.comparison": "reticent.report.comparison:terminal",
+    "reticent.search": "reticent.report.search:terminal",
+    "reticent.harden": "reticent.report.harden:terminal",
+    "reticent.locate.weights": "reticent.cli.locate.weights:table",
+    "reticent.locate.layers": "reticent.report.locate.layers:terminal",
+    "reticent.locate.records": "reticent.report.locate.records:terminal",
+    "reticent.study": "reticent.report.study:terminal",
+}
+"""By a document's schema, without the version, what lays it out."""
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's categories of characters that are not shown and may move what is."""
 
@@ -42,7 +54,9 @@ def replaced(out: Path, form: "Form", tell: Callable[[str], None] | None = None)
     """
     from rich.console import Console
 
-    if (out / form.numbers).is_file():
+    from reticent.report.files import there
+
+    if there(out / form.numbers):
         told = f"{out} holds an earlier report, which this one will replace; to keep it, stop and give another --out"
         if tell is not None:
             tell(visible(told))
@@ -51,12 +65,10 @@ def replaced(out: Path, form: "Form", tell: Callable[[str], None] | None = None)
 
 
 @contextmanager
-def unlost(form: "Form", terminal: "Callable[[Mapping[str, Any]], RenderableType]") -> Iterator[None]:
-    """Show what a job found even where its report cannot be written; the error goes on.
+def unlost() -> Iterator[None]:
+    """Show what was found even where its report cannot be written; the error goes on.
 
-    Args:
-        form: of the report.
-        terminal: lays its document out.
+    The report need not be of the verb's own kind: a comparison writes an audit for each row, a search compares.
 
     Yields:
         Nothing.
@@ -68,8 +80,9 @@ def unlost(form: "Form", terminal: "Callable[[Mapping[str, Any]], RenderableType
         yield
     except UnwrittenError as error:
         document = error.document or {}
-        if str(document.get("schema")).startswith(form.schema):
-            stdout().print(terminal(document))
+        module, _, function = TERMINALS.get(str(document.get("schema")).rpartition("/")[0], "").partition(":")
+        if function:
+            stdout().print(getattr(import_module(module), function)(document))
         raise
 
 

@@ -46,7 +46,7 @@ def search(
             "model by +"
         )
     out = Path(values.pop("out", "reticent-search"))
-    with unlost(SEARCH, terminal), screen() as shown:
+    with unlost(), screen() as shown:
         searched = run(
             names[0],
             dict(_values(text) for text in over or ()),

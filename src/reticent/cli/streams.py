@@ -4,13 +4,16 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 
 class Steady:
-    """A stream whose first failure is noted, and after which all that is written is dropped."""
+    """A stream whose first failure is noted, and after which all that is written is dropped.
+
+    Where the system's side does not block, a reader who is slow (EAGAIN) is such a failure: what is lost is not known.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         """Stand before a stream.
@@ -45,7 +48,7 @@ class Steady:
                 self._stream.write(text)
         return len(text)
 
-    def writelines(self, lines: Any) -> None:
+    def writelines(self, lines: Iterable[str]) -> None:
         """Write several texts.
 
         Args:
@@ -68,9 +71,12 @@ class Steady:
             self.error = error
             # What is still held back goes nowhere, or Python would fail on it when it ends.
             with contextlib.suppress(OSError, ValueError):
+                number = self._stream.fileno()
                 nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, self._stream.fileno())
-                os.close(nowhere)
+                try:
+                    os.dup2(nowhere, number)
+                finally:
+                    os.close(nowhere)
                 self._stream.flush()
 
 

@@ -35,7 +35,7 @@ def study(
         device: auto, cpu, cuda or cuda:N.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import stdout, unlost
+    from reticent.cli.screen import replaced, stdout, unlost
     from reticent.report.place import STUDY
     from reticent.report.study import terminal
     from reticent.studies.run import study as run
@@ -45,7 +45,7 @@ def study(
         console.print(_list())
         console.print("Use: reticent study NAME --scale tiny")
         return
-    with unlost(STUDY, terminal), screen() as shown:
+    with unlost(), screen() as shown:
         done = run(
             name,
             scale=scale,
@@ -58,6 +58,7 @@ def study(
             device=device,
             progress=shown.model,
             stage=shown.note,
+            checked=lambda folder: replaced(folder, STUDY, shown.note),
         )
     console.print(terminal(done.document))
     for file in done.files:

@@ -30,7 +30,7 @@ from reticent.jobs.attacks import AttackConfig, build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.report.files import replace_bytes
-from reticent.report.place import AUDIT, check_file, check_folder
+from reticent.report.place import AUDIT, check_file, take_folder
 from reticent.report.write import write_report
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
@@ -122,6 +122,7 @@ def attack(
 
     Raises:
         InputError: neither or both of logits and margins, or files in `out` that are none of an earlier audit.
+        StoreError: there can be no such folder.
         UnwrittenError: the files cannot be written; it holds the document.
 
     Example:
@@ -157,7 +158,7 @@ def attack(
     if config.control == "null":
         check(problem, specs, settings)
     if out is not None:
-        check_folder(Path(out), AUDIT, kind=config.format)
+        take_folder(Path(out), AUDIT, kind=config.format)
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
@@ -296,7 +297,7 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
 
 def _misspelt(values: NDArray[Any], key: str, labels: NDArray[Any]) -> bool:
     """Tell an array that was meant to be read, such as ``target``, from a fact about the records, or about anything."""
-    return values.shape != labels.shape and bool(difflib.get_close_matches(key, KEYS, n=1, cutoff=0.8))
+    return values.shape != labels.shape[:1] and bool(difflib.get_close_matches(key, KEYS, n=1, cutoff=0.8))
 
 
 def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:

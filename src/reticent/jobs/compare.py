@@ -120,7 +120,7 @@ def compare(
             (note or _silent)(_found(name, job))
         for told in filter(None, replacing):
             (note or _silent)(told)
-        maker = _Maker(folders, progress, stage or _silent, held)
+        maker = _Maker(folders, progress, stage or _silent, note or _silent, held)
         contenders = [row for one in found for row in maker.contenders(one)]
         notes: list[str] = []
         defended = next(one for one in found if one.name == first).defended
@@ -173,9 +173,14 @@ class _Maker:
     """Makes the audit of one row, and tells how far it is."""
 
     def __init__(
-        self, folders: RowFolders, progress: Callback | None, tell: Callable[[str], None], held: ExitStack
+        self,
+        folders: RowFolders,
+        progress: Callback | None,
+        tell: Callable[[str], None],
+        note: Callable[[str], None],
+        held: ExitStack,
     ) -> None:
-        self._folders, self._progress, self._tell, self._held = folders, progress, tell, held
+        self._folders, self._progress, self._tell, self._note, self._held = folders, progress, tell, note, held
         self._prefix = ""
 
     def stage(self, word: str) -> None:
@@ -203,7 +208,7 @@ class _Maker:
         if where is not None:  # Populations of recipes are held from the start.
             self._held.enter_context(using(job.config.store, job.population))
         evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
-        done = auditing.write(evaluated, self._folders.of(name, job.config.format), started)
+        done = auditing.write(evaluated, self._folders.of(name, job.config.format, self._note), started)
         self._prefix = ""
         row = trained(name, evaluated, done, where)
         other = unaware(row, evaluated)

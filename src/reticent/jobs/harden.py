@@ -1,5 +1,6 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from reticent.jobs.locate._own import ATTACKING, refuse
 from reticent.jobs.locate.given import Weights
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
-from reticent.report.place import HARDEN, take_folder
+from reticent.report.place import HARDEN, REPAIRED, take_folder
 from reticent.store import Store
 
 FOLDER = "repaired"
@@ -167,8 +168,25 @@ def _written(document: dict[str, Any], made: Repaired, out: Path) -> Hardened:
     """Write the weights, the page and, last, the numbers."""
     from reticent.report.harden.write import write_harden
 
-    page, numbers = write_harden(out, document, {WEIGHTS: save(whole(made.state), {"format": "pt"})})
+    page, numbers = write_harden(out, document, {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))})
     return Hardened(document, (page, out / WEIGHTS, numbers))
+
+
+def marked(content: bytes) -> bytes:
+    """Say in a file of tensors that reticent repaired them: by a second entry, and always in the same order.
+
+    Args:
+        content: of the file, as safetensors write it.
+
+    Returns:
+        The content.
+    """
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    header["__metadata__"] |= REPAIRED
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + content[8 + size :]
 
 
 def _numbers(name: str, given: ArrayLike) -> tuple[float, ...]:

@@ -20,8 +20,9 @@ def read_document(path: Path) -> dict[str, Any]:
         MissingFileError: there is no such file.
         CorruptFileError: it is not JSON, holds NaN, or is no object.
     """
-    file = path / "audit.json" if path.is_dir() else path
+    file = path
     try:
+        file = path / "audit.json" if path.is_dir() else path
         document = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse)
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(

@@ -1,7 +1,7 @@
 """The folders of a comparison's rows: which row writes where, and what an earlier comparison left there."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,22 +47,24 @@ class RowFolders:
         except InputError as error:
             raise error.prefixed(f"the row {name} is written to {folder}: ") from None
         self._taken[name] = folder.name
-        if self._earlier is None and AUDIT.earlier(folder) is not None:
-            return f"{folder} holds an earlier audit, which the row {name} will replace; to keep it, give another --out"
-        return None
+        return self._replaced(name, folder)
 
-    def of(self, name: str, kind: str) -> Path:
+    def of(self, name: str, kind: str, tell: Callable[[str], None] = lambda _: None) -> Path:
         """Find the folder of a row; of one that is known only now, one where nothing is in the way.
 
         Args:
             name: of the row.
             kind: "md" if its audit's section is written too.
+            tell: called with a sentence, if the row is known only now, as `take` gives one.
 
         Returns:
             The folder.
         """
         if name not in self._taken:
             self._taken[name] = self._free(name, kind).name
+            told = self._replaced(name, self.out / self._taken[name])
+            if told is not None:
+                tell(told)
         return self.out / self._taken[name]
 
     def left(self) -> list[str]:
@@ -80,6 +82,11 @@ class RowFolders:
             for folder in folders
             if folder.lower() not in used and AUDIT.earlier(self.out / folder) is not None
         ]
+
+    def _replaced(self, name: str, folder: Path) -> str | None:
+        if self._earlier is not None or AUDIT.earlier(folder) is None:
+            return None
+        return f"{folder} holds an earlier audit, which the row {name} will replace; to keep it, give another --out"
 
     def _free(self, name: str, kind: str | None = None) -> Path:
         """Name a folder that no other row has; with a kind, one that may be written."""

@@ -43,6 +43,21 @@ def make_folder(folder: Path) -> None:
         raise StoreError(_refusal(folder, error)) from None
 
 
+def there(path: Path) -> bool:
+    """Say whether something lies at a path, a link that leads nowhere too.
+
+    Args:
+        path: where.
+
+    Returns:
+        Whether it does; where the operating system does not let one look, it does not, and writing is refused later.
+    """
+    try:
+        return path.is_symlink() or path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 @contextlib.contextmanager
 def together(folder: Path, document: Mapping[str, Any], gone: Sequence[Path] = ()) -> Iterator[None]:
     """Let the files that are written into a folder inside the block appear when it ends, in the order of their writing.

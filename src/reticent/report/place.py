@@ -1,17 +1,28 @@
 """Where a report may be written: never over what the same command reads, nor over files that are none of reticent's."""
 
 import json
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reticent.errors import InputError
-from reticent.report.files import make_folder
+from reticent.report.files import make_folder, there
+from reticent.report.seal import unbroken
 
-HEAD = 2**20
-"""So many bytes of a file are looked at, to tell whose it is."""
-PAGE = b'<meta name="generator" content="reticent'
+log = logging.getLogger(__name__)
+
+HEAD = 4096
+"""A page and a picture say within so many bytes whose they are."""
+TENSORS = 2**20
+"""So many bytes of the header of tensors are looked at; what is said about them stands before their names."""
+KINDS = {
+    ".html": b'<meta name="generator" content="reticent',
+    ".svg": b'<svg xmlns="http://www.w3.org/2000/svg" class="chart"',
+    ".png": b"Software\0reticent",
+}
+"""By a file's ending, the mark of what reticent writes."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +34,8 @@ class Form:
         schema: how the document's ``schema`` begins.
         others: names of the files that are always beside it.
         section: name of the file that only ``format="md"`` writes.
-        marks: by name, what such a file holds near its beginning. A file without a mark is known by its name, beside
-            the document.
-        alone: names of files, with a mark, that are written long before the document, so that an interruption leaves
-            them without it.
+        marks: by name, the mark of a file whose kind has none of its own in `KINDS`: how a text begins, or what the
+            header of tensors holds. A section's is also known by its last line (`report.seal`).
     """
 
     numbers: str
@@ -34,7 +43,6 @@ class Form:
     others: tuple[str, ...]
     section: str | None = None
     marks: tuple[tuple[str, bytes], ...] = ()
-    alone: tuple[str, ...] = ()
 
     def names(self, form: str = "md") -> tuple[str, ...]:
         """List the names of the files of such a report.
@@ -57,9 +65,8 @@ class Form:
         Returns:
             Paths; not all of them need be there.
         """
-        if path.is_dir():
-            return [path / name for name in self.names()]
-        return [path, *([path.with_name(name) for name in self.names()] if path.name == self.numbers else [])]
+        beside = [path.with_name(name) for name in self.names()] if path.name == self.numbers else []
+        return [path, *(path / name for name in self.names()), *beside]
 
     def earlier(self, folder: Path) -> dict[str, Any] | None:
         """Read the document of a report of this kind.
@@ -78,7 +85,9 @@ class Form:
         return document if isinstance(schema, str) and schema.startswith(self.schema) else None
 
     def recognised(self, path: Path) -> bool:
-        """Say whether a file beside the document is one that reticent wrote.
+        """Say whether a file other than the document is, by itself, one that reticent wrote.
+
+        An interruption may leave such files without their document.
 
         Args:
             path: the file.
@@ -86,10 +95,9 @@ class Form:
         Returns:
             Whether it is; where it cannot be read, it is not.
         """
-        mark = dict(self.marks).get(path.name, PAGE if path.suffix == ".html" else b"")
+        mark = dict(self.marks).get(path.name) or KINDS.get(path.suffix)
         try:
-            with path.open("rb") as stream:
-                return mark in stream.read(HEAD)
+            return mark is not None and _bears(path, mark)
         except OSError:
             return False
 
@@ -107,22 +115,29 @@ COMPARISON = Form(
     "reticent.comparison/",
     ("compare.html", "compare.csv"),
     "compare.md",
-    (("compare.csv", b"name,role,"), ("compare.md", b"## Comparison of recipes\n")),
+    (("compare.csv", b"name,role,matches,epochs_kept,"), ("compare.md", b"## Comparison of recipes\n")),
 )
 SEARCH = Form("search.json", "reticent.search/", ("search.html",))
-HARDEN = Form("harden.json", "reticent.harden/", ("harden.html", "repaired.safetensors"))
+REPAIRED = {"repaired": "by reticent"}
+"""What is said about repaired weights in their file."""
+HARDEN = Form(
+    "harden.json",
+    "reticent.harden/",
+    ("harden.html", "repaired.safetensors"),
+    marks=(("repaired.safetensors", b'"repaired":"by reticent"'),),
+)
 WEIGHTS = Form(
     "weights.json",
     "reticent.locate.weights/",
     ("weights.html", "vulnerability.safetensors", "learnability.safetensors"),
     marks=tuple((f"{what}.safetensors", f'"scores":"{what}"'.encode()) for what in ("vulnerability", "learnability")),
-    alone=("vulnerability.safetensors", "learnability.safetensors"),
 )
 LAYERS = Form("layers.json", "reticent.locate.layers/", ("layers.html",))
 RECORD_LIST = Form(
     "records.json", "reticent.locate.records/", ("records.html", "records.csv"), marks=(("records.csv", RECORDS),)
 )
-STUDY = Form("study.json", "reticent.study/", ("study.html", "study.md"), marks=(("study.md", b", scale "),))
+STUDY = Form("study.json", "reticent.study/", ("study.html", "study.md"), marks=(("study.md", b"## "),))
+FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, STUDY)
 
 
 def check_file(flag: str, path: Path, inputs: Iterable[Any]) -> None:
@@ -137,7 +152,7 @@ def check_file(flag: str, path: Path, inputs: Iterable[Any]) -> None:
         InputError: it is one of the inputs.
     """
     for given in inputs:
-        if isinstance(given, (str, Path)) and _same(path, Path(given).expanduser()):
+        if isinstance(given, (str, Path)) and _same(path, given):
             raise InputError(
                 f"{flag}: {path} would be written over, and this command reads it (as {given}): give another "
                 f"--{flag}; nothing was changed"
@@ -156,18 +171,38 @@ def check_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str
     Raises:
         InputError: a file is in the way; the message names it.
     """
-    paths = [folder / name for name in form.names(kind)]
     read = list(inputs)
-    for path in paths:
-        check_file("out", path, read)
-    there = [path for path in paths if path.is_symlink() or path.exists()]
-    ours = bool(there) and form.earlier(folder) is not None
-    for path in there:
-        if not (ours or path.name in form.alone) or not form.recognised(path):
+    for name in form.names(kind):
+        check_file("out", folder / name, read)
+    check_names(folder, form, form.names(kind))
+
+
+def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
+    """Refuse to replace what is there under some names, unless it is of an earlier report of a kind.
+
+    Args:
+        folder: of the report.
+        form: of the report.
+        names: of files that will be written; those of figures may be among them.
+
+    Raises:
+        InputError: a file is in the way; the message names it.
+    """
+    earlier = form.earlier(folder)
+    known = _figures(earlier) if earlier is not None else []
+    for path in [folder / name for name in names if there(folder / name)]:
+        ours = earlier is not None if path.name == form.numbers else path.name in known or form.recognised(path)
+        if ours and not any(path.name in other.names() and other.earlier(folder) for other in FORMS if other != form):
+            continue
+        if path.suffix == ".md":
             raise InputError(
-                f"out: {path} is there already, and is not of an earlier report of this kind that reticent wrote into "
-                f"{folder}: give another folder with --out, or move the file away; nothing was changed"
+                f"out: {path} is there already, and is not, word for word, what this version of reticent wrote: move "
+                "it away, which keeps your changes, or give another folder with --out; nothing was changed"
             )
+        raise InputError(
+            f"out: {path} is there already, and is not of an earlier report of this kind that reticent wrote into "
+            f"{folder}: give another folder with --out, or move the file away; nothing was changed"
+        )
 
 
 def take_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> Path:
@@ -194,6 +229,8 @@ def take_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str 
 def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
     """List files of an earlier report that a new one does not write, and that would stand beside it with old numbers.
 
+    A section that somebody edited is not among them: it stays, which is told as a warning.
+
     Args:
         folder: of both reports.
         form: of both.
@@ -202,21 +239,49 @@ def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
     Returns:
         What reticent wrote and may remove: the section, and the figures that the earlier document names.
     """
-    document = form.earlier(folder)
+    document, kept = form.earlier(folder), set(written)
     if document is None:
         return []
-    names = [form.section] if form.section is not None else []
+    found = [folder / name for name in _figures(document) if name not in kept and there(folder / name)]
+    if form.section is not None and form.section not in kept and there(folder / form.section):
+        section = folder / form.section
+        if form.recognised(section):
+            return [section, *found]
+        log.warning("%s was changed after reticent wrote it, so it stays: it may tell of an earlier report", section)
+    return found
+
+
+def _figures(document: Mapping[str, Any]) -> list[str]:
+    """Name the files of figures that a document lists; only plain names of a picture."""
     figures = document.get("figures")
-    for figure in figures if isinstance(figures, list) else []:
-        drawn = [figure.get("svg"), figure.get("png")] if isinstance(figure, dict) else []
-        names += [name for name in drawn if isinstance(name, str) and Path(name).name == name]
-    kept = set(written)
-    paths = [folder / name for name in names if name not in kept]
-    return [path for path in paths if path.is_file() and form.recognised(path)]
+    drawn = (
+        [one.get(kind) for one in figures if isinstance(one, dict) for kind in ("svg", "png")]
+        if isinstance(figures, list)
+        else []
+    )
+    return [
+        name
+        for name in drawn
+        if isinstance(name, str) and Path(name).name == name and Path(name).suffix in {".svg", ".png"}
+    ]
 
 
-def _same(path: Path, given: Path) -> bool:
+def _bears(path: Path, mark: bytes) -> bool:
+    """Look for the mark where a file of such a kind has it, and nowhere else."""
+    with path.open("rb") as stream:
+        head = stream.read(HEAD)
+        if path.suffix == ".md":
+            return head.startswith(mark) and unbroken(head + stream.read())
+        if path.suffix in {".csv", ".svg"}:
+            return head.startswith(mark)
+        if path.suffix == ".safetensors":
+            size = int.from_bytes(head[:8], "little")
+            return mark in (head + stream.read(TENSORS))[8 : 8 + size]
+        return mark in head
+
+
+def _same(path: Path, given: str | Path) -> bool:
     try:
-        return path.samefile(given)
-    except (OSError, ValueError):
+        return path.samefile(Path(given).expanduser())
+    except (OSError, ValueError, RuntimeError):
         return False

@@ -13,6 +13,7 @@ from reticent.report.csv import write_records
 from reticent.report.files import replace_bytes, replacing, together
 from reticent.report.markdown import markdown
 from reticent.report.place import AUDIT, left_over
+from reticent.report.seal import sealed
 
 
 def write_report(
@@ -33,7 +34,7 @@ def write_report(
 
     Returns:
         The paths of the page, the records and the numbers, and of the section. A section that an earlier audit left,
-        and this one does not write, is removed.
+        and this one does not write, is removed, unless somebody edited it.
 
     Raises:
         UnwrittenError: the operating system refused.
@@ -82,7 +83,7 @@ def write_pair(
 
 
 def write_section(path: Path, text: str) -> tuple[Path]:
-    """Write a section of a model card.
+    """Write a section of a model card; its last line shows whether somebody edits it.
 
     Args:
         path: where to.
@@ -92,7 +93,7 @@ def write_section(path: Path, text: str) -> tuple[Path]:
         The path.
     """
     with replacing(path) as stream:
-        stream.write(text.rstrip() + "\n")
+        stream.write(sealed(text))
     return (path,)
 
 

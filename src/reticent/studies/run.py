@@ -72,6 +72,7 @@ def study(
     device: str = "auto",
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
+    checked: Callable[[Path], None] | None = None,
 ) -> Studied:
     """Repeat a paper's table or figure: train, measure, judge each claim, and write our numbers beside the paper's.
 
@@ -90,6 +91,7 @@ def study(
         device: auto, cpu, cuda or cuda:N.
         progress: called after every model.
         stage: called with words before each part.
+        checked: called with the folder, where it holds the report of another study or scale, which this one replaces.
 
     Returns:
         The study.
@@ -110,6 +112,8 @@ def study(
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)
     make_folder(take_folder(folder, STUDY) / PARTS)
+    if checked is not None and _of_another(folder, chosen.name, scale):
+        checked(folder)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     runner = _Runner(chosen, data, machine, folder, progress, stage or (lambda _: None))
     found = {one.key: [runner.found(one, seed) for seed in range(given.seeds)] for one in given.settings}
@@ -141,6 +145,13 @@ def known(name: str) -> Study:
     if name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     return STUDIES[name]
+
+
+def _of_another(folder: Path, name: str, scale: str) -> bool:
+    earlier = STUDY.earlier(folder)
+    shown = (earlier or {}).get("scale")
+    of = shown.get("name") if isinstance(shown, Mapping) else None
+    return earlier is not None and (earlier.get("study"), of) != (name, scale)
 
 
 def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import Flags, folder, with_options
+from reticent.cli.flags import Flags, with_options
 
 
 def layers(
@@ -36,8 +36,8 @@ def layers(
         options: An option of the defense.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, stdout, unlost
-    from reticent.jobs.locate.layers import OUT, prepare, run
+    from reticent.cli.screen import replaced, stdout, unlost
+    from reticent.jobs.locate.layers import prepare, run
     from reticent.report.locate.layers import terminal
     from reticent.report.place import LAYERS
 
@@ -53,10 +53,14 @@ def layers(
     given = {key: value for key, value in own.items() if value is not None}
     values = with_options(flags.values(), options)
     job, chosen = prepare(flags.config, values | given)
-    out = folder(flags, values, OUT)
-    with unlost(LAYERS, terminal), screen() as shown:
-        tell = first(lambda: replaced(out, LAYERS, shown.note), shown.stage)
-        found = run(job, chosen, progress=shown.model, stage=tell)
+    with unlost(), screen() as shown:
+        found = run(
+            job,
+            chosen,
+            progress=shown.model,
+            stage=shown.stage,
+            checked=lambda out: replaced(out, LAYERS, shown.note),
+        )
     console = stdout()
     console.print(terminal(found.document))
     for file in found.files:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reticent.cli.flags import Flags, folder, with_options
+from reticent.cli.flags import Flags, with_options
 
 
 def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
@@ -14,21 +14,25 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
         options: An option of the defense.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, stdout, unlost
-    from reticent.jobs.locate.records import OUT, again, locate_records
+    from reticent.cli.screen import replaced, stdout, unlost
+    from reticent.jobs.locate.records import again, locate_records
     from reticent.report.locate.records import terminal
     from reticent.report.place import RECORD_LIST
 
     values = with_options(flags.values(), options)
-    out = folder(flags, values, OUT)
     if run is not None:
         given = values | ({"config": flags.config} if flags.config else {})
-        with unlost(RECORD_LIST, terminal):
-            found = again(run, given, checked=lambda: replaced(out, RECORD_LIST))
+        with unlost():
+            found = again(run, given, checked=lambda out: replaced(out, RECORD_LIST))
     else:
-        with unlost(RECORD_LIST, terminal), screen() as shown:
-            tell = first(lambda: replaced(out, RECORD_LIST, shown.note), shown.stage)
-            found = locate_records(flags.config, progress=shown.model, stage=tell, **values)
+        with unlost(), screen() as shown:
+            found = locate_records(
+                flags.config,
+                progress=shown.model,
+                stage=shown.stage,
+                checked=lambda out: replaced(out, RECORD_LIST, shown.note),
+                **values,
+            )
     console = stdout()
     console.print(terminal(found.document))
     for file in found.files:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import Flags, folder, with_options
+from reticent.cli.flags import Flags, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,17 +47,16 @@ def weights(
     Raises:
         InputError: two initial states are given.
     """
-    from reticent.cli.screen import first, replaced, stdout, unlost
+    from reticent.cli.screen import replaced, stdout, unlost
     from reticent.errors import InputError
-    from reticent.jobs.locate.weights import FOLDER, locate_weights
+    from reticent.jobs.locate.weights import locate_weights
     from reticent.report.place import WEIGHTS
 
     if initial is not None and initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
     values = with_options(flags.values(), options)
     scoring = {"scoring.steps": steps, "scoring.weight": weight}
-    out = folder(flags, values, FOLDER)
-    with unlost(WEIGHTS, table):
+    with unlost():
         found = locate_weights(
             flags.config,
             weights=weights,
@@ -65,7 +64,8 @@ def weights(
             members=members,
             model=model,
             seeds=seeds,
-            stage=first(lambda: replaced(out, WEIGHTS), _tell),
+            stage=_tell,
+            checked=lambda out: replaced(out, WEIGHTS),
             **(values | {key: item for key, item in scoring.items() if item is not None}),
         )
     console = stdout()

@@ -1,9 +1,12 @@
 """What the commands of ``locate`` that train models take of a configuration, and what means nothing to them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from reticent.errors import SpecError
+from reticent.jobs.config import AuditConfig
+from reticent.report.place import Form, take_folder
 
 ATTACKING = (
     "attacks",
@@ -63,3 +66,28 @@ def refuse(values: Mapping[str, Any], command: str, keys: Iterable[str]) -> None
     for key, value in values.items():
         if value is not None and key.replace("__", ".").split(".")[0] in meaningless:
             raise SpecError(f"{key}: means nothing to reticent {command}: leave it out")
+
+
+def taken(
+    config: AuditConfig,
+    usual: str,
+    form: Form,
+    inputs: Iterable[Any] = (),
+    checked: Callable[[Path], None] | None = None,
+) -> Path:
+    """Take the folder of a report: the one that is asked for, or the command's own.
+
+    Args:
+        config: a configuration; its default is the folder of an audit.
+        usual: the folder where nobody says.
+        form: of the report.
+        inputs: what the command reads.
+        checked: called with the folder then.
+
+    Returns:
+        The folder.
+    """
+    out = take_folder(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)
+    if checked is not None:
+        checked(out)
+    return out

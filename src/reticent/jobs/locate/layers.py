@@ -13,7 +13,7 @@ from reticent import seeds
 from reticent.errors import SpecError
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._layers_document import Measured, Options, assemble
-from reticent.jobs.locate._own import ATTACKING, divided, refuse
+from reticent.jobs.locate._own import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate._probes import ALL, HALVES, Key, Probes
 from reticent.locate.evidence import judged
 from reticent.locate.layers import Contrast, Onset
@@ -22,7 +22,7 @@ from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
 from reticent.population.train import Callback
 from reticent.report.locate.layers import write_layers
-from reticent.report.place import LAYERS, take_folder
+from reticent.report.place import LAYERS
 from reticent.training.threads import one_thread
 
 __all__ = ["LocatedLayers", "Options", "locate_layers", "prepare", "run"]
@@ -122,7 +122,12 @@ def _options(given: dict[str, Any], job: Job) -> Options:
 
 
 def run(
-    job: Job, options: Options, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
+    job: Job,
+    options: Options,
+    *,
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
+    checked: Callable[[Path], None] | None = None,
 ) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found.
 
@@ -131,17 +136,17 @@ def run(
         options: how it is compared.
         progress: called after every network.
         stage: called with a word before each part.
+        checked: called with the folder of the report, once it is known that it may be written there.
 
     Returns:
         The finding.
     """
     tell, clock = stage or (lambda _: None), [time.perf_counter()]
-    out = Path(job.config.out if "out" in job.config.model_fields_set else OUT)
-    take_folder(out, LAYERS, [job.config.dataset])
     started = datetime.now(UTC).isoformat(timespec="seconds")
     probes = Probes(job, options, options.test)
     with one_thread():
         _try_stages(probes, options)
+    out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
     tell("training")
     with probes.finished(progress), one_thread():
         clock.append(time.perf_counter())

@@ -19,7 +19,7 @@ from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
-from reticent.jobs.locate._own import ATTACKING, refuse
+from reticent.jobs.locate._own import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
 from reticent.jobs.sources import Finished as HasFiles
 from reticent.jobs.sources import place
@@ -27,7 +27,7 @@ from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.report.locate.records import write_records_page
-from reticent.report.place import AUDIT, RECORD_LIST, check_folder, take_folder
+from reticent.report.place import AUDIT, RECORD_LIST, check_folder
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -69,6 +69,7 @@ def locate_records(
     *,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
+    checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedRecords:
     """Say of each record how far it gives itself away (exposure) and how far it is learned by heart (memorisation).
@@ -83,6 +84,7 @@ def locate_records(
             configuration, the path of a TOML file, or None.
         progress: called after every model.
         stage: called with a word before each part.
+        checked: called with the folder of the report, once it is known that it may be written there.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`; beside a finished audit, ``out`` alone.
 
     Returns:
@@ -94,20 +96,20 @@ def locate_records(
         >>> print(found.rows[0]["record"])  # doctest: +SKIP
     """
     if isinstance(source, (str, Path)) and Path(source).suffix != ".toml":
-        return again(Path(source), values)
+        return again(Path(source), values, checked)
     if source is None or isinstance(source, (str, Path, AuditConfig)):
         refuse(values, "locate records", SILENT)
-        return run(called(source, values), progress=progress, stage=stage)
-    return again(place(source), values)
+        return run(called(source, values), progress=progress, stage=stage, checked=checked)
+    return again(place(source), values, checked)
 
 
-def again(path: Path, values: Mapping[str, Any], checked: Callable[[], None] = lambda: None) -> LocatedRecords:
+def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None] | None = None) -> LocatedRecords:
     """Take the records of a finished audit; trains and measures nothing.
 
     Args:
         path: of its folder, or of its ``audit.json``.
         values: ``out`` alone.
-        checked: called before anything is written.
+        checked: as for `locate_records`.
 
     Returns:
         The records.
@@ -125,7 +127,8 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[], None] = l
         )
     found = read(path)
     check_folder(out, RECORD_LIST, AUDIT.files(found.folder))
-    checked()
+    if checked is not None:
+        checked(out)
     shown = found.document
     parts = {
         "source": str(path),
@@ -143,20 +146,26 @@ def _of_audit(found: Finished) -> dict[str, Any]:
     return {key: environment[key] for key in ("reticent", "started", "device") if key in environment}
 
 
-def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> LocatedRecords:
+def run(
+    job: Job,
+    *,
+    progress: Callback | None = None,
+    stage: Callable[[str], None] | None = None,
+    checked: Callable[[Path], None] | None = None,
+) -> LocatedRecords:
     """Train what is not finished, and measure every record.
 
     Args:
         job: what is trained.
         progress: called after every model.
         stage: called with a word before each part.
+        checked: as for `locate_records`.
 
     Returns:
         The records.
     """
     tell, clock = stage or (lambda _: None), [time.perf_counter()]
-    out = Path(job.config.out if "out" in job.config.model_fields_set else OUT)
-    take_folder(out, RECORD_LIST, [job.config.dataset])
+    out = taken(job.config, OUT, RECORD_LIST, [job.config.dataset], checked)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     population = job.population
     with using(job.config.store, population) as store:

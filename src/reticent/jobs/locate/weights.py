@@ -18,7 +18,7 @@ from reticent.errors import InputError
 from reticent.jobs import document
 from reticent.jobs.config import OWN, AuditConfig, chosen, prepare
 from reticent.jobs.locate import words
-from reticent.jobs.locate._own import ATTACKING, divided, refuse
+from reticent.jobs.locate._own import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.scores import Scored, read_scores, scored
@@ -28,7 +28,7 @@ from reticent.locate.kinds import kinds
 from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
-from reticent.report.place import WEIGHTS, take_folder
+from reticent.report.place import WEIGHTS
 from reticent.report.write import write_pair
 from reticent.spec import full
 from reticent.training.memory import peak
@@ -75,6 +75,7 @@ def locate_weights(
     model: int = 0,
     seeds: int = 1,
     stage: Callable[[str], None] | None = None,
+    checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedWeights:
     """Score every weight of a network: how much it gives members away, and how much the network learns by it.
@@ -92,6 +93,7 @@ def locate_weights(
         model: without either, which model of the population.
         seeds: how often vulnerability is scored, with other batches each time; from 2 on, stability is told.
         stage: called with words before each part.
+        checked: called with the folder of the report, once it is known that it may be written there.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`; and ``scoring__NAME``, options of
             `reticent.locate.weights.Scoring`. ``reference`` is by default a fifth of the records for a model that is
             trained here, and as many as there are members for one that is given.
@@ -120,8 +122,7 @@ def locate_weights(
             f"got {'no members' if given else 'neither network nor weights'}"
         )
     asked, records = _asked(config, rest)
-    out = Path(asked.out if "out" in asked.model_fields_set else FOLDER)
-    take_folder(out, WEIGHTS, [weights, initial, members, asked.dataset])
+    out = taken(asked, FOLDER, WEIGHTS, [weights, initial, members, asked.dataset], checked)
     with ExitStack() as held_open:
         if given:
             parts = Own(members if members is not None else (), network, weights, initial)

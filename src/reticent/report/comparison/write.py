@@ -51,7 +51,7 @@ def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "htm
 
     Returns:
         The paths of the page, the table and the numbers, and of the section. A section that an earlier comparison left,
-        and this one does not write, is removed.
+        and this one does not write, is removed, unless somebody edited it.
 
     Raises:
         UnwrittenError: the operating system refused.

@@ -82,7 +82,7 @@ def files(figure: Plain) -> tuple[str, bytes]:
         stream = io.BytesIO()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph", UserWarning)
-            made.savefig(stream, format="png", dpi=144, facecolor="white", metadata={"Software": None})
+            made.savefig(stream, format="png", dpi=144, facecolor="white", metadata={"Software": "reticent"})
         return _alone(render(made, figure["name"], figure["title"], text)), stream.getvalue()
 
 

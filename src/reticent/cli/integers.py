@@ -6,7 +6,7 @@ from typing import Any, get_args
 import cyclopts
 
 
-def strict(type_: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+def converted(type_: Any, tokens: Sequence[cyclopts.Token]) -> Any:
     """Convert the words that were given for one flag.
 
     Args:

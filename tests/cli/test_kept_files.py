@@ -163,10 +163,11 @@ def test_a_section_that_was_edited_stays(earlier, edit, caplog):
     section.write_bytes(before)
     assert place.left_over(earlier, place.AUDIT, place.AUDIT.names("html")) == []
     assert [one.getMessage() for one in caplog.records] == [
-        f"{section} was changed after reticent wrote it, so it stays: it may tell of an earlier report"
+        f"{section} stays, since its last line does not say that it is word for word what reticent wrote: it may tell "
+        "of an earlier report"
     ]
     place.check_folder(earlier, place.AUDIT)
-    with pytest.raises(InputError, match=r"report\.md is there already, and is not, word for word, .*move it away"):
+    with pytest.raises(InputError, match=r"report\.md is there already, and its last line .*move it away"):
         place.check_folder(earlier, place.AUDIT, kind="md")
 
 

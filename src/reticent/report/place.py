@@ -196,8 +196,8 @@ def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
             continue
         if path.suffix == ".md":
             raise InputError(
-                f"out: {path} is there already, and is not, word for word, what this version of reticent wrote: move "
-                "it away, which keeps your changes, or give another folder with --out; nothing was changed"
+                f"out: {path} is there already, and its last line does not say that it is word for word what reticent "
+                "wrote: move it away, which keeps your changes, or give another folder with --out; nothing was changed"
             )
         raise InputError(
             f"out: {path} is there already, and is not of an earlier report of this kind that reticent wrote into "
@@ -247,7 +247,11 @@ def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
         section = folder / form.section
         if form.recognised(section):
             return [section, *found]
-        log.warning("%s was changed after reticent wrote it, so it stays: it may tell of an earlier report", section)
+        log.warning(
+            "%s stays, since its last line does not say that it is word for word what reticent wrote: it may tell of "
+            "an earlier report",
+            section,
+        )
     return found
 
 

@@ -184,8 +184,14 @@ def test_each_kind_of_panel_is_drawn_and_described_in_numbers():
     assert "both: mean 0.500; one: mean 1.500" in described(DENSITY)
 
 
-def test_the_files_are_a_light_and_dark_svg_and_a_png():
-    svg, png = files(FIGURE)
+@pytest.fixture(scope="module")
+def alone():
+    """The figure as an SVG and a PNG; drawing it takes a second."""
+    return files(FIGURE)
+
+
+def test_the_files_are_a_light_and_dark_svg_and_a_png(alone):
+    svg, png = alone
     root = ET.fromstring(svg)
     style = root.find("{http://www.w3.org/2000/svg}style").text
     used = set(re.findall(r"var\((--\w+)\)", svg))
@@ -196,9 +202,8 @@ def test_the_files_are_a_light_and_dark_svg_and_a_png():
     assert files(small) == files(copy.deepcopy(small))
 
 
-def test_figures_of_a_study_replace_none_but_their_own(tmp_path, monkeypatch):
-    drawn = files(FIGURE)
-    monkeypatch.setattr("reticent.report.study.picture.files", lambda _: drawn)
+def test_figures_of_a_study_replace_none_but_their_own(alone, tmp_path, monkeypatch):
+    monkeypatch.setattr("reticent.report.study.picture.files", lambda _: alone)
     monkeypatch.setattr("reticent.report.study.page.html", lambda _: KINDS[".html"].decode())
     written = write_study(tmp_path, DOCUMENT)
     before = {path: path.read_bytes() for path in written}

@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -354,6 +355,23 @@ def test_the_report_that_is_lost_need_not_be_of_the_verbs_own_kind(earlier, caps
     with pytest.raises(UnwrittenError), unlost():
         raise UnwrittenError("of another program", {"schema": "other/1"})
     assert capsys.readouterr().out == ""
+
+
+def test_junit_replaces_its_own_file_alone(command, earlier, tmp_path):
+    gate = "gate earlier --max-auc 0.9999 --allow few-models --allow weak-attacks --junit "
+    for _ in range(2):
+        code, out, err = command(gate + "again.xml")
+        assert "again.xml" not in err, (code, out, err)
+        assert Path("again.xml").exists()
+    Path("notes.txt").write_text("my notes", encoding="utf-8")
+    code, _, err = command(gate + "notes.txt")
+    assert (code, "reticent did not write it" in err) == (2, True)
+    assert Path("notes.txt").read_text(encoding="utf-8") == "my notes"
+    os.mkfifo("pipe")
+    for flags in (gate + "pipe", f"{ATTACK} --scores pipe"):
+        code, _, err = command(flags)
+        assert (code, "no plain file" in err) == (2, True)
+    assert Path("pipe").is_fifo()
 
 
 def test_the_gate_tells_its_outcome_where_junit_cannot_be_written(command, earlier, tmp_path):

@@ -8,7 +8,7 @@ from reticent.auditing.gate.judge import Gate, judge
 from reticent.auditing.gate.limits import Limits, gather
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.reading import read_document
-from reticent.report.junit import write_junit
+from reticent.report.junit import MARK, write_junit
 from reticent.report.place import AUDIT, check_file
 
 
@@ -102,7 +102,7 @@ def check_junit(file: Path, audit: Any, thresholds: str | Path | None = None) ->
         InputError: it does.
     """
     read = AUDIT.files(Path(audit)) if isinstance(audit, (str, Path)) else []
-    check_file("junit", file, [*read, thresholds])
+    check_file("junit", file, [*read, thresholds], MARK)
 
 
 def _path(name: str, value: Any) -> Path | None:

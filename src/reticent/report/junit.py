@@ -11,6 +11,8 @@ from reticent.auditing.gate.judge import Gate
 from reticent.report.files import make_folder, replacing
 
 NAME = "reticent gate"
+MARK = f'<testsuites name="{NAME}"'.encode()
+"""What every such file begins with, behind the line that says that it is XML."""
 ELEMENTS = {"failed": "failure", "cannot judge": "error", "skipped": "skipped"}
 """Outcome of a check -> its element; a test case without one has passed."""
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

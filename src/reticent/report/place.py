@@ -140,16 +140,17 @@ STUDY = Form("study.json", "reticent.study/", ("study.html", "study.md"), marks=
 FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, STUDY)
 
 
-def check_file(flag: str, path: Path, inputs: Iterable[Any]) -> None:
+def check_file(flag: str, path: Path, inputs: Iterable[Any], mark: bytes | None = None) -> None:
     """Refuse to write over a file that the same command reads, by whatever path, link or hard link it is named.
 
     Args:
         flag: what names the output, such as "scores".
         path: what will be written.
         inputs: what is read; what is no path, such as arrays, is passed over.
+        mark: what an earlier file of the kind holds near its beginning; others, but empty ones, are not replaced.
 
     Raises:
-        InputError: it is one of the inputs.
+        InputError: it is one of the inputs, no plain file (a device, a pipe, a folder), or without the mark.
     """
     for given in inputs:
         if isinstance(given, (str, Path)) and _same(path, given):
@@ -157,6 +158,27 @@ def check_file(flag: str, path: Path, inputs: Iterable[Any]) -> None:
                 f"{flag}: {path} would be written over, and this command reads it (as {given}): give another "
                 f"--{flag}; nothing was changed"
             )
+    if not there(path):
+        return
+    if not path.is_file() and not path.is_symlink():
+        raise InputError(
+            f"{flag}: expected the path of a file, got {path}, which is no plain file; nothing was changed"
+        )
+    content = b"" if mark is None else _head(path)
+    if mark is not None and content and mark not in content:
+        raise InputError(
+            f"{flag}: {path} is there already, and reticent did not write it: give another --{flag}, or move the file "
+            "away; nothing was changed"
+        )
+
+
+def _head(path: Path) -> bytes:
+    """Return the beginning of a file; nothing where it cannot be read, so that writing is refused later."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(HEAD)
+    except OSError:
+        return b""
 
 
 def check_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> None:

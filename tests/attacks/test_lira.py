@@ -84,18 +84,15 @@ def naive_shared(case, target):
     return scores
 
 
-@pytest.mark.parametrize("models", [6, 8])
-def test_a_shared_shift_equals_the_plain_loops(models):
-    case = problem(3, models=models, population=0)
-    found = score(Lira(shift="shared"), case)
-    for row, target in enumerate(case.targets):
-        np.testing.assert_allclose(found[row], naive_shared(case, target), rtol=1e-8, atol=1e-10)
-
-
-def test_a_shared_shift_equals_the_plain_loops_where_counts_differ_by_more_than_one():
+def uneven():
+    """Who was trained on what, where some records have three IN models and some seven."""
     rng = np.random.default_rng(8)
-    membership = rng.permuted(np.arange(10)[:, None] < rng.integers(3, 8, 60), axis=0)
-    case = problem(3, membership=membership, population=0)
+    return rng.permuted(np.arange(10)[:, None] < rng.integers(3, 8, 60), axis=0)
+
+
+@pytest.mark.parametrize("given", [{"models": 6}, {"models": 8}, {"membership": uneven()}], ids=["6", "8", "uneven"])
+def test_a_shared_shift_equals_the_plain_loops(given):
+    case = problem(3, population=0, **given)
     found = score(Lira(shift="shared"), case)
     for row, target in enumerate(case.targets):
         np.testing.assert_allclose(found[row], naive_shared(case, target), rtol=1e-8, atol=1e-10)

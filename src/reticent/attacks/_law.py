@@ -14,7 +14,8 @@ from reticent.signals.matrix import Floats
 
 FLOOR = 1e-12
 """Smallest variance (nats squared): references that agree exactly still give finite scores."""
-_Pair = tuple[Floats, Floats]
+Pair = tuple[Floats, Floats]
+"""Of IN and of OUT references."""
 Value = float | Floats
 
 
@@ -45,7 +46,7 @@ class Law:
         inner, outer, shift, apart = (np.asarray(value)[one] for value in (*self.variances, self.shift, self.spread))
         return Law((inner, outer), shift, apart)
 
-    def ratio(self, value: Floats, centres: _Pair, counts: _Pair) -> Floats:
+    def ratio(self, value: Floats, centres: Pair, counts: Pair) -> Floats:
         """Compute log-likelihood ratios, IN against OUT.
 
         Args:
@@ -68,7 +69,7 @@ class Law:
         return result
 
 
-def spread(shifts: Floats, squares: Floats, records: Floats, noise: Floats) -> Floats:
+def spread(shifts: Value, squares: Value, records: Value, noise: Value) -> Floats:
     """Estimate the variance of shifts over records by moments.
 
     Args:

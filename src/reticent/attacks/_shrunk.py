@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out
-from reticent.attacks._law import FLOOR, Law, spread
+from reticent.attacks._law import FLOOR, Law, Pair, spread
 from reticent.attacks._leave_one_out import Mask
 from reticent.attacks._replicas import Seen
 from reticent.signals.matrix import Floats
-
-_Pair = tuple[Floats, Floats]
 
 
 class Sums:
@@ -51,7 +49,7 @@ class Sums:
         for inside, outside, shifts, squares in self._total[:-5].reshape(-1, 4):
             variances = max(FLOOR, inside / max(free_in, 1.0)), max(FLOOR, outside / max(free_out, 1.0))
             noise = (variances[0] * inverse_in + variances[1] * inverse_out) / records
-            apart = float(spread(*(np.asarray(value) for value in (shifts, squares, records, noise))))
+            apart = float(spread(shifts, squares, records, noise))
             found.append(Law((float(variances[0]), float(variances[1])), float(shifts / records), apart))
         return found
 
@@ -113,7 +111,7 @@ class Discriminant:
         return np.asarray(np.linalg.pinv((covariances[0] + covariances[1]) / 2, rcond=1e-10) @ (means[0] - means[1]))
 
 
-def _centred(values: Floats, mask: Mask) -> _Pair:
+def _centred(values: Floats, mask: Mask) -> Pair:
     """Return the mean of the masked references, ``(n,)``, and the sum of their squared deviations."""
     count = mask.sum(axis=0)
     centre = _leave_one_out.total(np.where(mask, values, 0.0)) / count

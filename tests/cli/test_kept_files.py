@@ -367,6 +367,10 @@ def test_junit_replaces_its_own_file_alone(command, earlier, tmp_path):
     code, _, err = command(gate + "notes.txt")
     assert (code, "reticent did not write it" in err) == (2, True)
     assert Path("notes.txt").read_text(encoding="utf-8") == "my notes"
+    Path("notes.npz").write_text("my notes", encoding="utf-8")
+    code, _, err = command(f"{ATTACK} --scores notes.npz")
+    assert (code, "reticent did not write it" in err) == (2, True)
+    assert Path("notes.npz").read_text(encoding="utf-8") == "my notes"
     os.mkfifo("pipe")
     for flags in (gate + "pipe", f"{ATTACK} --scores pipe"):
         code, _, err = command(flags)

@@ -317,6 +317,10 @@ def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]
     return {name: arrays.pop(name) for name in asked}
 
 
+ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
+"""What a file of arrays begins with, by its ending."""
+
+
 def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -> None:
     """Check, before anything runs, that scores can be saved under a name.
 
@@ -326,9 +330,10 @@ def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -
         inputs: files that are read, and must stay.
 
     Raises:
-        InputError: several attacks' scores do not fit an .npy file, the ending is another one, or the file is an input.
+        InputError: several attacks' scores do not fit an .npy file, the ending is another one, or the file is an input
+            or, by what it holds, no arrays.
     """
-    check_file("scores", path, inputs)
+    check_file("scores", path, inputs, ARRAYS.get(path.suffix))
     if path.suffix not in {".npy", ".npz"}:
         raise InputError(f"scores: expected a path that ends in .npy or .npz, got {path.name!r}")
     if path.suffix == ".npy" and attacks != 1:

@@ -88,3 +88,17 @@ def test_what_a_function_of_the_users_did_not_use_is_not_shown(document):
     assert "cnn-of-nobody" not in text
     assert shown_recipe(own["recipe"]) == {"trained": "by my:train", "source": "abc", "output": "none"}
     assert shown_recipe({"epochs": 3}) == {"epochs": 3}
+
+
+def test_the_section_names_the_defense_and_what_it_repaired(document):
+    defended = copy.deepcopy(document)
+    defended["recipe"]["objective"] = {"method": "relaxloss", "alpha": 0.5}
+    defended["recipe"]["procedure"] = {"method": "cwrf", "rate": 0.01, "inner": {"method": "plain"}, "epochs": None}
+    defended["recipe"]["output"] = {"method": "top-k", "k": 3}
+    defended["population"]["repair"] = {"cwrf": {"weights": 200, "rewound": 2.0, "kinds": {"linear": 2.0}}}
+    text = markdown(defended)
+    assert "- Objective: relaxloss, alpha 0.5\n" in text
+    assert "- Trained by procedure: cwrf, rate 0.01, inner plain\n" in text
+    assert "- Answers changed by: top-k, k 3\n" in text
+    assert "- CWRF, weights rewound: 2 of 200 (1.0" in text
+    assert "Trained by procedure" not in markdown(document)

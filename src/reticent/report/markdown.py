@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.sections import control, epsilon, groups, non_adaptive
+from reticent.report.sections import control, epsilon, groups, non_adaptive, repair
 from reticent.report.view import (
     confidence,
     measured,
@@ -169,7 +169,7 @@ def _facts(document: Mapping[str, Any]) -> list[str]:
     data, population = document.get("data") or {}, document.get("population") or {}
     recipe, environment = document.get("recipe") or {}, document.get("environment") or {}
     own = own_training(recipe)
-    architecture, objective = (None if own else _method(recipe.get(key)) for key in ("architecture", "objective"))
+    architecture, objective = (None if own else _said(recipe.get(key)) for key in ("architecture", "objective"))
     accuracy, part = population.get("accuracy") or {}, part_of(data)
     facts = [
         ("Data", data.get("name")),
@@ -178,6 +178,8 @@ def _facts(document: Mapping[str, Any]) -> list[str]:
         ("Trained", f"by {own}" if own else None),
         ("Architecture", architecture),
         ("Objective", objective),
+        *(_changed(recipe) if not own else []),
+        *_repaired(population),
         ("Accuracy on members", percent(middle(accuracy["members"])) if accuracy.get("members") else None),
         ("Accuracy on non-members", percent(middle(accuracy["non_members"])) if accuracy.get("non_members") else None),
         ("Audited with", f"reticent {environment['reticent']}" if environment.get("reticent") else None),
@@ -188,6 +190,29 @@ def _facts(document: Mapping[str, Any]) -> list[str]:
 
 def _method(part: Any) -> Any:
     return part.get("method") if isinstance(part, Mapping) else part
+
+
+def _changed(recipe: Plain) -> list[tuple[str, Any]]:
+    """Name the way of training and the change of the answers, with their options, where there are any."""
+    names = (("Trained by procedure", "procedure", "plain"), ("Answers changed by", "output", "none"))
+    return [(name, _said(recipe[key])) for name, key, usual in names if _method(recipe.get(key)) not in {None, usual}]
+
+
+def _said(part: Any) -> Any:
+    """Write a method and its plain options in one line."""
+    if not isinstance(part, Mapping):
+        return part
+    options = ((name, _method(value)) for name, value in part.items() if name != "method")
+    return ", ".join([
+        str(part.get("method")),
+        *(f"{name} {value}" for name, value in options if isinstance(value, (str, int, float))),
+    ])
+
+
+def _repaired(population: Plain) -> list[tuple[str, Any]]:
+    """Say what a repairing procedure did in the models."""
+    told = repair.facts(population) if "models" in population else {}
+    return [(f"{method}, {name}", value) for method, facts in told.items() for name, value in facts.items()]
 
 
 def _rate(rate: Plain | None) -> str:

@@ -382,3 +382,16 @@ def test_a_control_that_missed_by_far_is_not_joined(away, lines):
     rows = [{"name": "a", "role": "recipe"}, {"name": "c", "role": "control", "matches": ["a"]}]
     _ties(Axes(), rows, {0: (0.5, 0.6), 1: (0.5 + away, 0.7)})
     assert len(drawn) == lines
+
+
+def test_how_many_models_is_a_column_only_where_lines_differ(compared):
+    same = copy.deepcopy(compared)
+    for row in same["rows"]:
+        row["models"] = 12
+    page = html(same)
+    assert 'data-label="Models"' not in page
+    assert "<li>12 models of every line.</li>" in page
+    same["rows"][0]["models"] = 13
+    page = html(same)
+    assert page.count('data-label="Models"') == len(same["rows"])
+    assert "models of every line" not in page

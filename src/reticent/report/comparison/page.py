@@ -106,6 +106,7 @@ def _has(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, bool]:
         "seconds": any(view.costs(document, row).get("seconds_per_model") is not None for row in rows),
         "memory": any(view.costs(document, row).get("peak_memory_bytes_per_model") is not None for row in rows),
         "members": any(middle((row.get("accuracy") or {}).get("members")) is not None for row in rows),
+        "models": len({row.get("models") for row in rows}) > 1,
     }
 
 

@@ -83,3 +83,65 @@ def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
     assert _points(found, "95 %").endswith("corrected for all tests of the comparison, chance may explain it")
     assert _points((-0.17, (-0.26, 0.08), "tie"), "95 %").endswith("interval -26.00 to +8.00")
     assert _points((-0.17, (-0.26, -0.08), "less"), "95 %").endswith("interval -26.00 to -8.00")
+
+
+def _rows(members, *, accuracy=0.7):
+    """Return five idle recipes, and one that leaks more than its control and is more accurate than that, maybe."""
+    rng = np.random.default_rng(5)
+    rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d"))]
+    spread = 0.01 * rng.normal(size=(2, len(members)))
+    controls = [
+        entry("smooth", 2.0, members, seed=8),
+        entry("early", 1.0, members, "control", ("smooth",), seed=9),
+    ]
+    for row, right, own in zip(controls, (0.7, accuracy), spread, strict=True):
+        row.accuracy[1][:] = right + own
+    return [*rows, *controls]
+
+
+def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_more():
+    members = np.random.default_rng(1).random((12, 600)) < 0.5
+    told = compare(_rows(members), fpr=0.1, rng=np.random.default_rng(0), replicates=200)
+    assert "1 leak more than it (smooth)" in told["sentence"].replace(
+        "the baseline (none), stopped early to be as accurate", "it"
+    )
+    by_name = {row["name"]: row for row in told["rows"]}
+    assert by_name["smooth"]["control"] | {"missed": None} == {
+        "name": "early",
+        "leak": "more",
+        "by": ["auc", "tpr"],
+        "missed": None,
+        "settled": True,
+    }
+    assert by_name["a"]["control"]["name"] == "none"
+    assert by_name["early"]["control"] is None
+    assert by_name["none"]["control"] is None
+    worse = compare(_rows(members, accuracy=0.66), fpr=0.1, rng=np.random.default_rng(0), replicates=200)
+    assert "1 cannot be judged, since no control is as accurate (smooth)" in worse["sentence"]
+    held = next(row["control"] for row in worse["rows"] if row["name"] == "smooth")
+    assert (held["leak"], held["settled"]) == ("more", False)
+    assert -0.06 < held["missed"] < -0.02
+
+
+def test_a_small_gap_in_accuracy_is_not_hidden_by_the_number_of_tests():
+    """A gap of one point, sure by itself, and not if corrected for 30 tests: it is not called equal."""
+    members = np.random.default_rng(1).random((12, 600)) < 0.5
+    rows = _rows(members)
+    rows[-1].accuracy[1][:] = rows[-2].accuracy[1] - 0.009 + 0.01 * np.random.default_rng(3).normal(size=12)
+    told = compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200)
+    (pair,) = [
+        p for p in told["pairs"] if {p["first"], p["second"]} == {"smooth", "early"} and p["statistic"] == "accuracy"
+    ]
+    assert pair["p"] < 0.05
+    assert pair["verdict"] == "tie"
+    assert next(row["control"] for row in told["rows"] if row["name"] == "smooth")["settled"] is False
+
+
+def test_a_recipe_that_differs_by_one_measure_alone_says_so():
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    rows = [entry(name, 2.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d", "e"))]
+    rows.append(entry("top", 1.97, members, seed=7))
+    told = compare(rows, fpr=0.05, rng=np.random.default_rng(0), replicates=200)
+    held = next(row["control"] for row in told["rows"] if row["name"] == "top")
+    assert held["by"] == ["auc"]
+    assert "(top [by the AUC alone])" in told["sentence"]

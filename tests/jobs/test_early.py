@@ -5,7 +5,7 @@ import pytest
 
 from reticent.errors import SpecError
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.early import PILOTS, pilots, stop, stopped, stops
+from reticent.jobs.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.population.train import train
 from reticent.store import Store
 
@@ -33,13 +33,30 @@ def test_an_accuracy_that_is_never_reached_takes_the_best_epoch():
     assert (found.epochs, found.expected, found.reached) == (2, 0.6, False)
 
 
+def test_what_is_known_between_two_epochs_bends_the_line():
+    assert stop([0.6, 0.7], 0.35, 0.1).epochs == pytest.approx(0.5)
+    assert stop([0.6, 0.7], 0.35, 0.1, between={0.5: 0.2}).epochs == pytest.approx(0.69)
+    assert stop([0.6, 0.7], 0.35, 0.1, between={0.5: 0.45}).epochs == pytest.approx(0.36)
+
+
+def test_a_stop_within_the_first_epoch_is_asked_and_not_drawn(tmp_path):
+    """Accuracy bends there: a straight line from chance to the first epoch's end misses by many points."""
+    made = job(tmp_path, records=500, learning_rate=0.002, batch_size=8, epochs=2)
+    wanted = 0.1 + 0.5 * (pilots(made, FINE, 2)[0] - 0.1)
+    line = stop(pilots(made, FINE, 2), wanted, 0.1).epochs
+    missed = abs(pilots(made, FINE, line)[-1] - wanted)
+    assert missed > 0.02
+    (found,) = stops(made, [wanted])
+    assert abs(pilots(made, FINE, found.epochs)[-1] - wanted) < missed / 2
+
+
 def job(tmp_path, **values):
     usual = {"records": 200, "models": 4, "epochs": 5, "workers": 1, "attacks": ("loss",), "store": tmp_path / "store"}
     return prepare(gather(None, usual | values))
 
 
-def test_pilots_have_a_membership_of_their_own_and_are_not_trained_twice(tmp_path):
-    made = job(tmp_path)
+def test_pilots_are_the_audited_models_and_are_not_trained_twice(tmp_path):
+    made = job(tmp_path, models=6)
     seen = []
     curve = pilots(made, progress=seen.append)
     assert len(curve) == 5
@@ -48,8 +65,11 @@ def test_pilots_have_a_membership_of_their_own_and_are_not_trained_twice(tmp_pat
     again = []
     assert pilots(made, progress=again.append) == curve
     assert again[0].found == PILOTS
-    runs = {path.name for path in (tmp_path / "store" / "runs").iterdir()}
-    assert runs.isdisjoint({made.population.training_id(m) for m in range(4)})
+    audited = train(made.population, Store(tmp_path / "store").open())
+    assert curve[-1] == pytest.approx(np.mean([one.facts["accuracy_non_members"] for one in audited[:PILOTS]]))
+    short = train(stopped(made, 1.5).population, Store(tmp_path / "store").open())
+    accuracies = [one.facts["accuracy_non_members"] for one in short[:PILOTS]]
+    assert pilots(made, PILOTS, 1.5)[-1] == pytest.approx(np.mean(accuracies))
 
 
 def test_a_stopped_job_is_the_beginning_of_the_whole_one(tmp_path):

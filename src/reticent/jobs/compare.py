@@ -16,7 +16,8 @@ from reticent.jobs import document
 from reticent.jobs.attack import attack
 from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained, unaware
-from reticent.jobs.early import Stop, stopped, stops
+from reticent.jobs.controls import control
+from reticent.jobs.early import Stop, stops
 from reticent.jobs.entrants import Entrant, entrants, usual_baseline
 from reticent.jobs.row_folders import RowFolders
 from reticent.jobs.sources import Finished, Recipes, check_arguments, named, place
@@ -24,7 +25,6 @@ from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
 from reticent.report.place import AUDIT
-from reticent.report.wording import percent
 
 SCHEMA = "reticent.comparison/1"
 OUTPUTS = "given outputs"
@@ -125,8 +125,7 @@ def compare(
         notes: list[str] = []
         defended = next(one for one in found if one.name == first).defended
         if early_stopped:
-            controls, notes = _controls(maker, found, contenders, first)
-            contenders += controls
+            notes = control(maker, found, contenders, first)
         maker.stage("comparison")
         rate = contenders[0].document["verdict"]["fpr"] if fpr is None else fpr
         written = _document(contenders, first, rate, values, seed=_seed(found, values))
@@ -135,7 +134,7 @@ def compare(
                 f"How the rows stand to an undefended model: the baseline, {first}, is itself defended; give an "
                 "undefended one with --baseline."
             )
-        written["cannot_say"] = [*_sick(contenders), *written["cannot_say"], *notes]
+        written["cannot_say"] = [*_sick(contenders), *_noticed(contenders), *written["cannot_say"], *notes]
         written["environment"] = document.versions() | {
             "started": started,
             "peak_memory_bytes": document.peak_memory(),
@@ -151,6 +150,11 @@ def _sick(contenders: Sequence[Contender]) -> list[str]:
     """Say which rows have models that did not learn."""
     told = ((row.name, document.health_sentences(row.document["population"])) for row in contenders if row.aware)
     return [f"{name}: {sentence}" for name, sentences in told for sentence in sentences]
+
+
+def _noticed(contenders: Sequence[Contender]) -> list[str]:
+    """Pass on what training had to say of rows, such as that a defense never acted."""
+    return [f"{row.name}: {sentence}" for row in contenders for sentence in row.notices]
 
 
 def _silent(_: str) -> None:
@@ -217,66 +221,6 @@ class _Maker:
     def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
         """Find where the undefended recipe has each accuracy."""
         return stops(job, accuracies, progress=self._progress, stage=self.stage)
-
-
-def _controls(
-    maker: _Maker, found: Sequence[Entrant], contenders: Sequence[Contender], baseline: str
-) -> tuple[list[Contender], list[str]]:
-    """Train the baseline, stopped early at the accuracy of each other row; say where that cannot be."""
-    job = next(one.job for one in found if one.name == baseline)
-    others = [one for one in contenders if one.name != baseline and one.aware]
-    if job is None:
-        return [], [
-            f"There is no early-stopped control, since {baseline} is of outputs that were brought: a recipe that costs "
-            "accuracy looks private by that alone."
-        ]
-    first = next(one for one in contenders if one.name == baseline)
-    same = [one for one in others if one.as_right_as(first)]
-    others = [one for one in others if one not in same]
-    known = [one for one in others if one.accuracy is not None]
-    notes = [f"{one.name} is right on the same records as {baseline}, which therefore is its control." for one in same]
-    first.matched.extend(one.name for one in same)
-    notes += [
-        f"{one.name} has no early-stopped control: its accuracy is not known from margins alone."
-        for one in others
-        if one.accuracy is None
-    ]
-    places = maker.stops(job, [one.accuracy for one in known if one.accuracy is not None]) if known else []
-    if places is None:
-        return [], [
-            f"There is no early-stopped control, since the training of {baseline} has no epochs that could be cut off: "
-            "a recipe that costs accuracy looks private by that alone."
-        ]
-    controls: list[Contender] = []
-    made: dict[float, Contender] = {}
-    patient = job.population.recipe.patience is not None
-    for other, where in zip(known, places, strict=True):
-        if patient and first.accuracy is not None and (other.accuracy or 0.0) >= first.accuracy:
-            notes.append(
-                f"{other.name} has no early-stopped control: it is at least as accurate as {baseline}, whose training "
-                "stops early by itself, so the baseline is its control."
-            )
-            first.matched.append(other.name)
-            continue
-        if where.epochs >= where.end:
-            notes.append(
-                f"{other.name} has no early-stopped control: {baseline} is closest to its accuracy when it is trained "
-                "to the end, so the baseline is its control."
-            )
-            first.matched.append(other.name)
-        elif where.epochs in made:
-            made[where.epochs].matched.append(other.name)
-        else:
-            name = f"{baseline}, {where.epochs:g} of {where.of} epochs"
-            made[where.epochs] = maker.train(name, stopped(job, where.epochs), where)[0]
-            made[where.epochs].matched.append(other.name)
-            controls.append(made[where.epochs])
-        if not where.reached:
-            notes.append(
-                f"{other.name} is more accurate than {baseline} at any epoch (its pilots reach "
-                f"{percent(where.expected)}): its control is less accurate than it is, which counts against it."
-            )
-    return controls, notes
 
 
 def _check_rate(fpr: float | None) -> None:

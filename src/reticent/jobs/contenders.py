@@ -11,6 +11,7 @@ from reticent.attacks.base import Problem
 from reticent.auditing.comparison.entry import Entry
 from reticent.jobs.attack import Attacked
 from reticent.jobs.audit import Audited, Evaluated
+from reticent.jobs.document import notices
 from reticent.jobs.early import Stop
 from reticent.signals.correct import correct, knows
 
@@ -32,6 +33,7 @@ class Contender:
         stop: where the baseline was stopped, for a control.
         matched: names of the rows whose accuracy a control has, or of the row that a non-adaptive one belongs to.
         aware: the attacker knows the defense.
+        notices: what training had to say, such as that the defense never acted.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Contender:
     stop: Stop | None = None
     matched: list[str] = field(default_factory=list)
     aware: bool = True
+    notices: Sequence[str] = ()
 
     @property
     def role(self) -> Literal["recipe", "control", "non-adaptive"]:
@@ -109,6 +112,7 @@ class Contender:
             "models": self.document["population"]["models"],
             "epsilon": said.get("lower"),
             "accountant": said.get("accountant"),
+            "notices": list(self.notices),
             "audit": self.audit,
         }
 
@@ -134,7 +138,7 @@ def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None
         The row.
     """
     facts = [one.facts for one in evaluated.made]
-    row = _contender(name, audited, evaluated.problem)
+    row = replace(_contender(name, audited, evaluated.problem), notices=notices(evaluated.made))
     return replace(row, seconds=_mean(facts, "seconds"), memory=_mean(facts, "peak_memory_bytes"), stop=stop)
 
 
@@ -151,7 +155,12 @@ def unaware(row: Contender, evaluated: Evaluated) -> Contender | None:
     if evaluated.unaware is None:
         return None
     return replace(
-        row, name=f"{row.name}, non-adaptive", scores=evaluated.unaware.scores, matched=[row.name], aware=False
+        row,
+        name=f"{row.name}, non-adaptive",
+        scores=evaluated.unaware.scores,
+        matched=[row.name],
+        aware=False,
+        notices=(),
     )
 
 

@@ -1,28 +1,35 @@
 """The early-stopped control: the undefended recipe, ended where it is as accurate as a defended one.
 
 A weaker model gives less away, so a defense that costs accuracy looks private by that alone. What it must beat is the
-undefended model of the same accuracy, which anybody gets by training for less time. Where to end is chosen on pilot
-models with a membership of their own, by their accuracy alone: the control's audit plays no part in the choice.
+undefended model of the same accuracy, which anybody gets by training for less time. Where to end is read off how the
+accuracy of the audited models themselves went, on records that they were not trained on: what another membership has
+would be off by its luck, and where accuracy hardly rises any more that is a matter of many epochs. No attack plays a
+part in the choice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
-from reticent import seeds
 from reticent.data.membership import Membership
 from reticent.jobs.config import Job
 from reticent.jobs.using import using
 from reticent.population.gather import trajectories
-from reticent.population.population import Population
 from reticent.population.train import Callback, train
 
 PILOTS = 4
 """Models whose accuracy is followed to the end, to see where to stop roughly."""
-FINE = 16
-"""Models whose accuracy is followed until a little after that, to see where to stop."""
+FINE = 32
+"""Models, at most, whose accuracy is followed until a little after that, to see where to stop."""
+STEEP = 0.01
+"""Where accuracy rises by more than that in an epoch, it does not rise along a straight line: the pilots are stopped
+where the line says, and asked."""
+ASKED = 2
+"""So often at most."""
+NEAR = 0.002
+"""A pilots' accuracy so close to what is asked for is near enough."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,7 @@ class Stop:
         end: how many it trains when it is not stopped.
         expected: the pilots' mean accuracy there.
         reached: the pilots reach the accuracy asked for at some epoch; if not, `epochs` is where they come closest.
+        steep: by how much accuracy rises between the two moments that `epochs` lies between.
     """
 
     epochs: float
@@ -42,41 +50,41 @@ class Stop:
     end: float
     expected: float
     reached: bool
+    steep: float = 0.0
 
 
 def pilots(
     job: Job,
     models: int = PILOTS,
-    epochs: int | None = None,
+    epochs: float | None = None,
     *,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> list[float] | None:
-    """Follow the accuracy of the undefended recipe on records that it was not trained on.
+    """Follow the accuracy of the first audited models of the undefended recipe on records they were not trained on.
 
     Args:
         job: of the undefended recipe.
-        models: how many pilots.
-        epochs: end after so many; by default the recipe is trained to its end. Its own early stopping (`patience`) is
-            left out: it keeps another epoch than the last.
+        models: how many of them, at least 2.
+        epochs: end after so many, which need not be whole; by default the recipe is trained to its end. Its own early
+            stopping (`patience`) is left out: it keeps another epoch than the last.
         progress: called after every pilot.
         stage: called with a word before it starts.
 
     Returns:
-        Mean accuracy after every epoch; None where training does not run epoch by epoch, so that nothing can be
-        stopped. The pilots are kept in the store.
+        Mean accuracy after every epoch, and at the end; None where training does not run epoch by epoch, so that
+        nothing can be stopped. The pilots are trained anew, to the bits of the audited models, and kept in the store.
     """
     population = job.population
     if population.recipe.procedure.method == "function":
         return None
     if stage is not None:
         stage("pilots of the early-stopped control")
-    seed = seeds.integer(population.seed, "control", "early", models)
-    membership = Membership.draw(models, population.membership.records, seed)
+    membership = Membership(population.membership.matrix[:models])
     recipe = population.recipe.replace(patience=None)
     if epochs is not None:
         recipe = recipe.replace(stop_after=epochs)
-    watched = Population(recipe, population.records, population.roles, membership, seed, population.queries, watch=True)
+    watched = replace(population, recipe=recipe, membership=membership, drawing=population.drawing[:models], watch=True)
     with using(job.config.store, watched) as store:
         made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=progress)
         curves = trajectories(store, made)
@@ -86,7 +94,13 @@ def pilots(
     return [float(value) for value in np.mean([curve[:shortest] for curve in curves], axis=0)]
 
 
-def stop(curve: Sequence[float], accuracy: float, chance: float = 0.0, of: int | None = None) -> Stop:
+def stop(
+    curve: Sequence[float],
+    accuracy: float,
+    chance: float = 0.0,
+    of: int | None = None,
+    between: Mapping[float, float] | None = None,
+) -> Stop:
     """Find where a mean accuracy is first reached, between two epochs by a straight line.
 
     Args:
@@ -94,19 +108,24 @@ def stop(curve: Sequence[float], accuracy: float, chance: float = 0.0, of: int |
         accuracy: what to match.
         chance: accuracy before the first epoch.
         of: how many epochs the recipe has; by default as many as the curve.
+        between: mean accuracy at other moments, by epochs.
 
     Returns:
         Where to stop, to a hundredth of an epoch.
     """
-    values, all_of = np.asarray(curve), len(curve) if of is None else of
+    known = dict(between or {}) | {float(epochs): value for epochs, value in enumerate(curve, 1)}
+    at, values = np.array([0.0, *sorted(known)]), np.array([known[epochs] for epochs in sorted(known)])
+    end, all_of = len(curve), len(curve) if of is None else of
     above = np.flatnonzero(values >= accuracy)
     if len(above) == 0:
         best = int(values.argmax())
-        return Stop(best + 1.0, all_of, len(values), float(values[best]), reached=False)
+        return Stop(float(at[best + 1]), all_of, end, float(values[best]), reached=False)
     first = int(above[0])
     before = float(values[first - 1]) if first else min(chance, accuracy)
     share = 1.0 if values[first] == before else (accuracy - before) / (float(values[first]) - before)
-    return Stop(max(0.01, round(first + share, 2)), all_of, len(values), max(accuracy, before), reached=True)
+    epochs = float(at[first] + share * (at[first + 1] - at[first]))
+    steep = float(values[first]) - before
+    return Stop(max(0.01, round(epochs, 2)), all_of, end, max(accuracy, before), reached=True, steep=steep)
 
 
 def stops(
@@ -125,17 +144,18 @@ def stops(
         stage: called with a word before pilots start.
 
     Returns:
-        One stop an accuracy; None where training cannot be stopped. Cost: `PILOTS` whole models, and `FINE` that train
-        until somewhat after the latest stop.
+        One stop an accuracy; None where training cannot be stopped. Cost: `PILOTS` whole models, `FINE` that train
+        until somewhat after the latest stop, and for each stop where accuracy is `STEEP` `FINE` that train until there,
+        `ASKED` times at most.
     """
-    curve = pilots(job, progress=progress, stage=stage)
+    curve = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
     if curve is None:
         return None
     chance = 1 / job.records.classes
     epochs = job.population.recipe.epochs
     rough = [stop(curve, accuracy, chance, epochs) for accuracy in accuracies]
     early = [one.epochs for one in rough if one.reached and one.epochs < one.end]
-    models = min(FINE, job.population.membership.records)
+    models = min(FINE, job.population.models)
     if not early:
         return rough
     last = min(len(curve), ceil(1.5 * max(early)) + 1)
@@ -144,8 +164,34 @@ def stops(
     for one, accuracy in zip(rough, accuracies, strict=True):
         again = stop(fine, accuracy, chance, epochs)
         known = one.reached and one.epochs < one.end and again.reached
+        if known and again.steep > STEEP:
+            again = _asked(job, models, fine, accuracy, again, progress, stage)
         found.append(replace(again, end=one.end) if known else one)
     return found
+
+
+def _asked(
+    job: Job,
+    models: int,
+    curve: Sequence[float],
+    accuracy: float,
+    where: Stop,
+    progress: Callback | None,
+    stage: Callable[[str], None] | None,
+) -> Stop:
+    """Stop the same pilots there, ask how accurate they are, and draw the line anew through what they say."""
+    chance, between = 1 / job.records.classes, dict[float, float]()
+    for _ in range(ASKED):
+        if where.epochs in between or where.epochs.is_integer():
+            break
+        reached = pilots(job, models, where.epochs, progress=progress, stage=stage)
+        if reached is None:
+            break
+        between[where.epochs] = reached[-1]
+        if abs(reached[-1] - accuracy) <= NEAR:
+            break
+        where = stop(curve, accuracy, chance, where.of, between)
+    return where
 
 
 def stopped(job: Job, epochs: float) -> Job:

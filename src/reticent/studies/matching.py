@@ -125,7 +125,7 @@ def missing(parts: Parts) -> Estimate:
 def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Controls:
     """Measure the early-stopped controls of some rows.
 
-    Where to end is chosen on pilots with a membership of their own, by accuracy alone.
+    Where to end is chosen by accuracy alone (`reticent.jobs.early`).
 
     Args:
         bench: setting and seed.

@@ -7,6 +7,7 @@ import numpy as np
 
 from reticent.auditing.comparison import wording
 from reticent.auditing.comparison.entry import Entry, check
+from reticent.auditing.comparison.findings import Findings, standing
 from reticent.auditing.comparison.many import MANY, counted
 from reticent.auditing.comparison.pairs import pairs
 from reticent.auditing.comparison.pareto import front
@@ -44,7 +45,7 @@ def compare(
     Returns:
         Plain values, the keys as in ``compare.json``: ``sentence``, ``detail``, ``fpr``, ``confidence``, ``baseline``,
         ``cannot_say``, ``rows`` (``name``, ``accuracy``, ``attack``, ``auc_attack``, ``best_of``, ``auc``, ``tpr``,
-        ``attacks``, ``pareto``) and ``pairs``. Cost: a bootstrap an attack and recipe.
+        ``attacks``, ``pareto``, ``control``) and ``pairs``. Cost: a bootstrap an attack and recipe.
 
     Raises:
         InputError: entries that cannot be compared, or a bad option.
@@ -64,8 +65,9 @@ def compare(
     seed = int(rng.integers(2**63))
     rows = [row(one, fpr, seed, replicates, confidence) for one in checked]
     tested = pairs(rows, fpr, confidence)
-    findings = wording.Findings(tested, fpr, confidence, rows)
+    findings = Findings(tested, fpr, confidence, rows)
     on_front = _front(rows)
+    held = {one.name: _held(rows, one, first, findings) for one in rows}
     several = sum(one.entry.role == "recipe" for one in checked) > MANY + 1
     return {
         "sentence": (counted if several else wording.headline)(rows, first, findings),
@@ -74,9 +76,16 @@ def compare(
         "confidence": confidence,
         "baseline": first,
         "cannot_say": wording.limits(rows, tested, findings),
-        "rows": [one.to_json() | {"pareto": on_front[one.name]} for one in rows],
+        "rows": [one.to_json() | {"pareto": on_front[one.name], "control": held[one.name]} for one in rows],
         "pairs": [test.to_json() for test in tested],
     }
+
+
+def _held(rows: Sequence[Row], one: Row, baseline: str, findings: Findings) -> dict[str, Any] | None:
+    """Say how a recipe stands to its control; None for the baseline, and for rows that are none of their own."""
+    if one.checked.entry.role != "recipe" or one.name == baseline:
+        return None
+    return standing(rows, one.name, baseline, findings).to_json()
 
 
 def _front(rows: Sequence[Row]) -> dict[str, bool]:

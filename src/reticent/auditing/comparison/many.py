@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from reticent.auditing.comparison.findings import MEASURES, Findings, Standing, standing
 from reticent.auditing.comparison.rows import Row
-from reticent.auditing.comparison.wording import Findings, control_of, lost
+from reticent.auditing.comparison.wording import lost
 
 MANY = 4
 """Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
@@ -23,17 +24,18 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         One sentence.
     """
     recipes = [row.name for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
-    sorts: dict[str, list[str]] = {"less": [], "more": [], "mixed": [], "tie": []}
+    sorts: dict[str, list[str]] = {"less": [], "more": [], "mixed": [], "tie": [], "open": []}
     alone = [name for name in recipes if lost(rows, name, baseline, findings) is not None]
     for name in (name for name in recipes if name not in alone):
-        control = control_of(rows, name)
-        sorts[findings.leak(name, baseline if control is None else control.name)].append(name)
+        held = standing(rows, name, baseline, findings)
+        sorts[held.relation if held.settled else "open"].append(_named(name, held, findings))
     stopped = f"the baseline ({baseline}), stopped early to be as accurate"
     told = {
         "less": "leak less than {}",
         "more": "leak more than {}",
         "mixed": "leak less than {} by one measure and more by the other",
         "tie": "are not told apart from {}",
+        "open": "cannot be judged, since no control is as accurate",
     }
     clauses: list[str] = []
     for sort, names in sorts.items():
@@ -54,3 +56,9 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         verb = "gives" if len(idle) == 1 else "give"
         clauses.append(f"{', '.join(idle)} {verb} the same answers as {baseline}: nothing was done there")
     return f"Of {len(recipes)} recipes, {'; '.join(clauses)}."
+
+
+def _named(name: str, held: Standing, findings: Findings) -> str:
+    """Name a recipe, and the measure where one alone sets it apart."""
+    alone = held.settled and findings.partly(name, held.control)
+    return f"{name} [by the {MEASURES[held.by[0]]} alone]" if alone else name

@@ -2,119 +2,12 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal
 
-import numpy as np
-
-from reticent.auditing.comparison.pairs import Pair, Statistic
+from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of
+from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
 from reticent.auditing.wording import ENOUGH_TARGETS, few, percent
-
-Relation = Literal["less", "more", "tie", "mixed"]
-
-NEAR = 0.01
-"""A control that is closer than this, and not told apart, is as accurate as the row that it was stopped for."""
-
-MEASURES = {"auc": "AUC", "tpr": "share of members found"}
-"""Statistics in the words of a sentence."""
-
-
-class Findings:
-    """The pairs of a comparison, asked from either side.
-
-    Attributes:
-        fpr: false-positive rate of the TPR.
-        confidence: of the intervals.
-
-    With the rows, it is known too which of them have the same scores.
-    """
-
-    def __init__(self, pairs: Sequence[Pair], fpr: float | None, confidence: float, rows: Sequence[Row] = ()) -> None:
-        self.fpr, self.confidence = fpr, confidence
-        self._scores = {row.name: row.checked.scores for row in rows}
-        self._pairs: dict[tuple[str, str, Statistic], Pair] = {(p.first, p.second, p.statistic): p for p in pairs}
-
-    def get(self, first: str, second: str, statistic: Statistic) -> tuple[float, Interval, Relation] | None:
-        """Look up a difference.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-            statistic: which one.
-
-        Returns:
-            First minus second, its interval, and whether the first is "less", "more" or a "tie"; None if it was not
-            tested.
-        """
-        pair = self._pairs.get((first, second, statistic))
-        if pair is not None:
-            relation: Relation = {"first lower": "less", "second lower": "more", "tie": "tie"}[pair.verdict]  # type: ignore[assignment]
-            return pair.difference.value, pair.difference.interval, relation
-        if (second, first, statistic) not in self._pairs:
-            return None
-        value, (low, high), reverse = self.get(second, first, statistic) or (0.0, (0.0, 0.0), "tie")
-        relation = {"less": "more", "more": "less"}.get(reverse, reverse)  # type: ignore[assignment]
-        return -value, (-high, -low), relation
-
-    def same(self, first: str, second: str) -> bool:
-        """Tell whether all attacks give every record the same score in two rows, as where a defense never acted.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-
-        Returns:
-            False where it is not known.
-        """
-        one, other = self._scores.get(first), self._scores.get(second)
-        if one is None or other is None or one.keys() != other.keys():
-            return False
-        return all(np.array_equal(one[name], other[name]) for name in one)
-
-    def leak(self, first: str, second: str) -> Relation:
-        """Say whether the first leaks less than the second: by AUC, TPR or both, and by neither more.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-
-        Returns:
-            "less", "more", "tie", or "mixed" where AUC and TPR contradict each other.
-        """
-        tested = [self.get(first, second, statistic) for statistic in ("auc", "tpr")]
-        found = {one[2] for one in tested if one is not None} - {"tie"}
-        return "mixed" if len(found) > 1 else found.pop() if found else "tie"
-
-    def partly(self, first: str, second: str) -> str:
-        """Say where two rows differ by one measure and are a tie by the other; empty if they do not.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-
-        Returns:
-            Words to put behind "leaks less".
-        """
-        tested = {name: self.get(first, second, name) for name in ("auc", "tpr")}
-        tied = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] == "tie"]
-        told = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] != "tie"]
-        return f" (by the {told[0]}; not shown by the {tied[0]})" if tied and told else ""
-
-    def missed(self, name: str, control: str) -> float | None:
-        """Say by how much a control misses the accuracy that it was stopped for.
-
-        Args:
-            name: of the row that it stands beside.
-            control: its name.
-
-        Returns:
-            The control's accuracy minus the row's; None if it is close, or not known.
-        """
-        found = self.get(control, name, "accuracy")
-        if found is None or (found[2] == "tie" and abs(found[0]) < NEAR):
-            return None
-        return found[0]
 
 
 def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
@@ -189,20 +82,6 @@ def _capital(text: str) -> str:
     return "N" + text[1:] if text.startswith("no difference is shown") else text
 
 
-def control_of(rows: Sequence[Row], name: str) -> Row | None:
-    """Find the control that has the accuracy of a row.
-
-    Args:
-        rows: of all recipes and controls.
-        name: of a recipe.
-
-    Returns:
-        The control's row, or None.
-    """
-    controls = (row for row in rows if row.checked.entry.role == "control" and name in row.checked.entry.matches)
-    return next(controls, None)
-
-
 def detail(rows: Sequence[Row], baseline: str, findings: Findings, *, among: bool = True) -> list[str]:
     """Compare each recipe with the baseline, its control, and its models under the attacker who does not know them.
 
@@ -263,29 +142,28 @@ def _against(first: str, second: str, findings: Findings) -> str:
 
 def _control(row: Row, control: Row, findings: Findings) -> str:
     """Judge a recipe against the baseline that was stopped early at the same accuracy."""
-    relation, missed = findings.leak(row.name, control.name), findings.missed(row.name, control.name)
-    partly = findings.partly(row.name, control.name)
+    name, missed = row.name, findings.missed(row.name, control.name)
+    held = Standing(control.name, findings.leak(name, control.name), findings.shown(name, control.name), missed)
+    partly = findings.partly(name, control.name)
     other = f"the baseline, stopped early ({control.name})"
     lead = {
-        "less": f"{row.name} leaks less{partly} than {other}",
-        "more": f"{row.name} leaks more{partly} than {other}",
-        "tie": f"no difference is shown between {row.name} and {other}",
-        "mixed": f"{row.name} leaks less by one measure and more by the other than {other}",
-    }[relation]
-    side = None if missed is None else "less" if missed > 0 else "more"
-    if missed is not None and relation == side:
-        conclusion = f"but it came out {_apart(-missed)} accurate than that, too, so which of the two is better is open"
-    elif missed is not None and relation == "tie":
-        conclusion = (
-            f"but it came out {_apart(-missed)} accurate than that, so this does not settle which of the two is better"
-        )
+        "less": f"{name} leaks less{partly} than {other}",
+        "more": f"{name} leaks more{partly} than {other}",
+        "tie": f"no difference is shown between {name} and {other}",
+        "mixed": f"{name} leaks less by one measure and more by the other than {other}",
+    }[held.relation]
+    if missed is not None and not held.settled:
+        what = f"but it came out {_apart(-missed)} accurate than that"
+        conclusion = {
+            "tie": f"{what}, so this does not settle which of the two is better",
+        }.get(held.relation, f"{what}, too, so which of the two is better is open")
     else:
         conclusion = {
             "less": "so it protects by more than by being less accurate",
             "more": "so stopping early protects better",
             "tie": "so it is not shown to do better than stopping early does",
             "mixed": "so whether it does better than stopping early depends on the measure",
-        }[relation]
+        }[held.relation]
     return _capital(f"{lead}, {conclusion}: {_numbers(row, control, findings)}.")
 
 

@@ -36,7 +36,7 @@ ZERO = {
     "mixup": [{"alpha": 0.0}],
     "mixup-mmd": [{"weight": 0.0, "alpha": 0.0}],
     "past": [{"weight": 0.0}, {"alpha": 0.0, "alpha_role": "multiplier"}],
-    "ppb": [{"weight": 0.0}, {"after": 1.0}],
+    "ppb": [{"weight": 0.0}, {"after": 0.99}],
     "relaxloss": [{"level": 0.0}],
 }
 """Options that switch an objective off."""

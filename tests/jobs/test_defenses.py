@@ -164,7 +164,7 @@ def test_commas_in_lists_and_signs_in_numbers_part_nothing():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("none:x=1", "part of the undefended recipe"),
+        ("none:x=1", "the undefended recipe, which has no options"),
         ("cross-entropy", "part of the undefended recipe"),
         ("relaxloss:level=0.5,level=2", "given twice"),
     ],

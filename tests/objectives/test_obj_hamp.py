@@ -43,7 +43,7 @@ def twin(gamma, alpha, scale):
 
 
 @pytest.mark.parametrize("scale", ["batch", "element"])
-@pytest.mark.parametrize(("gamma", "alpha"), [(0.5, 0.03), (0.2, 1.0), (0.0, 0.5), (1.0, 0.0)])
+@pytest.mark.parametrize(("gamma", "alpha"), [(0.5, 0.03), (0.2, 1.0), (0.0, 0.5), (0.95, 0.0)])
 def test_loss_and_gradient_are_those_of_a_slow_twin(scale, gamma, alpha):
     objective = built(Hamp(gamma=gamma, alpha=alpha, kl_scale=scale))
     for batch in batches():

@@ -222,7 +222,7 @@ def test_a_level_that_is_never_reached_leaves_plain_training_to_the_bit():
     assert all(torch.equal(a, b) for a, b in zip(*(state.values() for state in states), strict=True))
     assert relaxed.facts["notices"] == [
         "relaxloss: the mean loss of no batch fell to the level of 0.001, so that it never acted: this is plain "
-        "training. Give a lower level, or train longer."
+        "training. Give a higher level, or train longer."
     ]
     assert trained(RelaxLoss(level=0.0), epochs=1)[0].facts == {}
 

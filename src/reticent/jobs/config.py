@@ -309,7 +309,8 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
             f"of shape {records.x.shape[1:]}: give another --architecture, or module:factory of your own"
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
-    check(recipe, len(roles.reference), records.classes)
+    members = int(membership.matrix.sum(axis=1).min())
+    check(recipe, len(roles.reference), records.classes, kind=records.kind, members=members)
     if config.also_non_adaptive:
         undefended(recipe)
     replicas.check(attacks, recipe, unaware=config.also_non_adaptive)

@@ -305,13 +305,19 @@ def undefended(recipe: Recipe) -> Recipe:
     return plain
 
 
-def _part(name: str) -> str:
+def _not_plain(name: str, instead: str) -> None:
+    """Refuse the undefended recipe, and what it is made of, where a defense is asked for.
+
+    Raises:
+        SpecError: it is that.
+    """
     if name in {NONE, *UNDEFENDED.values()}:
-        what = "options" if name == NONE else "it by name"
-        raise SpecError(
-            f"defense: {name!r} is a part of the undefended recipe, which is none: leave {what} out, or give a name of "
-            "reticent defenses"
-        )
+        what = "the undefended recipe, which has no options" if name == NONE else "a part of the undefended recipe"
+        raise SpecError(f"defense: {name!r} is {what}: {instead} a name that reticent defenses lists")
+
+
+def _part(name: str) -> str:
+    _not_plain(name, f"write {NONE} alone to have that recipe, or give")
     known = {key: part for part, table in PARTS.items() for key in table if key not in {"function", UNDEFENDED[part]}}
     if name not in known:
         unknown = UnknownNameError("defense", name, known)  # "nope" asks for one, so that none is no guess.
@@ -365,5 +371,6 @@ def explained(name: str) -> Defense:
         UnknownNameError: there is none of that name.
         SpecError: it is a part of the undefended recipe.
     """
+    _not_plain(name, "there is nothing to explain; give")
     _part(name)
     return next(one for one in catalogue() if one.name == name)

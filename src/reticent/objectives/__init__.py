@@ -1,6 +1,7 @@
 """Objectives: what a training step minimises, one file each."""
 
 from reticent.objectives import (
+    _mixing,
     adv_reg,
     ccl,
     confidence_penalty,
@@ -61,6 +62,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         hamp.Hamp,
         hamp.build,
         "Labels as soft as an entropy asks for, and a reward for unsure answers.",
+        check=hamp.check,
         per_record=True,
         paper="Chen and Pattabiraman (2024), NDSS",
         cost="one more pass over the logits",
@@ -76,6 +78,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         mixup.Mixup,
         mixup.build,
         "Training on blends of two records, against the blend of their labels.",
+        check_kind=_mixing.mixable,
         per_record=False,
         paper="Zhang et al. (2018), ICLR",
         cost="one blend of the inputs a step",
@@ -84,6 +87,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         mixup_mmd.MixupMmd,
         mixup_mmd.build,
         "Mixup, and passes that draw the answers for members to those for reference records.",
+        check_kind=_mixing.mixable,
         per_record=False,
         paper="Li et al. (2021), CODASPY",
         cost="up to one more pass an epoch, with twice as many questions",

@@ -1,5 +1,7 @@
 """Mixed records: each input is a blend of two, and the loss is the blend of the losses against both labels."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,11 +11,33 @@ from reticent.errors import InputError
 from reticent.objectives.base import Batch, Context, Objective
 
 
+def mixable(spec: Any, kind: str) -> None:
+    """Refuse to mix records that cannot be mixed.
+
+    Args:
+        spec: options with a ``method`` and an ``alpha``.
+        kind: of the records.
+
+    Raises:
+        InputError: they are tokens, and some would be mixed.
+    """
+    if spec.alpha and kind == "tokens":
+        raise InputError(
+            f"{spec.method} blends the inputs of two records, and the numbers of tokens have no blend: use a defense "
+            "that changes the loss alone, such as label-smoothing or relaxloss"
+        )
+
+
 class Mixing(Objective):
     """Mixup, with one Beta(alpha, alpha) share a batch; an alpha of zero mixes nothing."""
 
-    def __init__(self, method: str, alpha: float) -> None:
-        self._method, self._alpha = method, alpha
+    def __init__(self, spec: Any) -> None:
+        """Take the options.
+
+        Args:
+            spec: with a ``method`` and an ``alpha``.
+        """
+        self._options, self._method, self._alpha = spec, spec.method, float(spec.alpha)
 
     def begin(self, context: Context) -> None:
         """Prepare the streams.
@@ -26,11 +50,8 @@ class Mixing(Objective):
         """
         super().begin(context)
         stored = context.members.x.dtype
-        if self._alpha and not (stored.is_floating_point or stored == torch.uint8):
-            raise InputError(
-                f"{self._method} blends the inputs of two records, and the numbers of tokens ({stored}) have no blend: "
-                "use a defense that changes the loss alone, such as label-smoothing or relaxloss"
-            )
+        if not (stored.is_floating_point or stored == torch.uint8):
+            mixable(self._options, "tokens")
         if self._alpha:
             self._shares = np.random.default_rng(context.generator(f"{self._method}/share").initial_seed())
             self._pairs = context.generator(f"{self._method}/pairs")

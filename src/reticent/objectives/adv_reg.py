@@ -99,8 +99,12 @@ class _AdvReg(Objective):
         self._optimizer.step()
 
     def notices(self) -> list[str]:
-        if not self._spec.weight or float(self._gap) >= ASLEEP:
+        if not self._spec.weight:
             return []
+        why = f"training ended with the warm-up (warmup_epochs={self._spec.warmup_epochs})"
+        never = self.idle("adv-reg", why, "Give fewer warmup_epochs, or train longer.")
+        if never or float(self._gap) >= ASLEEP:
+            return never
         return [
             "adv-reg: to the end, the attack network believed hardly more in the membership of members than in that of "
             f"reference records (by less than {100 * ASLEEP:g} points). Either there is little to find, or it was "
@@ -111,6 +115,7 @@ class _AdvReg(Objective):
         loss = functional.cross_entropy(logits, targets)
         if not self._spec.weight or batch.epoch < self._spec.warmup_epochs:
             return loss
+        self.acts(batch.epoch)
         return loss + self._spec.weight * _regulariser(
             self._attacker(logits.softmax(dim=1), targets), self._spec.regulariser
         )

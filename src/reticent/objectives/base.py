@@ -136,6 +136,8 @@ class Objective:
     """
 
     context: Context
+    _began: float | Tensor = math.inf
+    _kept: int | None = None
 
     def begin(self, context: Context) -> None:
         """Prepare for one run of the loop; state of an earlier run is forgotten.
@@ -144,6 +146,7 @@ class Objective:
             context: what is known of the run.
         """
         self.context = context
+        self._began, self._kept = math.inf, None
 
     def start_epoch(self, epoch: int) -> None:
         """Do what comes before an epoch.
@@ -189,6 +192,47 @@ class Objective:
             epoch: from 0.
         """
 
+    def ended(self, kept: int) -> None:
+        """Learn that the run is over.
+
+        Args:
+            kept: the epoch, from 0, whose state the model was left with.
+        """
+        self._kept = kept
+
+    def acts(self, epoch: int, where: Tensor | None = None) -> None:
+        """Note that what the method adds has a part in an epoch; for methods that may never come to it.
+
+        Args:
+            epoch: from 0.
+            where: whether it has, a boolean scalar on the device, which is not waited for; by default it has.
+        """
+        if where is None:
+            self._began = min(float(self._began), epoch)
+            return
+        now = torch.where(where, float(epoch), math.inf)
+        self._began = torch.minimum(self._began, now) if isinstance(self._began, Tensor) else now
+
+    def idle(self, method: str, why: str, instead: str, left: str = "plain training") -> list[str]:
+        """Say so if what the method adds, as `acts` noted, had no part in the state that training kept.
+
+        Args:
+            method: its name.
+            why: what did not happen; another reason is given where early stopping went back behind it.
+            instead: what to do.
+            left: what the training was.
+
+        Returns:
+            One sentence or two, for `notices`; nothing if it had a part.
+        """
+        began = float(self._began)
+        if math.isfinite(began):
+            if self._kept is None or began <= self._kept:
+                return []
+            why = "early stopping kept an epoch from before it began"
+            instead = "Let it begin earlier, or give more patience."
+        return [f"{method}: {why}, so that it never acted: this is {left}. {instead}"]
+
     def notices(self) -> list[str]:
         """Say what a reader of the report must know of the run that ended, such as that the method hardly acted.
 
@@ -212,14 +256,14 @@ def hits(logits: Tensor, labels: Tensor) -> Tensor:
     return logits.gather(1, at)[:, 0] > logits.scatter(1, at, -math.inf).amax(dim=1)
 
 
-def unchecked(spec: Any, classes: int) -> None:
-    """Accept any options: what an entry's `check` is where it has none.
+def unchecked(spec: Any, known: Any) -> None:
+    """Accept any options: what an entry's check is where it has none.
 
     Args:
         spec: the options.
-        classes: number of classes C.
+        known: what is known of the records, such as the number of classes.
     """
-    del spec, classes
+    del spec, known
 
 
 @dataclass(frozen=True)
@@ -235,6 +279,7 @@ class ObjectiveEntry:
         cost: beside plain training, in words.
         needs: what it must be given.
         check: raises a `SpecError` for options that have no meaning with so many classes.
+        check_kind: raises an `InputError` for a kind of records (image, tabular, tokens) that it cannot be used with.
         between_epochs: what it adds comes between two epochs of one run of the loop, so that one epoch lacks it.
     """
 
@@ -246,4 +291,5 @@ class ObjectiveEntry:
     cost: str = "none"
     needs: tuple[Need, ...] = ()
     check: Callable[[Any, int], None] = unchecked
+    check_kind: Callable[[Any, str], None] = unchecked
     between_epochs: bool = False

@@ -14,7 +14,8 @@ from annotated_types import Ge, Le
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Objective
+from reticent.errors import SpecError
+from reticent.objectives.base import Batch, Context, Objective
 from reticent.spec import Spec
 
 STEPS = 100
@@ -26,7 +27,7 @@ class Hamp(Spec):
     method: ClassVar[str] = "hamp"
 
     gamma: Annotated[float, Ge(0), Le(1)] = 0.5
-    """The least entropy of a soft label, as a share of ln C; 0 leaves labels hard, and 1 makes them uniform."""
+    """The least entropy of a soft label, as a share of ln C; 0 leaves labels hard; 1 would make them uniform."""
     alpha: Annotated[float, Ge(0)] = 0.03
     """What a nat of the answers' mean entropy takes off the loss; under kl_scale batch, released values times C."""
     kl_scale: Literal["batch", "element"] = "batch"
@@ -43,6 +44,24 @@ def build(spec: Hamp) -> Objective:
         The objective that the loop calls.
     """
     return _Hamp(spec)
+
+
+def check(spec: Hamp, classes: int) -> None:
+    """Refuse labels from which nothing is learned.
+
+    Args:
+        spec: the options.
+        classes: number of classes C.
+
+    Raises:
+        SpecError: the labels would be uniform.
+    """
+    if soft_label(spec.gamma, classes) * classes <= 1:
+        raise SpecError(
+            f"hamp: gamma: expected less, got {spec.gamma:g}: the only label of {classes} classes with that share of "
+            "the entropy ln C is the uniform one, which is the same whatever the class, so that nothing would be "
+            f"learned; give a lower gamma, such as {Hamp().gamma:g}"
+        )
 
 
 def soft_label(gamma: float, classes: int) -> float:
@@ -76,6 +95,10 @@ def _entropy(share: float, classes: int) -> float:
 class _Hamp(Objective):
     def __init__(self, spec: Hamp) -> None:
         self._spec = spec
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        check(self._spec, context.classes)
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         del batch

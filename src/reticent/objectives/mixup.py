@@ -30,4 +30,4 @@ def build(spec: Mixup) -> Objective:
     Returns:
         The objective that the loop calls.
     """
-    return Mixing(Mixup.method, spec.alpha)
+    return Mixing(spec)

@@ -47,7 +47,7 @@ def build(spec: MixupMmd) -> Objective:
 
 class _MixupMmd(Mixing):
     def __init__(self, spec: MixupMmd) -> None:
-        super().__init__(MixupMmd.method, spec.alpha)
+        super().__init__(spec)
         self._weight, self._gap = spec.weight, spec.gap
 
     def begin(self, context: Context) -> None:
@@ -65,7 +65,14 @@ class _MixupMmd(Mixing):
                 return
             order = torch.randperm(len(members), generator=self._order)
             for rows in torch.split(order, self.context.batch_size):
-                self._draw_together(members.take(rows))
+                if self._draw_together(members.take(rows)):
+                    self.acts(epoch)
+
+    def notices(self) -> list[str]:
+        if not self._weight:
+            return []
+        left = "mixup alone" if self._alpha else "plain training"
+        return self.idle("mixup-mmd", "no pass followed an epoch", "Give a smaller gap, or train longer.", left)
 
     @torch.no_grad()
     def _accuracy(self, examples: Examples) -> float:
@@ -73,17 +80,18 @@ class _MixupMmd(Mixing):
         right = torch.stack([hits(self.context.ask(x), y).sum() for x, y in parts]).sum()
         return float(right) / len(examples)
 
-    def _draw_together(self, members: Examples) -> None:
-        """Take one step on the distance between a batch and as many reference records of the same classes."""
+    def _draw_together(self, members: Examples) -> bool:
+        """Take one step on the distance between a batch and as many reference records of the same classes, if any."""
         reference = self._reference
         shuffled = torch.randperm(len(reference), generator=self._matches).to(reference.y.device)
         chosen, rows = _matched(members.y, reference.y[shuffled], self.context.classes)
         if not len(rows):
-            return
+            return False
         with torch.no_grad():
             wanted = self.context.ask(reference.take(shuffled[rows]).x).softmax(dim=1)
         answers = self.context.ask(members.take(chosen).x).softmax(dim=1)
         self.context.update(self._weight * _squared_mmd(answers, wanted))
+        return True
 
 
 def _matched(labels: Tensor, reference: Tensor, classes: int) -> tuple[Tensor, Tensor]:

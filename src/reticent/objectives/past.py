@@ -110,11 +110,23 @@ class _Past(Objective):
         return totals
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
         loss = functional.cross_entropy(logits, targets)
-        if not self._gammas or self._spec.step == "proximal":
+        if not self._gammas:
+            return loss
+        self.acts(batch.epoch)
+        if self._spec.step == "proximal":
             return loss
         return loss + self._weight * _penalty(self._penalised, self._gammas)
+
+    def notices(self) -> list[str]:
+        if not self._weight:
+            return []
+        after = f"{self._spec.after:.3g}"
+        return self.idle(
+            "past",
+            f"training ended with the epochs that are plain (after={after})",
+            "Give a smaller after, or train longer.",
+        )
 
     @torch.no_grad()
     def stepped(self) -> None:

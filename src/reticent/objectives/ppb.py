@@ -8,7 +8,7 @@ fine-tuned; here it serves the whole training, or the part that ``after`` says.
 
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Lt
 from torch import Tensor
 from torch.nn import functional
 
@@ -23,7 +23,7 @@ class Ppb(Spec):
 
     weight: Annotated[float, Ge(0)] = 4.0
     """The weight of the divergence between the halves of a batch (lambda in the paper)."""
-    after: Annotated[float, Ge(0), Le(1)] = 0.0
+    after: Annotated[float, Ge(0), Lt(1)] = 0.0
     """The share of the epochs that is plain training before the divergence counts."""
 
 
@@ -48,7 +48,20 @@ class _Ppb(Objective):
         half = len(targets) // 2
         if not self._spec.weight or not half or batch.epoch < self._spec.after * self.context.epochs:
             return loss
+        self.acts(batch.epoch)
         ranked = logits[: 2 * half].log_softmax(dim=1).sort(dim=1, descending=True, stable=True).values
         first, second = ranked[:half], ranked[half:]
         divergence = (second.exp() * (second - first)).sum(dim=1).mean()
         return loss + self._spec.weight * divergence
+
+    def notices(self) -> list[str]:
+        after = self._spec.after
+        if not self._spec.weight:
+            return []
+        if not after:
+            return self.idle("ppb", "every batch had one record", "Give a larger batch_size.")
+        return self.idle(
+            "ppb",
+            f"training ended with the epochs that are plain (after={after:g})",
+            "Give a smaller after, or train longer.",
+        )

@@ -70,31 +70,26 @@ def check(spec: RelaxLoss, classes: int) -> None:
 class _RelaxLoss(Objective):
     def __init__(self, spec: RelaxLoss) -> None:
         self._spec = spec
-        self._lowest = torch.tensor(math.inf)
 
     def begin(self, context: Context) -> None:
         super().begin(context)
         check(self._spec, context.classes)
-        self._lowest = torch.tensor(math.inf, device=context.device)
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         mean = functional.cross_entropy(logits, targets)
         level = self._spec.level
         if not level:
             return mean
-        self._lowest = torch.minimum(self._lowest, mean.detach())
+        self.acts(batch.epoch, mean.detach() <= level)
         if batch.epoch % 2 == 0:
             return (mean - level).abs()
         # Both sides are computed, so that no step waits for the device to say which one it is.
         return torch.where(mean > level, mean, self._flattened(logits, targets))
 
     def notices(self) -> list[str]:
-        if not self._spec.level or float(self._lowest) <= self._spec.level:
-            return []
-        return [
-            f"relaxloss: the mean loss of no batch fell to the level of {self._spec.level:g}, so that it never acted: "
-            "this is plain training. Give a lower level, or train longer."
-        ]
+        level = self._spec.level
+        why = f"the mean loss of no batch fell to the level of {level:g}"
+        return self.idle("relaxloss", why, "Give a higher level, or train longer.") if level else []
 
     def _flattened(self, logits: Tensor, targets: Tensor) -> Tensor:
         known = logits.log_softmax(dim=1)

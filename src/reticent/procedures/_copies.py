@@ -19,6 +19,23 @@ FEWEST = 2
 """Records that a copy trains on at least; BatchNorm needs two."""
 
 
+def divisible(members: int, parts: int) -> None:
+    """Refuse parts that would be too small.
+
+    Args:
+        members: number of members.
+        parts: number of parts.
+
+    Raises:
+        SpecError: a part would have fewer than two records.
+    """
+    if members // parts < FEWEST:
+        raise SpecError(
+            f"mist: {members} members in {parts} parts leave {members // parts} for the smallest part: expected at "
+            f"least {FEWEST} records a part: give fewer parts, or more members"
+        )
+
+
 def partition(members: int, parts: int, generator: torch.Generator) -> list[Tensor]:
     """Divide the members at random into parts whose sizes differ by one record at most.
 
@@ -33,11 +50,7 @@ def partition(members: int, parts: int, generator: torch.Generator) -> list[Tens
     Raises:
         SpecError: a part would have fewer than two records.
     """
-    if members // parts < FEWEST:
-        raise SpecError(
-            f"mist: {members} members in {parts} parts leave {members // parts} for the smallest part: expected at "
-            f"least {FEWEST} records a part: give fewer parts, or more members"
-        )
+    divisible(members, parts)
     drawn = torch.randperm(members, generator=generator)
     return [rows.sort().values for rows in drawn.tensor_split(parts)]
 

@@ -54,12 +54,10 @@ def possible(model: nn.Module, spec: "CWRF", tuning: Recipe, materials: Material
         materials: the records.
 
     Raises:
-        SpecError: too few members, nothing would be trained, or dpsgd's delta is too large.
+        SpecError: nothing would be trained, or dpsgd's delta is too large.
         InputError: there are no reference non-members.
         ModelError: a layer has no per-record gradients, where the fine-tuning is dpsgd.
     """
-    if len(materials.members) < 2:
-        raise SpecError(f"cwrf: expected at least 2 members, to score by, got {len(materials.members)}")
     if spec.mask == "vulnerability" and spec.weight and not len(materials.reference):
         raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
     if spec.inner.method == "dpsgd":

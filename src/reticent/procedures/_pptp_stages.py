@@ -71,10 +71,25 @@ def possible(shown: Sequence[Stage], spec: "PPTP", members: int) -> None:
     names = [one.name for one in shown]
     if spec.stage != AUTO:
         place(names, spec.stage)
-    elif members < 2 * FEWEST:
+    else:
+        measurable(members, names)
+
+
+def measurable(members: int, names: Sequence[str] = ()) -> None:
+    """Refuse to measure a stage with too few members.
+
+    Args:
+        members: how many there are.
+        names: of the stages, where they are known.
+
+    Raises:
+        InputError: too few members.
+    """
+    if members < 2 * FEWEST:
+        one = f", one of {', '.join(names)}" if names else ""
         raise InputError(
             f"pptp: stage: to measure the first risky stage takes at least {2 * FEWEST} members, got {members}: give "
-            f"the stage, one of {', '.join(names)}"
+            f"the stage{one}"
         )
 
 

@@ -6,6 +6,7 @@ architecture", algorithm 1. A member's non-models are the sub-models that did no
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -66,6 +67,22 @@ def inside_of(assigned: Tensor, model: int) -> Tensor:
     return (assigned != model).all(dim=1).nonzero().flatten()
 
 
+def sure_sizes(members: int, models: int, outside: int) -> None:
+    """Refuse, before anything is drawn, where some sub-model would train on too few members however they are drawn.
+
+    Args:
+        members: number of members n.
+        models: number of sub-models K.
+        outside: number of non-models L of each member.
+
+    Raises:
+        SpecError: a sub-model would have fewer than two.
+    """
+    most = members * (models - outside) // models
+    if most < FEWEST:
+        _too_few(f"at least one of {models} sub-models would train on at most {most}", members, outside)
+
+
 def check_sizes(assigned: Tensor, models: int) -> list[int]:
     """Count what each sub-model trains on, before one is trained.
 
@@ -83,12 +100,20 @@ def check_sizes(assigned: Tensor, models: int) -> list[int]:
     for model, size in enumerate(sizes):
         if size < FEWEST:
             members, outside = assigned.shape
-            raise SpecError(
-                f"selena: sub-model {model} of {models} would train on {size} of {members} members, each of which is "
-                f"left out by {outside} sub-models: expected at least {FEWEST} records: give more members, or make "
-                "outside smaller"
-            )
+            _too_few(f"sub-model {model} of {models} would train on {size}", members, outside)
     return sizes
+
+
+def _too_few(which: str, members: int, outside: int) -> NoReturn:
+    """Refuse a sub-model with too few members.
+
+    Raises:
+        SpecError: always.
+    """
+    raise SpecError(
+        f"selena: {which} of {members} members, each of which is left out by {outside} sub-models: expected at least "
+        f"{FEWEST} records: give more members, or make outside smaller"
+    )
 
 
 def sub_models(

@@ -92,6 +92,10 @@ def _nothing(recipe: Recipe) -> None:
     del recipe
 
 
+def _any_number(recipe: Recipe, members: int) -> None:
+    del recipe, members
+
+
 def _alone(recipe: Recipe) -> Recipe | None:
     del recipe
     return None
@@ -137,6 +141,7 @@ class ProcedureEntry:
         needs: what it must be given.
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
+        check_members: the same for a number of members that is too small for the recipe.
         network: builds the untrained network, so that stored weights can be put into it.
         inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
         first: the recipe of its first stage, where that is a training which stands on its own, so that a finished run
@@ -153,6 +158,7 @@ class ProcedureEntry:
     needs: tuple[Need, ...] = ()
     proves: bool = False
     check: Callable[[Recipe], None] = _nothing
+    check_members: Callable[[Recipe, int], None] = _any_number
     network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
     inner: tuple[str, ...] = ()
     first: Callable[[Recipe], Recipe | None] = _alone

@@ -21,6 +21,7 @@ BASIC: dict[str, ProcedureEntry] = {
         cost="1.5 to 4 times plain training, and the memory of one gradient a record",
         proves=True,
         check=dpsgd.check,
+        check_members=dpsgd.check_members,
         network=dpsgd.network,
     ),
     "mist": ProcedureEntry(
@@ -30,6 +31,7 @@ BASIC: dict[str, ProcedureEntry] = {
         paper="Li et al. (2024), USENIX Security",
         cost="about 1.7 times plain training, and 6 networks in memory",
         check=mist.check,
+        check_members=mist.check_members,
         short=mist.short,
     ),
     "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation."),
@@ -40,6 +42,7 @@ BASIC: dict[str, ProcedureEntry] = {
         paper="Tang et al. (2022), USENIX Security",
         cost="about 16 times plain training, K - L + 1 in general; more with augmentation",
         check=selena.check,
+        check_members=selena.check_members,
         short=selena.short,
     ),
 }

@@ -31,16 +31,26 @@ def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
     yield recipe.output.method, OUTPUTS[recipe.output.method].needed(recipe.output)
 
 
-def check(recipe: Recipe, reference: int, classes: int | None = None) -> None:
+def check(
+    recipe: Recipe,
+    reference: int,
+    classes: int | None = None,
+    *,
+    kind: str | None = None,
+    members: int | None = None,
+) -> None:
     """Refuse what has no meaning, and what lacks the records that it needs.
 
     Args:
         recipe: how models are to be made.
         reference: how many reference non-members the defender has.
         classes: number of classes C, or None where it is not known yet.
+        kind: of the records (image, tabular, tokens), or None.
+        members: how many the model with the fewest has, or None.
 
     Raises:
         SpecError: a combination that has no meaning; the message says why, and what to use.
+        InputError: a loss that such records cannot be trained with, or too few members.
         RolesError: a method needs reference non-members and there are none.
     """
     procedure = recipe.procedure.method
@@ -50,6 +60,10 @@ def check(recipe: Recipe, reference: int, classes: int | None = None) -> None:
             "itself: use the loss inside your function, or leave --train out"
         )
     PROCEDURES[procedure].check(recipe)
+    if members is not None:
+        PROCEDURES[procedure].check_members(recipe, members)
+    if kind is not None:
+        OBJECTIVES[recipe.objective.method].check_kind(recipe.objective, kind)
     output = OUTPUTS[recipe.output.method]
     if classes is not None:
         OBJECTIVES[recipe.objective.method].check(recipe.objective, classes)

@@ -127,6 +127,22 @@ def check(recipe: Recipe) -> None:
         )
 
 
+def check_members(recipe: Recipe, members: int) -> None:
+    """Refuse too few members, to score by or for the fine-tuning.
+
+    Args:
+        recipe: with CWRF as its procedure.
+        members: how many there are.
+
+    Raises:
+        SpecError: there are fewer than 2, or the fine-tuning's procedure refuses them.
+    """
+    if members < 2:
+        raise SpecError(f"cwrf: expected at least 2 members, to score by, got {members}")
+    entry, tuning = _tuning(recipe)
+    entry.check_members(tuning, members)
+
+
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     """Build the untrained network that the fine-tuning's procedure trains, from the first stage on.
 
@@ -170,6 +186,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     if materials.start is not None:
         raise ModelError("cwrf begins from a fresh initialisation: expected materials without a start")
     check(recipe)
+    check_members(recipe, len(materials.members))
     model = network(recipe, materials, streams)
     possible(model, _spec(recipe), _tuning(recipe)[1], materials)
     initial = snapshot(model)
@@ -211,6 +228,7 @@ def repair(
         TrainingDivergedError: a stage diverged.
     """
     check(recipe)
+    check_members(recipe, len(materials.members))
     model = network(recipe, materials, streams)
     possible(model, _spec(recipe), _tuning(recipe)[1], materials)
     initial = given_state(model, initial_state, "the initial state")

@@ -93,6 +93,19 @@ def check(recipe: Recipe) -> None:
     _dp_extra.needed()
 
 
+def check_members(recipe: Recipe, members: int) -> None:
+    """Refuse a delta that means nothing for so few members.
+
+    Args:
+        recipe: with DP-SGD as its procedure.
+        members: how many there are.
+
+    Raises:
+        SpecError: delta is not below 1 / members.
+    """
+    _delta(_spec(recipe), members)
+
+
 def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
     """Refuse what `train` would refuse of a network and its members, for procedures that have work to do before it.
 
@@ -106,7 +119,7 @@ def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
         SpecError: delta is not below 1 / members.
     """
     _dp_layers.check(model)
-    _delta(_spec(recipe), len(materials.members))
+    check_members(recipe, len(materials.members))
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

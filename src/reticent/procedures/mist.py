@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from reticent.errors import ReticentError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
-from reticent.procedures._copies import Copy, average, partition
+from reticent.procedures._copies import Copy, average, divisible, partition
 from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, snapshot
 from reticent.procedures.short import Short, cut, epochs
 from reticent.spec import Spec
@@ -62,6 +62,21 @@ def check(recipe: Recipe) -> None:
             f"mist: local_epochs: expected at least 2 with {method}, got 1: what {method} adds comes between two "
             "epochs of a copy, so none of it would be trained; give more local_epochs, or use another objective"
         )
+
+
+def check_members(recipe: Recipe, members: int) -> None:
+    """Refuse more parts than the members can be divided into.
+
+    Args:
+        recipe: with MIST as its procedure.
+        members: how many there are.
+
+    Raises:
+        SpecError: a part would have fewer than two records.
+    """
+    parts = _spec(recipe).parts
+    if parts > 1:
+        divisible(members, parts)
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:

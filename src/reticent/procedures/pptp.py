@@ -21,7 +21,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.procedures import dpsgd
 from reticent.procedures._parts import Noted, given_state, joined, named, shortened
 from reticent.procedures._pptp_repair import set_back, tune
-from reticent.procedures._pptp_stages import AUTO, possible
+from reticent.procedures._pptp_stages import AUTO, measurable, possible
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.procedures.basic import read, second
 from reticent.procedures.costs import Costs
@@ -102,6 +102,23 @@ def check(recipe: Recipe) -> None:
             f"pptp: rewind: expected at most {sure}, the whole epochs that the first training surely has{early}, got "
             f"{spec.rewind}"
         )
+
+
+def check_members(recipe: Recipe, members: int) -> None:
+    """Refuse too few members, to measure the stage with or for the second training.
+
+    Args:
+        recipe: with PPTP as its procedure.
+        members: how many there are.
+
+    Raises:
+        SpecError: the second training's procedure refuses them.
+        InputError: too few to measure the stage.
+    """
+    if _spec(recipe).stage == AUTO:
+        measurable(members)
+    entry, its = _second(recipe)
+    entry.check_members(its, members)
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

@@ -16,7 +16,7 @@ from torch import nn
 from reticent.errors import SpecError
 from reticent.objectives.base import Objective
 from reticent.objectives.distillation import Distillation
-from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models
+from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models, sure_sizes
 from reticent.procedures.base import Trained, fresh, gathered, snapshot
 from reticent.procedures.costs import Costs
 from reticent.procedures.short import Short, cut, epochs, few
@@ -60,6 +60,20 @@ def check(recipe: Recipe) -> None:
             "models"
         )
     _distilling(recipe, spec)
+
+
+def check_members(recipe: Recipe, members: int) -> None:
+    """Refuse sub-models that surely get too few members; which ones each gets is drawn later.
+
+    Args:
+        recipe: with SELENA as its procedure.
+        members: how many there are.
+
+    Raises:
+        SpecError: a sub-model would train on fewer than two, however they are drawn.
+    """
+    spec = _spec(recipe)
+    sure_sizes(members, spec.models, spec.outside)
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:

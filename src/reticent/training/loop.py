@@ -85,6 +85,7 @@ def fit(
         model.load_state_dict(best[1])
         history.kept = history.validation_loss.index(min(history.validation_loss))
     model.eval()
+    objective.ended(history.kept)
     return history
 
 

@@ -140,8 +140,8 @@ def ready(
     wanted = bool(needs(build_recipe(BY_KIND["tabular"], defended(config.recipe, told))))
     known = gathered(records, config.seed, needed=wanted, why=text)
     recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told))
-    _check(recipe, known)
     after, membership = _references(config, recipe, known)
+    _check(recipe, known, int(membership.matrix.sum(axis=1).min()))
     last = after.models
     replicas.check(attacks, recipe, unaware=False)
     for spec in attacks:
@@ -230,8 +230,8 @@ def _repairing(defense: str, options: Mapping[str, Any]) -> str:
     return defense
 
 
-def _check(recipe: Recipe, known: Sorted) -> None:
-    """Check a recipe against the records.
+def _check(recipe: Recipe, known: Sorted, members: int) -> None:
+    """Check a recipe against the records, of which the model with the fewest has so many members.
 
     Raises:
         SpecError: a combination without meaning.
@@ -249,7 +249,7 @@ def _check(recipe: Recipe, known: Sorted) -> None:
             f"shape {records.x.shape[1:]}"
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], 0)
-    check(recipe, len(known.reference), records.classes)
+    check(recipe, len(known.reference), records.classes, kind=records.kind, members=members)
 
 
 def _model(

@@ -1,0 +1,82 @@
+"""What kind and number of records rule out is refused before any model of any row is trained."""
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent.errors import InputError, SpecError
+from reticent.jobs.config import chosen, prepare
+from reticent.jobs.defenses import explained, parts_of
+from reticent.procedures.check import check
+from reticent.procedures.pptp import PPTP
+from reticent.procedures.selena import Selena
+from reticent.training.recipe import Recipe
+
+SMALL = {"models": 4, "records": 160, "epochs": 2}
+
+
+def refused(defense, error, words, **more):
+    with pytest.raises(error, match=words):
+        prepare(chosen(None, SMALL | {"defense": defense} | more))
+
+
+@pytest.mark.parametrize(
+    ("defense", "words"),
+    [
+        ("mist:parts=50", r"mist: \d\d members in 50 parts leave 1 for the smallest part: expected at least 2"),
+        ("selena:models=60,outside=59", r"selena: at least one of 60 sub-models would train on at most 1 of \d\d mem"),
+        ("dpsgd:noise=1,delta=0.5", r"dpsgd: delta: expected less than 1 / members = 0\.01"),
+        ("cwrf+dpsgd:noise=1,delta=0.5", r"dpsgd: delta: expected less than 1 / members = 0\.01"),
+        ("pptp+mist:parts=50", r"mist: \d\d members in 50 parts"),
+    ],
+)
+def test_too_few_members_are_refused_before_training(defense, words):
+    if "dpsgd" in defense:
+        pytest.importorskip("opacus")
+    refused(defense, SpecError, words, **({"reference": 100} if "cwrf" in defense else {}))
+
+
+def test_too_few_members_to_measure_a_stage_are_refused_before_training():
+    check(Recipe(procedure=PPTP()), 0, members=20)
+    with pytest.raises(InputError, match="takes at least 20 members, got 19: give the stage$"):
+        check(Recipe(procedure=PPTP()), 0, members=19)
+
+
+def test_what_some_draw_allows_is_not_refused_before_it_is_drawn():
+    check(Recipe(procedure=Selena(models=3, outside=2)), 0, members=6)
+    with pytest.raises(SpecError, match="at most 1 of 5 members"):
+        check(Recipe(procedure=Selena(models=3, outside=2)), 0, members=5)
+
+
+@pytest.mark.parametrize("defense", ["mixup", "mixup-mmd"])
+def test_a_comparison_trains_nothing_before_it_refuses_to_blend_tokens(defense, tmp_path):
+    x = np.random.default_rng(0).integers(0, 9, (160, 5))
+    stages = []
+    with pytest.raises(InputError, match=f"{defense} blends .* the numbers of tokens have no blend: use a defense"):
+        reticent.compare(
+            defenses=["none", defense],
+            dataset=(x, np.arange(160) % 3),
+            models=4,
+            epochs=1,
+            reference=20,
+            attacks=["loss"],
+            out=str(tmp_path / "out"),
+            store=str(tmp_path / "store"),
+            stage=stages.append,
+        )
+    assert stages == []
+
+
+def test_labels_that_teach_nothing_are_refused_before_training():
+    refused("hamp:gamma=1", SpecError, "hamp: gamma: expected less, got 1: .* 10 classes .* nothing would be learned")
+    prepare(chosen(None, SMALL | {"defense": "hamp:gamma=0.95"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("none", "the undefended recipe, which has no"), ("plain", "a part of the undefended recipe")]
+)
+def test_the_undefended_recipe_is_not_explained_as_a_defense(name, what):
+    with pytest.raises(SpecError, match=f"{name!r} is {what}.*: there is nothing to explain; give a name that"):
+        explained(name)
+    with pytest.raises(SpecError, match=f"{name!r} is {what}.*: write none alone to have that recipe, or give a name"):
+        parts_of(f"{name}:x=1")

@@ -146,7 +146,7 @@ def document(proven):
         "fpr": 0.01,
         "baseline": "dpsgd:epsilon=8",
         "data": {"roles": {"audited": 100}},
-        "rows": [row(0.1, proven) | {"models": 4, "matches": []}],
+        "rows": [row(0.1, proven) | {"models": 4, "matches": [], "notices": []}],
         "pairs": [],
         "sentence": "One row.",
     }

@@ -24,7 +24,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         "Trained against an attack network, which is to find no members in what the model says.",
         per_record=False,
         paper="Nasr et al. (2018), CCS",
-        cost="for each step, a few steps of an attack network and as many questions to the model",
+        cost="steps of an attack network: with a small network 20 to 50 times plain training, half of it at 1 a step",
         needs=("reference",),
     ),
     "ccl": ObjectiveEntry(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.errors import InputError, SpecError
+from reticent.errors import InputError, ReticentError, SpecError
 from reticent.jobs.config import chosen, prepare
 from reticent.jobs.defenses import explained, parts_of
 from reticent.procedures.check import check
@@ -38,7 +38,7 @@ def test_too_few_members_are_refused_before_training(defense, words):
 
 def test_too_few_members_to_measure_a_stage_are_refused_before_training():
     check(Recipe(procedure=PPTP()), 0, members=20)
-    with pytest.raises(InputError, match="takes at least 20 members, got 19: give the stage$"):
+    with pytest.raises(InputError, match=r"takes at least 20 members, got 19: give the stage$"):
         check(Recipe(procedure=PPTP()), 0, members=19)
 
 
@@ -80,3 +80,17 @@ def test_the_undefended_recipe_is_not_explained_as_a_defense(name, what):
         explained(name)
     with pytest.raises(SpecError, match=f"{name!r} is {what}.*: write none alone to have that recipe, or give a name"):
         parts_of(f"{name}:x=1")
+
+
+@pytest.mark.parametrize(
+    ("defense", "words"),
+    [
+        ("pptp:stage=bogus", "pptp: stage: there is none named 'bogus'"),
+        ("pptp:stage=9", "pptp: stage: expected a number from 1 to"),
+        ("pptp:stages=[bogus]", "bogus"),
+        ("cwrf:variant=rewind-train-vulnerable,rate=1e-9", "cwrf: rate: 1e-09 of .* weights rounds to none"),
+    ],
+)
+def test_what_the_network_rules_out_is_refused_before_training(defense, words):
+    with pytest.raises(ReticentError, match=words):
+        prepare(chosen(None, SMALL | {"defense": defense, "reference": 100}))

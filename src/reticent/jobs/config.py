@@ -29,7 +29,7 @@ from reticent.outputs import OUTPUTS
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES
 from reticent.procedures.basic import BASIC
-from reticent.procedures.check import check, needs
+from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.user import Function, check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
@@ -311,6 +311,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
     members = int(membership.matrix.sum(axis=1).min())
     check(recipe, len(roles.reference), records.classes, kind=records.kind, members=members)
+    check_network(recipe, records)
     if config.also_non_adaptive:
         undefended(recipe)
     replicas.check(attacks, recipe, unaware=config.also_non_adaptive)

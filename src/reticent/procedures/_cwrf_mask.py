@@ -62,6 +62,20 @@ def possible(model: nn.Module, spec: "CWRF", tuning: Recipe, materials: Material
         raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
     if spec.inner.method == "dpsgd":
         dpsgd.ready(tuning, materials, model)
+    trainable(model, spec)
+
+
+def trainable(model: nn.Module, spec: "CWRF") -> None:
+    """Refuse a network of which nothing would be trained.
+
+    Args:
+        model: the untrained network.
+        spec: how weights are chosen.
+
+    Raises:
+        SpecError: the rate rounds to no weight, and only rewound ones would be trained.
+        ModelError: no parameter asks for a gradient.
+    """
     none = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
     if not none:
         raise ModelError("cwrf: the network has no parameter that asks for a gradient: there is nothing to train")

@@ -142,6 +142,7 @@ class ProcedureEntry:
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         check_members: the same for a number of members that is too small for the recipe.
+        check_network: the same for the untrained network; None where it cannot matter.
         network: builds the untrained network, so that stored weights can be put into it.
         inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
         first: the recipe of its first stage, where that is a training which stands on its own, so that a finished run
@@ -159,6 +160,7 @@ class ProcedureEntry:
     proves: bool = False
     check: Callable[[Recipe], None] = _nothing
     check_members: Callable[[Recipe, int], None] = _any_number
+    check_network: Callable[[Recipe, nn.Module], None] | None = None
     network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
     inner: tuple[str, ...] = ()
     first: Callable[[Recipe], Recipe | None] = _alone

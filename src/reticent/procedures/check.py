@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+import torch
+
+from reticent.data.records import Records
 from reticent.errors import RolesError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.training.data import Preparation
+from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
 
 
 def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
@@ -29,6 +36,25 @@ def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
     if inner is not None:
         yield inner.method, PROCEDURES[inner.method].needs
     yield recipe.output.method, OUTPUTS[recipe.output.method].needed(recipe.output)
+
+
+def check_network(recipe: Recipe, records: Records) -> None:
+    """Refuse, before anything is trained, what the untrained network makes impossible.
+
+    Args:
+        recipe: how models are to be made, checked.
+        records: the data set.
+
+    Raises:
+        ReticentError: as the procedure says; such as a stage that the network does not have.
+    """
+    entry = PROCEDURES[recipe.procedure.method]
+    if entry.check_network is None:
+        return
+    prepare = Preparation(records, torch.device("cpu"))
+    none = prepare.examples(records, np.arange(0))
+    materials = Materials(none, none, none, prepare, records.classes)
+    entry.check_network(recipe, entry.network(recipe, materials, Streams(0, 0)))
 
 
 def check(

@@ -21,7 +21,7 @@ from reticent.locate.weights import Scoring
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures import basic
-from reticent.procedures._cwrf_mask import Marked, mark, possible
+from reticent.procedures._cwrf_mask import Marked, mark, possible, trainable
 from reticent.procedures._cwrf_rewind import rewound, tune, unmoved
 from reticent.procedures._parts import accuracies, given_state, joined, named, shortened
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
@@ -141,6 +141,16 @@ def check_members(recipe: Recipe, members: int) -> None:
         raise SpecError(f"cwrf: expected at least 2 members, to score by, got {members}")
     entry, tuning = _tuning(recipe)
     entry.check_members(tuning, members)
+
+
+def check_network(recipe: Recipe, model: nn.Module) -> None:
+    """Refuse a network of which nothing would be trained.
+
+    Args:
+        recipe: with CWRF as its procedure.
+        model: what `network` built.
+    """
+    trainable(model, _spec(recipe))
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

@@ -21,7 +21,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.procedures import dpsgd
 from reticent.procedures._parts import Noted, given_state, joined, named, shortened
 from reticent.procedures._pptp_repair import set_back, tune
-from reticent.procedures._pptp_stages import AUTO, measurable, possible
+from reticent.procedures._pptp_stages import AUTO, measurable, place, possible
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
 from reticent.procedures.basic import read, second
 from reticent.procedures.costs import Costs
@@ -119,6 +119,19 @@ def check_members(recipe: Recipe, members: int) -> None:
         measurable(members)
     entry, its = _second(recipe)
     entry.check_members(its, members)
+
+
+def check_network(recipe: Recipe, model: nn.Module) -> None:
+    """Refuse a stage that the network does not have, and patterns that divide it into none.
+
+    Args:
+        recipe: with PPTP as its procedure.
+        model: what `network` built.
+    """
+    spec = _spec(recipe)
+    names = [one.name for one in stages(model, spec.stages)]
+    if spec.stage != AUTO:
+        place(names, spec.stage)
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -11,12 +12,18 @@ import pytest
 import reticent
 from reticent.errors import InputError
 
-FILE = Path(__file__).resolve().parents[2] / "scripts" / "defenses"
+FOLDER = Path(__file__).resolve().parents[2] / "scripts"
 
 
-@pytest.fixture(scope="module")
-def script():
-    loader = SourceFileLoader("defenses_script", str(FILE))
+@pytest.fixture
+def page(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return import_module("defenses_page")
+
+
+@pytest.fixture
+def script(page):
+    loader = SourceFileLoader("defenses_script", str(FOLDER / "defenses"))
     loader_spec = spec_from_loader(loader.name, loader)
     module = module_from_spec(loader_spec)
     loader.exec_module(module)
@@ -118,27 +125,27 @@ def test_defenses_that_were_asked_for_by_name_are_found_with_the_undefended_reci
     assert not calls
 
 
-def test_an_estimate_over_seeds_is_the_mean_and_the_outermost_limits(script):
+def test_an_estimate_over_seeds_is_the_mean_and_the_outermost_limits(page):
     rows = [row(tpr=(0.1, 0.05, 0.2)), row(tpr=(0.2, 0.15, 0.3))]
-    assert script.across(rows, lambda one: one["tpr"]) == "0.150 (0.050 to 0.300)"
-    assert script.across([*rows, row(tpr=None)], lambda one: one["tpr"]) == "not measurable"
+    assert page.across(rows, lambda one: one["tpr"]) == "0.150 (0.050 to 0.300)"
+    assert page.across([*rows, row(tpr=None)], lambda one: one["tpr"]) == "not measurable"
 
 
-def test_bounds_over_seeds_are_bounds_of_all_of_them(script):
+def test_bounds_over_seeds_are_bounds_of_all_of_them(page):
     rows = [row(0.52, 7.909), row(0.298, 7.9901), row(0.6, 7.85)]
-    *_, lower, proven, _ = cells(script.line("dpsgd:epsilon=8", rows, [], proofs=True, baseline=None))
+    *_, lower, proven, _ = cells(page.line("dpsgd:epsilon=8", rows, [], proofs=True, baseline=None))
     assert (lower, proven) == ("0.29", "8.00")
-    *_, lower, proven, _ = cells(script.line("none", [row(0.0), row(1.0)], [], proofs=True, baseline=None))
+    *_, lower, proven, _ = cells(page.line("none", [row(0.0), row(1.0)], [], proofs=True, baseline=None))
     assert (lower, proven) == ("none shown", "")
 
 
-def test_the_text_above_a_table_says_how_bounds_of_several_seeds_are_joined(script, monkeypatch):
+def test_the_text_above_a_table_says_how_bounds_of_several_seeds_are_joined(page, monkeypatch):
     for name in ("plainly", "by_labels", "unaware"):
-        monkeypatch.setattr(script, name, lambda found: [])
+        monkeypatch.setattr(page, name, lambda found: [])
     documents = {seed: document(7.9 + 0.05 * seed) for seed in range(2)}
-    text = "\n".join(script.section("x", {"title": "A set"}, documents))
+    text = "\n".join(page.section({"title": "A set"}, documents))
     assert "Of epsilon, the smallest lower bound of the seeds, and the largest proof.\n\n| defense" in text
-    assert "Of epsilon" not in "\n".join(script.section("x", {"title": "A set"}, {0: documents[0]}))
+    assert "Of epsilon" not in "\n".join(page.section({"title": "A set"}, {0: documents[0]}))
 
 
 def document(proven):

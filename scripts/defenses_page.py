@@ -1,0 +1,380 @@
+"""docs/defenses.md: what `scripts/defenses run` found, as a page. `scripts/defenses page` prints it."""
+
+import json
+import statistics
+from pathlib import Path
+
+
+def page(work, sets):
+    """Print docs/defenses.md.
+
+    Args:
+        work: the folder of the comparisons.
+        sets: what is compared, by name.
+    """
+    print(HEAD)
+    if not any(Path(work).glob("*/compare.json")):
+        print("No comparison of this size has been run yet: every card holds only what its paper and its tests say.")
+    for name, one in sets.items():
+        files = {seed: Path(work) / f"{name}-{seed}" / "compare.json" for seed in one["seeds"]}
+        found = {seed: json.loads(file.read_text()) for seed, file in files.items() if file.exists()}
+        if found:
+            print("\n".join(section(one, found)))
+    cost = Path(work) / "cost.md"
+    if cost.exists():
+        print(f"{COST}\n{cost.read_text().rstrip()}")
+
+
+HEAD = """# What the defenses do here
+
+Every defense of `reticent defenses` but `cwrf` and `pptp`, which repair models and have studies of their own
+(`docs/studies/`). Each is trained under the same membership, seeds, roles and schedule as the undefended recipe,
+attacked by one who knows it (references trained with it), and held against the undefended recipe **stopped early at
+the same accuracy**: a weaker model gives less away, and anybody can have one by training for less time. This page is
+printed by `scripts/defenses page` from the comparisons that `scripts/defenses run` makes. Each defense has a card in
+`docs/methods/`.
+
+What to keep in mind. The attacks are those of every audit: SELENA's own stronger one (`selena-replica`) is not among
+them, and the card of `selena` measures what it adds. No setting was tuned: each is the default or a value of its
+paper, most of them chosen for SGD and larger networks, while all rows here are trained by Adam at 1e-3 (which undoes
+a factor on the loss, such as that of `ccl`: see its card). For cost, `adv-reg` takes one step of its attack network
+for each of the model's, weaker than its default of three, and `selena` trains 10 sub-models in place of 25.
+"""
+
+
+COST = """## What they cost
+
+Printed by `benchmarks/defenses.py --epochs 40` on a 2.5 GHz Xeon: one model of each, as ratios to plain training in
+the same run. `adv-reg` takes three steps of its attack network for each of the model's, as by default; the tables
+above give it one. Output defenses leave the training of the model as it is: what they cost is paid with every answer,
+and by `memguard` before the first one too, for a small network that it trains for each model.
+"""
+
+
+def across(rows, key):
+    """Write an estimate over seeds.
+
+    Args:
+        rows: the same row of each seed's comparison.
+        key: takes the estimate out of a row; None where it is not measurable.
+
+    Returns:
+        The mean over seeds, and from the lowest lower limit to the highest upper one of their intervals.
+    """
+    values = [key(row) for row in rows]
+    if any(value is None for value in values):
+        return "not measurable"
+    mean = statistics.mean(value["mean"] for value in values)
+    low, high = min(value["interval"][0] for value in values), max(value["interval"][1] for value in values)
+    return f"{mean:.3f} ({low:.3f} to {high:.3f})"
+
+
+def relation(document, first, second):
+    """Say how one row's leak stands to another's: by AUC and TPR, corrected for all tests of the comparison.
+
+    Args:
+        document: a comparison.
+        first: name of a row.
+        second: name of another.
+
+    Returns:
+        "less", "more", "mixed" or "no difference shown".
+    """
+    found = set()
+    for pair in document["pairs"]:
+        if {pair["first"], pair["second"]} != {first, second} or pair["statistic"] == "accuracy":
+            continue
+        if pair["verdict"] != "tie":
+            lower = pair["first"] if pair["verdict"] == "first lower" else pair["second"]
+            found.add("less" if lower == first else "more")
+    return "mixed" if len(found) > 1 else found.pop() if found else "no difference shown"
+
+
+def row_of(document, name):
+    """Find a row by its name.
+
+    Args:
+        document: a comparison.
+        name: of a row.
+
+    Returns:
+        The row.
+    """
+    return next(row for row in document["rows"] if row["name"] == name)
+
+
+def control_of(document, name):
+    """Find the early-stopped control of a row.
+
+    Args:
+        document: a comparison.
+        name: of a row.
+
+    Returns:
+        The control's row; None where the baseline as it is stands beside it.
+    """
+    rows = document["rows"]
+    return next((r for r in rows if r["role"] == "control" and name in r["matches"]), None)
+
+
+def section(one, by_seed):
+    """Write the part of the page on one set.
+
+    Args:
+        one: the set.
+        by_seed: the comparison of each seed.
+
+    Returns:
+        Lines of Markdown.
+    """
+    found = list(by_seed.values())
+    first = found[0]
+    fpr = first["fpr"]
+    config = next(iter(first["rows"]))
+    lines = [
+        f"## {one['title']}",
+        "",
+        f"{config['models']} models of each row, {first['data']['roles']['audited']} audited records, "
+        f"{len(found)} {'seeds' if len(found) > 1 else 'seed'}. In brackets: "
+        + (
+            "from the lowest lower limit to the highest upper limit of the seeds' 95 % intervals."
+            if len(found) > 1
+            else "95 % intervals."
+        ),
+        "",
+    ]
+    proofs = any(row.get("accountant") for row in first["rows"])
+    if proofs and len(found) > 1:
+        lines[-2] += " Of epsilon, the smallest lower bound of the seeds, and the largest proof."
+    heads = ["defense", "accuracy, members", "accuracy, others", "AUC", f"TPR at FPR {fpr:g}"]
+    heads += ["epsilon, at least", "epsilon, proven"] if proofs else []
+    heads += ["against its control"]
+    lines += ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 2) + "---|"]
+    for row in first["rows"]:
+        same = [next((r for r in d["rows"] if r["name"] == row["name"]), None) for d in found]
+        if None in same or row["role"] == "control":
+            continue
+        lines.append(line(row["name"], same, found, proofs, first["baseline"]))
+        control = control_of(first, row["name"])
+        if row["role"] == "recipe" and control is not None:
+            controls = [control_of(d, row["name"]) for d in found]
+            if None not in controls:
+                lines.append(line(f"— control of {row['name']}", controls, found, proofs, None))
+    lines += ["", *plainly(found), *by_labels(found), *unaware(found), *noticed(by_seed), ""]
+    for seed, document in by_seed.items():
+        lines += [f"Seed {seed}: {document['sentence']}", ""]
+    return lines
+
+
+LEAKS = {"less": "less", "more": "more", "tie": "no difference shown", "mixed": "mixed", "open": "not judged"}
+HEADS = {
+    "less": "Leaks less than its control",
+    "more": "Leaks more than its control",
+    "tie": "No difference from its control is shown",
+    "mixed": "Less by one measure and more by the other",
+    "open": "Not judged, since its control is not as accurate as it is, which may be all that sets them apart",
+}
+UNEVEN = "Not the same with every seed"
+MEASURES = {"auc": "AUC", "tpr": "TPR"}
+
+
+def against(document, name):
+    """Say how a row's leak stands to its control's, or to the baseline's where that is its control.
+
+    Args:
+        document: a comparison.
+        name: of a defended row.
+
+    Returns:
+        A key of `LEAKS`.
+    """
+    held = row_of(document, name)["control"]
+    return held["leak"] if held["settled"] else "open"
+
+
+def alone(found, name):
+    """Name the measure by which alone a row differs from its control.
+
+    Args:
+        found: the comparison of each seed.
+        name: of a defended row.
+
+    Returns:
+        Words in brackets; nothing where both measures show it, or it is not the same with every seed.
+    """
+    by = {tuple(row_of(document, name)["control"]["by"]) for document in found}
+    one = by.pop() if len(by) == 1 else ()
+    judged = {against(document, name) for document in found} <= {"less", "more"}
+    return f" (by {MEASURES[one[0]]} alone)" if judged and len(one) == 1 else ""
+
+
+def verdict(found, name):
+    """Fill the last column of a row: how it stands to its control with each seed, by how much, and what is amiss.
+
+    Args:
+        found: the comparison of each seed.
+        name: of a defended row.
+
+    Returns:
+        Words.
+    """
+    told = [LEAKS[against(document, name)] for document in found]
+    said = (told[0] if len(set(told)) == 1 else ", ".join(told)) + alone(found, name)
+    held = [(document, row_of(document, name)) for document in found]
+    gaps = [row["auc"]["mean"] - row_of(d, row["control"]["name"])["auc"]["mean"] for d, row in held]
+    said += f"; AUC {statistics.mean(gaps):+.3f}"
+    missed = [100 * row["control"]["missed"] for _, row in held if row["control"]["missed"] is not None]
+    if missed:
+        gap = statistics.mean(missed)
+        seeds = "" if len(missed) == len(found) else f" with {len(missed)} of {len(found)} seeds"
+        said += f"; its control is {abs(gap):.1f} points {'more' if gap > 0 else 'less'} accurate{seeds}"
+    return said
+
+
+def plainly(found):
+    """Say which defenses help beyond early stopping, by what is found with every seed.
+
+    Args:
+        found: the comparison of each seed.
+
+    Returns:
+        Lines of Markdown.
+    """
+    baseline = found[0]["baseline"]
+    names = [row["name"] for row in found[0]["rows"] if row["role"] == "recipe" and row["name"] != baseline]
+    every = "with every seed" if len(found) > 1 else "with this seed"
+    groups = {}
+    for name in names:
+        told = {against(document, name) for document in found}
+        head = f"{HEADS[told.pop()]}, {every}" if len(told) == 1 else UNEVEN
+        groups.setdefault(head, []).append(f"`{name}`{alone(found, name)}")
+    order = [*(f"{head}, {every}" for head in HEADS.values()), UNEVEN]
+    return [f"- {head}: {', '.join(groups[head])}." for head in order if head in groups]
+
+
+def noticed(by_seed):
+    """Pass on what training had to say of the defenses, such as that one never acted.
+
+    Args:
+        by_seed: the comparison of each seed.
+
+    Returns:
+        Lines of Markdown.
+    """
+    lines = []
+    for seed, document in by_seed.items():
+        of = f", seed {seed}" if len(by_seed) > 1 else ""
+        lines += [f"- `{row['name']}`{of}: {text}" for row in document["rows"] for text in row["notices"]]
+    return lines
+
+
+def unaware(found):
+    """Say what the attackers who do not know the defense would have made of it.
+
+    Args:
+        found: the comparison of each seed.
+
+    Returns:
+        Lines of Markdown; none where no such attacker was asked for.
+    """
+    lines, kinder, harder = [], [], []
+    for row in found[0]["rows"]:
+        if row["role"] != "non-adaptive":
+            continue
+        (name,) = row["matches"]
+        own = row_of(found[0], name)
+        told = {relation(document, row["name"], name) for document in found}
+        gap = own["auc"]["mean"] - row["auc"]["mean"]
+        lines.append(
+            f"- `{name}`: AUC {own['auc']['mean']:.3f} by the attacker who knows it, {row['auc']['mean']:.3f} by one "
+            f"whose references are undefended ({gap:+.3f})."
+        )
+        (kinder if told == {"less"} else harder if told == {"more"} else []).append(f"`{name}`")
+    if lines and kinder:
+        lines.append(
+            f"- What the gap means: attacked by somebody who does not know the defense, {', '.join(kinder)} would look "
+            "better than against one who does; that part of the protection is the attacker's ignorance and not the "
+            "model's silence, and is lost once the method is known. So only the adaptive rows count."
+        )
+    elif lines:
+        lines.append(
+            "- What the gap means: for none of these is it shown that an attacker who does not know the method finds "
+            "less; that it would be so with more models or records is not excluded."
+        )
+    if harder:
+        lines.append(
+            f"- {', '.join(harder)}: undefended references find more than defended ones here, so an attacker would use "
+            "those."
+        )
+    return lines
+
+
+def by_labels(found):
+    """Say what an attacker who sees labels alone finds under defenses that change nothing but answers.
+
+    Args:
+        found: the comparison of each seed.
+
+    Returns:
+        Lines of Markdown; none where there is no such defense.
+    """
+    baseline, names, areas = found[0]["baseline"], [], []
+    for row in found[0]["rows"]:
+        of = [seen(document, row["name"]) for document in found]
+        if row["role"] == "recipe" and row["name"] != baseline and of == [seen(d, baseline) for d in found]:
+            names.append(f"`{row['name']}`")
+            areas = of
+    if not names:
+        return []
+    area = statistics.mean(area for area, _, _ in areas)
+    return [
+        f"- {', '.join(names)} give the same label as the undefended model for every record: an attacker who sees "
+        f"labels alone finds as much as without them (AUC {area:.3f}). What such a defense hides, it hides from the "
+        "scores only."
+    ]
+
+
+def seen(document, name):
+    """Tell what labels tell in a row.
+
+    Args:
+        document: a comparison.
+        name: of the row.
+
+    Returns:
+        The AUC of `correctness`, and the accuracies on members and on others.
+    """
+    row = row_of(document, name)
+    area = next(attack["auc"]["mean"] for attack in row["attacks"] if attack["name"] == "correctness")
+    return area, row["accuracy"]["members"]["mean"], row["accuracy"]["non_members"]["mean"]
+
+
+def line(label, rows, found, proofs, baseline):
+    """Write one row of a table.
+
+    Bounds on epsilon stay bounds: the smallest of the lower ones, rounded down, and the largest proof, rounded up.
+
+    Args:
+        label: what stands in the first column.
+        rows: the row in the comparison of each seed.
+        found: the comparison of each seed.
+        proofs: the table has columns for epsilon.
+        baseline: name of the undefended row; None where the row is held against nothing.
+
+    Returns:
+        A line of Markdown.
+    """
+    from reticent.report.wording import at_most, from_below
+
+    cells = [f"`{label}`" if not label.startswith("—") else label]
+    cells += [across(rows, lambda r: r["accuracy"]["members"]), across(rows, lambda r: r["accuracy"]["non_members"])]
+    cells += [across(rows, lambda r: r["auc"]), across(rows, lambda r: r["tpr"])]
+    if proofs:
+        lower = [r["epsilon"] for r in rows]
+        cells.append("" if None in lower else from_below(min(lower)))
+        proven = [(r.get("accountant") or {}).get("epsilon") for r in rows]
+        cells.append("" if None in proven else at_most(max(proven)))
+    said = ""
+    if baseline is not None and label != baseline and rows[0]["role"] == "recipe":
+        said = verdict(found, label)
+    return "| " + " | ".join([*cells, said]) + " |"

@@ -1,4 +1,5 @@
 import shutil
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -169,6 +170,45 @@ def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypa
     with pytest.raises(KeyboardInterrupt):
         hold_and_train(made, store)
     assert len(train(made, store)) == 4
+
+
+def test_a_model_that_another_process_held_is_made_once_it_let_go(store, monkeypatch):
+    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.05)
+    made, held = population(), ExitStack()
+    held.enter_context(suppress(InterruptedError))
+    for model in (0, 1, 2):  # As many as `GIVE_UP`: what is locked says nothing of the others.
+        held.enter_context(store.claim(made.training_id(model)))
+
+    def let_go(state):
+        if state.done == 1:
+            held.__exit__(InterruptedError, InterruptedError(), None)  # As a process that dies: nothing is written.
+
+    assert [one.model for one in train(made, store, progress=let_go)] == [0, 1, 2, 3]
+
+
+def test_a_model_that_another_process_finished_meanwhile_is_found(store, monkeypatch, tmp_path):
+    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.05)
+    made, elsewhere = population(), Store(tmp_path / "elsewhere").open()
+    train(made, elsewhere)
+    held = ExitStack()
+    held.enter_context(suppress(InterruptedError))
+    held.enter_context(store.claim(made.training_id(1)))
+
+    def finish(state):
+        if state.done == 3:
+            held.__exit__(InterruptedError, InterruptedError(), None)
+            for run in (made.training_id(1), made.signals_id(1)):
+                shutil.copytree(elsewhere.root / "runs" / run, store.root / "runs" / run)
+
+    assert [one.fresh for one in train(made, store, progress=finish)] == [True, False, True, True]
+
+
+def test_a_reason_that_models_share_is_told_once(store):
+    recipe = Recipe(procedure=Function(function=f"{__name__}:fails"))
+    with pytest.raises(ModelError) as caught:
+        train(population(recipe), store)
+    first, second, *rest = str(caught.value).splitlines()[1:]
+    assert (first.startswith("  model 0: "), second, rest) == (True, "  models 1, 2: the same", [])
 
 
 def test_divergence_names_the_model_and_gives_up_early(store):

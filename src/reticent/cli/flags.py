@@ -33,7 +33,7 @@ class Training:
     device: str | None = None
     "auto, cpu, cuda or cuda:N. [auto]"
     store: Path | None = None
-    "Folder of finished models; they are never trained twice. [reticent-store]"
+    "Folder of finished models, never trained twice; several runs may share it at once. [reticent-store]"
     attack: Annotated[list[str] | None, Parameter(negative="")] = None
     "An attack to run; repeat it for several. [all]"
     delta: float | None = None

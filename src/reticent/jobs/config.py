@@ -91,7 +91,8 @@ class AuditConfig(AttackConfig):
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
     store: str = "reticent-store"
-    """Folder of finished runs; several audits may share it."""
+    """Folder of finished runs; several audits may share it, at once too: if another process is making all that is left,
+    this one says so and ends with exit code 2, and the same command finds everything later."""
     out: str = "reticent-audit"
     """Folder for report.html, audit.json and records.csv."""
     defense: str | Options | None = None

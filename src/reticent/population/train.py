@@ -15,12 +15,15 @@ from multiprocessing import connection
 import torch
 
 from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
+from reticent.population.failures import Failure, failure
 from reticent.population.population import Population
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
 
 GIVE_UP = 3
 """So many failures without one success end the training of a population."""
+VAIN = 3
+"""So many passes in a row over models that another process held, without a new model, are made at most."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Progress:
 
 
 Callback = Callable[[Progress], None]
-Results = Generator[Made | ReticentError, None, None]
+Results = Generator[Made | Failure, None, None]
 
 
 def choose_device(wish: str) -> str:
@@ -76,6 +79,9 @@ def train(
 ) -> list[Made]:
     """Make every model of a population that is not finished yet.
 
+    What another process holds is left for later, and tried again when the others are made: it is found if that process
+    finished it, and made here if that process died.
+
     Args:
         population: what to make.
         store: where runs lie and go.
@@ -87,7 +93,7 @@ def train(
         One entry a model, by row.
 
     Raises:
-        _failure: (a `ReticentError` of the first failure's kind) one or more models failed; the message names them and
+        failure: (a `ReticentError` of the first failure's kind) one or more models failed; the message names them and
             finished ones are kept. `StoreLockedError` if the only models left are being made by another live process.
     """
     started = time.perf_counter()
@@ -98,26 +104,40 @@ def train(
         finder = maker or Maker(population, store, "cpu")
         made = {m: finder.make(m) for m in range(population.models) if m not in set(waiting)}
     found = len(made)
-    failures: list[ReticentError] = []
 
     def report() -> None:
-        if progress is not None:
-            progress(_progress(made, population.models, found, time.perf_counter() - started))
+        (progress or _silent)(_progress(made, population.models, found, time.perf_counter() - started))
+
+    def gave_up(failures: list[Failure]) -> bool:
+        return len(made) == found and _hopeless(failures)
+
+    def attempt(models: list[int]) -> list[Failure]:
+        failures: list[Failure] = []
+        results = _inline(maker, models) if maker else _pool(population, store, device, workers, models)
+        with closing(results):
+            for result in results:
+                if isinstance(result, Made):
+                    made[result.model] = result
+                    report()
+                else:
+                    failures.append(result)
+                if gave_up(failures):
+                    break
+        return failures
 
     report()
-    results = _inline(maker, waiting) if maker else _pool(population, store, device, workers, waiting)
-    with closing(results):
-        for result in results:
-            if isinstance(result, Made):
-                made[result.model] = result
-                report()
-            else:
-                failures.append(result)
-            if sum(not isinstance(e, CorruptRunError) for e in failures) >= GIVE_UP and len(made) == found:
-                break
+    failures, vain = attempt(waiting), 0
+    while vain < VAIN and not gave_up(failures) and (locked := _again(population, store, failures)):
+        before = len(made)
+        failures = [one for one in failures if one[0] not in locked] + attempt(locked)
+        vain = 0 if len(made) > before else vain + 1
     if failures:
-        raise _failure(failures, len(made), population.models)
+        raise failure(failures, len(made), population.models)
     return [made[m] for m in range(population.models)]
+
+
+def _silent(_: Progress) -> None:
+    """Tell nobody."""
 
 
 def _finished(store: Store, run_id: str) -> bool:
@@ -125,6 +145,26 @@ def _finished(store: Store, run_id: str) -> bool:
         return store.find(run_id) is not None
     except CorruptRunError:
         return False  # Named, with all others, when its turn comes.
+
+
+def _hopeless(failures: list[Failure]) -> bool:
+    """Tell whether so many models failed that others would too; what is corrupt or locked says nothing of others."""
+    return sum(not isinstance(error, (CorruptRunError, StoreLockedError)) for _, error in failures) >= GIVE_UP
+
+
+def _again(population: Population, store: Store, failures: list[Failure]) -> list[int]:
+    """List the models that another process held when their turn came; none if all are still being made."""
+    locked = [model for model, error in failures if isinstance(error, StoreLockedError)]
+    return locked if any(_free(population, store, model) for model in locked) else []
+
+
+def _free(population: Population, store: Store, model: int) -> bool:
+    """Tell whether no live process makes a model now: it was finished meanwhile, or its maker died."""
+    try:
+        runs = (population.training_id(model), population.signals_id(model))
+        return all(store.holder(run) is None for run in runs)
+    except OSError:
+        return False
 
 
 def _progress(made: dict[int, Made], total: int, found: int, seconds: float) -> Progress:
@@ -140,7 +180,7 @@ def _inline(maker: Maker, waiting: list[int]) -> Results:
         try:
             yield maker.make(model)
         except ReticentError as error:
-            yield error
+            yield model, error
 
 
 _MAKER: list[Maker] = []
@@ -163,11 +203,11 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _make(model: int) -> Made | ReticentError:
+def _make(model: int) -> Made | Failure:
     try:
         return _MAKER[0].make(model)
     except ReticentError as error:
-        return error
+        return model, error
 
 
 @contextmanager
@@ -190,7 +230,7 @@ def _pool(population: Population, store: Store, device: str, workers: int, waiti
     pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
     try:
         with _without_main():
-            futures: set[Future[Made | ReticentError]] = {pool.submit(_make, model) for model in waiting}
+            futures: set[Future[Made | Failure]] = {pool.submit(_make, model) for model in waiting}
         while futures:
             done, futures = wait(futures, return_when=FIRST_COMPLETED)
             for future in done:
@@ -213,12 +253,3 @@ def _stop(pool: ProcessPoolExecutor) -> None:
             process.terminate()
     for process in processes:
         process.join(timeout=5)
-
-
-def _failure(failures: list[ReticentError], done: int, total: int) -> ReticentError:
-    real = [e for e in failures if not isinstance(e, StoreLockedError)] or failures
-    shown = "\n".join(f"  {error}" for error in real[:5]) + ("\n  ..." if len(real) > 5 else "")
-    left = total - done - len(failures)
-    untried = f"; {left} {'was' if left == 1 else 'were'} not tried after that" if left else ""
-    kept = f"{done} {'is' if done == 1 else 'are'} finished and kept{untried}"
-    return real[0].retold(f"{len(failures)} of {total} models could not be made ({kept}):\n{shown}")

@@ -21,6 +21,8 @@ from reticent.auditing.epsilon.combine import combined, level
 from reticent.auditing.epsilon.wording import consistent, digits, rounded_down, sentence
 from reticent.errors import InputError, ShapeError
 from reticent.jobs.measure import Settings
+from reticent.report.sections.epsilon import parts as epsilon_parts
+from reticent.report.sections.epsilon import tile as epsilon_tile
 
 
 def made(targets=5, records=4_000, shift=1.5, seed=0):
@@ -221,3 +223,22 @@ def test_a_large_audit_takes_seconds():
     start = time.process_time()
     asked(attacks, members, delta=1e-5)
     assert time.process_time() - start < 20
+
+
+def test_what_training_proves_stays_beside_what_is_stated():
+    members = np.tile([True, False], (4, 50))
+    proof = {"epsilon": 7.8894, "delta": 1e-5, "source": "prv"}
+    stated = {"epsilon": 2.0, "delta": 1e-5, "source": "given"}
+    asked = {"delta": 1e-5, "rng": np.random.default_rng(0), "accountant": stated}
+    scores = {"a": np.random.default_rng(1).normal(size=members.shape)}
+    told = audit_epsilon(scores, members, proven=proof, **asked).overall
+    assert (told["accountant"], told["proven"]) == (stated, proof)
+    assert "epsilon at most 2, as stated by the user" in told["sentence"]
+    assert "the accountant proves at most 7.89. So the training does not prove the promise." in told["sentence"]
+    assert epsilon_tile({"epsilon": told})["note"].endswith("; the accountant proves at most 7.89")
+    asked["accountant"] = stated | {"epsilon": 8.0}
+    kept = audit_epsilon(scores, members, proven=proof, **asked).overall
+    assert kept["sentence"].endswith("So the training proves the promise.")
+    assert "proven" not in audit_epsilon(scores, members, **asked).overall
+    for document, unproven in ((told, True), (kept, False)):
+        assert epsilon_parts({"epsilon": document}, [])["unproven"] is unproven

@@ -182,3 +182,35 @@ def test_no_leak_is_found_at_most_at_the_nominal_rate():
     called = sum(simulated(seed, 0.0)["leak"] == "found" for seed in range(300))
     # The 99.9 % binomial limit at 5 % of 300.
     assert called <= 28
+
+
+def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
+    wide = {"tpr": (0.06, 0.001, 0.12), "area": (0.539, 0.45, 0.62)}
+    only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
+    assert (only["leak"], only["attack"], only["best_by"], only["best_among"]) == ("found", "correctness", "auc", 1)
+    assert only["sentence"].startswith("An attacker tells")
+    assert "no other is shown to do better than chance by that share (by the area under the" in only["detail"]
+    assert "rmia is above it: 0.539);" in only["detail"]
+    # Of attacks that show the same figure, the one with most of it, whatever the other figure says.
+    some = [
+        made("a", area=(0.6, 0.59, 0.61), tpr=(0.01, 0.005, 0.03)),
+        made("b", area=(0.7, 0.69, 0.71), tpr=(0.009, 0, 0.03)),
+    ]
+    told = verdict([*some, made("c", area=(0.5, 0.4, 0.6), tpr=(0.012, 0.0, 0.05))])
+    assert (told["attack"], told["best_by"], told["best_among"]) == ("b", "auc", 2)
+    assert "of the 2 that do better than chance by that share, no other tells more pairs apart;" in told["detail"]
+    # A share of records that is more than chance goes before any area.
+    told = verdict([*some, made("d", area=(0.5, 0.4, 0.6))])
+    assert (told["attack"], told["best_by"], told["best_among"]) == ("d", "tpr", 1)
+
+
+def test_equal_or_unknown_shares_leave_the_choice_to_the_area():
+    zero = {"tpr": (0.0, 0.0, 0.02), "models": 4}
+    told = verdict([made("a", area=(0.48, 0.4, 0.6), **zero), made("b", area=(0.51, 0.4, 0.6), **zero)])
+    assert (told["leak"], told["attack"], told["best_by"], told["best_among"]) == ("cannot tell", "b", "tpr", 2)
+    none = {"allowed": (0, 0, 0, 0)}
+    told = verdict([made("a", area=(0.48, 0.4, 0.6), **none), made("b", area=(0.51, 0.4, 0.6), **none)])
+    assert (told["attack"], told["best_by"]) == ("b", "auc")
+    more = verdict([made("a", area=(0.476, 0.4, 0.6), tpr=(0.02, 0.0, 0.1)), made("b", area=(0.5, 0.4, 0.6), **zero)])
+    assert (more["attack"], more["best_by"]) == ("a", "tpr")
+    assert "no other finds more at that rate of false alarms (by the area under the ROC curve, b is" in more["detail"]

@@ -10,7 +10,9 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak.
 
-The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if it is, else the AUC.
+The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
+the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
+any; the AUC decides between equal TPRs, and where no rate can be measured.
 """
 
 from collections.abc import Sequence
@@ -59,6 +61,10 @@ class _Judged:
         return self.by_auc or self.by_tpr
 
     @property
+    def area(self) -> float:
+        return self.audit.auc.mean
+
+    @property
     def excluded(self) -> bool:
         """Whether a leak that matters is excluded."""
         if self.rate is None or self.tpr is None or wording.too_few(len(self.audit.targets)):
@@ -66,17 +72,17 @@ class _Judged:
         return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
 
     @property
-    def strength(self) -> tuple[float, float]:
-        tpr = self.rate.tpr.mean if self.rate is not None and self.rate.tpr is not None else 0.0
-        return tpr, self.audit.auc.mean
+    def share(self) -> tuple[float, float]:
+        """What is found at the reported rate, or less than nothing where that is not known; then the AUC."""
+        return (self.rate.tpr.mean if self.rate is not None and self.rate.tpr is not None else -1.0), self.area
 
 
 def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
     """Say what the audits of one run show.
 
-    The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most at that rate, of those
-    that do better than chance, if any does; it is chosen on the audited records, so it is labelled with the number of
-    attacks it was chosen from.
+    The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the
+    sentence quotes, of those that do better than chance by it, if any does; it is chosen on the audited records, so it
+    is labelled with the number of attacks it was chosen from.
 
     Args:
         audits: of all attacks, on the same targets and at the same rates.
@@ -95,13 +101,13 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
     fpr = reported_fpr(audits)
     judged = [_judge(audit, fpr, len(audits)) for audit in audits]
     leak = _leak(judged)
-    # The headline is about an attack that shows the leak, not about one that only happens to find as much.
-    best = max((attack for attack in judged if attack.found or leak != "found"), key=lambda attack: attack.strength)
+    best, figure, among = _headline(judged)
     summary = None if best.rate is None else best.rate.tpr
-    by_pairs = best.by_auc and not best.by_tpr
+    by_pairs = figure == "auc"
+    widest = max(judged, key=lambda attack: attack.area).audit
     detail = [
         *wording.intervals(best.audit, best.rate, best.tpr, best.auc, by_pairs),
-        *wording.basis(best.audit, len(audits)),
+        *wording.basis(best.audit, len(audits), figure, among, widest),
         *wording.few(len(best.audit.targets)),
         wording.carried(best.by_auc, best.by_tpr, best.rate) if leak == "found" else _CONCLUSIONS[leak],
     ]
@@ -110,6 +116,8 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         "detail": " ".join(detail),
         "attack": best.audit.name,
         "best_of": len(audits),
+        "best_by": figure,
+        "best_among": among,
         "fpr": fpr,
         "tpr": None if summary is None else summary.mean,
         "tpr_interval": None if best.tpr is None else list(best.tpr),
@@ -195,6 +203,18 @@ def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
     rate = next((rate for rate in audit.rates if rate.fpr == fpr), None)
     tpr = None if rate is None or rate.tpr is None else widened(rate.tpr, audit.confidence, choices)
     return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr)
+
+
+def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, str, int]:
+    """Choose the attack of the sentence, the figure that it quotes, and say of how many attacks it was chosen.
+
+    An attack that shows the leak goes before one that only happens to find as much.
+    """
+    by_tpr, by_auc = [one for one in judged if one.by_tpr], [one for one in judged if one.by_auc]
+    among = by_tpr or by_auc or judged
+    if (by_auc and not by_tpr) or all(one.share[0] < 0 for one in among):
+        return max(among, key=lambda one: one.area), "auc", len(among)
+    return max(among, key=lambda one: one.share), "tpr", len(among)
 
 
 def _leak(judged: Sequence[_Judged]) -> str:

@@ -23,6 +23,8 @@ UNLEARNED = {
     ),
 }
 """What is said in place of these where most models did not learn."""
+BY = {"tpr": "finds more at that rate of false alarms", "auc": "tells more pairs apart"}
+"""By which figure an attack was chosen -> what no other one does."""
 ENOUGH_TARGETS = 5
 """Models from which their spread is known well enough."""
 
@@ -126,20 +128,29 @@ def intervals(
     ]
 
 
-def basis(audit: Audit, choices: int) -> list[str]:
+def basis(audit: Audit, choices: int, figure: str, among: int, widest: Audit) -> list[str]:
     """Say what the figures rest on.
 
     Args:
         audit: of the reported attack.
-        choices: number of attacks it was chosen from.
+        choices: number of attacks that were tried.
+        figure: by which the attack was chosen: "tpr" or "auc".
+        among: number of attacks that it was chosen from; fewer than tried where only they do better than chance.
+        widest: of the attack with the largest AUC, which may be another.
 
     Returns:
         Sentences.
     """
     lines = []
     if choices > 1:
+        which = f"no other {BY[figure]}"
+        if among < choices:
+            better = f"better than chance {'by that share' if figure == 'auc' else 'at that rate of false alarms'}"
+            which = f"of the {among} that do {better}, {which}" if among > 1 else f"no other is shown to do {better}"
+        area = f" (by the area under the ROC curve, {widest.name} is above it: {widest.auc.mean:.3f})"
+        which += area if round(widest.auc.mean, 3) > round(audit.auc.mean, 3) else ""
         lines.append(
-            f"This is the best of {choices} attacks ({audit.name}), chosen on the same records; "
+            f"This is the best of {choices} attacks ({audit.name}), chosen on the same records: {which}; "
             "the intervals are widened for that choice."
         )
     models = len(audit.targets)

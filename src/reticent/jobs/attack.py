@@ -170,7 +170,11 @@ def attack(
         population=facts,
         environment=document.versions() | {"started": started, "seconds_scoring": seconds},
         control=checked,
-        cannot_say=[*document.health_sentences(facts), *left_out.values(), *not_looked_at(ungrouped)],
+        cannot_say=[
+            *document.health_sentences(facts, measured.verdict["leak"]),
+            *left_out.values(),
+            *not_looked_at(ungrouped),
+        ],
         left_out=left_out,
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())

@@ -188,7 +188,7 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         | {"config": canonical(job.config)},
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
-        cannot_say=[*_limits(job, facts), *document.notices(made)],
+        cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *document.notices(made)],
     )
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)
@@ -222,8 +222,8 @@ def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:
     return {record: picture for record, picture in drawn.items() if picture is not None}
 
 
-def _limits(job: Job, facts: Mapping[str, Any]) -> list[str]:
-    sentences = document.health_sentences(facts)
+def _limits(job: Job, facts: Mapping[str, Any], leak: str) -> list[str]:
+    sentences = document.health_sentences(facts, leak)
     if job.records.duplicates:
         sentences.append(
             f"{job.records.duplicates} records repeat another one exactly: where one copy was a member and the other "

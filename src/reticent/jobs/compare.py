@@ -148,7 +148,11 @@ def compare(
 
 def _sick(contenders: Sequence[Contender]) -> list[str]:
     """Say which rows have models that did not learn."""
-    told = ((row.name, document.health_sentences(row.document["population"])) for row in contenders if row.aware)
+    told = (
+        (row.name, document.health_sentences(row.document["population"], row.document["verdict"]["leak"]))
+        for row in contenders
+        if row.aware
+    )
     return [f"{name}: {sentence}" for name, sentences in told for sentence in sentences]
 
 

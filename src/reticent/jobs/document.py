@@ -15,10 +15,9 @@ import reticent
 from reticent.attacks import ATTACKS
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
-from reticent.auditing.verdict import EXCLUDED
-from reticent.auditing.wording import TOO_SMALL, UNKNOWN, UNLEARNED
 from reticent.data.records import Records
 from reticent.data.roles import Roles
+from reticent.jobs.learners import named_of_learners, of_learners
 from reticent.jobs.measure import Measured
 from reticent.jobs.repairs import repairs
 from reticent.report.wording import percent
@@ -70,7 +69,7 @@ def assemble(
         Plain values, in the order of ``docs/schema.md``.
     """
     epsilons = measured.epsilons
-    said = _of_learners(measured.verdict, population)
+    said = of_learners(measured.verdict, population)
     said["cannot_say"] = [*said["cannot_say"], *cannot_say]
     left = left_out or {}
     strong = [name for name in left if ATTACKS[name].strong]
@@ -86,31 +85,12 @@ def assemble(
         "attacks": [audit.to_json() | {"epsilon": epsilons.attacks[audit.name]} for audit in measured.audits],
         "left_out": [{"name": name, "sentence": sentence} for name, sentence in left.items()],
         "epsilon": epsilons.overall,
-        "groups": list(measured.groups),
+        "groups": named_of_learners(measured.groups, said["leak"], population),
         "exposure": exposed(measured.exposure, said["confidence"]),
         "non_adaptive": None if non_adaptive is None else dict(non_adaptive),
         "control": None if control is None else dict(control),
         "environment": dict(environment),
     }
-
-
-def _of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in a verdict how many models did not learn; where most did not, low numbers exclude nothing."""
-    said, health = dict(verdict), population.get("health", ())
-    if health is None and said["leak"] == "not found":
-        said["leak"], said["detail"] = "cannot tell", said["detail"].replace(EXCLUDED, UNKNOWN)
-    sick = len(health or ())
-    if not sick:
-        return said
-    if 2 * sick > population["models"]:
-        if said["leak"] == "not found":
-            said["leak"] = "cannot tell"
-        for usual, instead in {EXCLUDED: UNLEARNED[TOO_SMALL], **UNLEARNED}.items():
-            said["detail"] = said["detail"].replace(usual, instead)
-            said["cannot_say"] = [instead if line == usual else line for line in said["cannot_say"]]
-    learned = "What learned nothing has nothing to give away, so low numbers say nothing of a model that works."
-    said["detail"] = f"{sick} of {population['models']} models did not learn. {learned} {said['detail']}"
-    return said
 
 
 def data_facts(records: Records, roles: Roles) -> dict[str, Any]:
@@ -248,28 +228,34 @@ def unlearned(accuracy: float, share: float, members: int) -> str | None:
     )
 
 
-def health_sentences(population: Mapping[str, Any]) -> list[str]:
+def health_sentences(population: Mapping[str, Any], leak: str | None = None) -> list[str]:
     """Say what unhealthy models do to an audit.
 
     Args:
         population: from `population_facts`.
+        leak: the verdict's word, if there is one; where a leak is shown, nobody says that there is nothing to give.
 
     Returns:
         No sentence, or one.
     """
     if population["health"] is None:
+        nothing = "a model that learned nothing has nothing to give away"
         return [
-            "Whether the models learned: margins alone do not tell it here, and a model that learned nothing has "
-            "nothing to give away."
+            "Whether the models learned: margins alone do not tell it here, and "
+            f"{'models that work may give away more' if leak == 'found' else nothing}."
         ]
     sick = [str(row["model"]) for row in population["health"]]
     if not sick:
         return []
     which = ", ".join(sick[:8]) + (", ..." if len(sick) > 8 else "")
+    what = (
+        "a model that learned nothing has nothing to give away, so low numbers here say nothing of a model that works"
+    )
+    if leak == "found":
+        what = "models that work may give away more than is found here"
     return [
-        f"{len(sick)} of {population['models']} models did not learn (model {which}): a model that learned nothing has "
-        "nothing to give away, so low numbers here say nothing of a model that works. Train longer, or with another "
-        "learning rate."
+        f"{len(sick)} of {population['models']} models did not learn (model {which}): {what}. Train longer, or with "
+        "another learning rate."
     ]
 
 

@@ -142,6 +142,7 @@ def measure(
         rng=seeds.rng(settings.seed, "epsilon"),
         confidence=settings.confidence,
         accountant=settings.accountant,
+        proven=None if settings.promised is None else settings.computed,
     )
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     return Measured(audits, scores, found, said, epsilons, tuple(labellings), compared, believed)

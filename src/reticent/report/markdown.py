@@ -78,6 +78,8 @@ def _epsilon(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
         most = at_most(found["accountant"].get("epsilon"))
         promised = f"Epsilon is at most {most}, as stated by the user, not computed."
         parts.append(promised if found["stated"] else f"The accountant proves at most {most}.")
+    if found["unproven"]:
+        parts.append("**What was promised is not proven by the training.**")
     if found["consistent"] is False:
         above = "was promised" if found["stated"] else "the accountant proves"
         parts.append(f"**The measured bound lies above what {above}: one of the two is wrong.**")

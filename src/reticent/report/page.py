@@ -97,7 +97,7 @@ def roc_caption(attacks: Sequence[Plain]) -> str:
     Returns:
         The caption.
     """
-    which = "Bands" if len(attacks) <= 3 else "The band, for the strongest attack,"
+    which = "Bands" if len(attacks) <= 3 else "The band, for the attack of the verdict,"
     verb = "are" if len(attacks) <= 3 else "is"
     models = attacks[0]["roc"].get("band") == "targets"
     meaning = f"where {confidence(attacks)} of the models lie" if models else f"the {confidence(attacks)} interval"
@@ -153,11 +153,25 @@ def _tiles(verdict: Plain) -> list[dict[str, str]]:
         note = f"interval {span(interval)}; chance 0.5" if interval else "chance 0.5"
         tiles.append({"title": "AUC", "value": number(verdict["auc"]), "note": note})
     if verdict.get("attack"):
-        best = verdict.get("best_of")
-        many = len(best) if isinstance(best, (list, tuple)) else best
-        note = f"the strongest of {count(many)} attacks tried" if many and many > 1 else "the only attack tried"
-        tiles.append({"title": "Attack", "value": short(verdict["attack"], 30), "note": note})
+        tiles.append({"title": "Attack", "value": short(verdict["attack"], 30), "note": _chosen(verdict)})
     return tiles
+
+
+def _chosen(verdict: Plain) -> str:
+    """Say by what the verdict's attack was chosen; documents of before do not tell."""
+    best = verdict.get("best_of")
+    many = len(best) if isinstance(best, (list, tuple)) else best
+    if not many or many < 2:
+        return "the only attack tried"
+    by, among = verdict.get("best_by"), verdict.get("best_among", many)
+    if by is None:
+        return f"chosen from {count(many)} attacks tried"
+    most = "the largest AUC" if by == "auc" else f"most found at {share(verdict['fpr'])} false alarms"
+    if among == many:
+        return f"{most}, of {count(many)} attacks tried"
+    if among == 1:
+        return f"the only one of {count(many)} attacks tried that is shown to do better than chance by this figure"
+    return f"{most}, of the {count(among)} of {count(many)} attacks tried that do better than chance by this figure"
 
 
 def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, Any]]:

@@ -97,6 +97,7 @@ def audit_epsilon(
     headline: Method = HEADLINE,
     combine: Combine = TwiceMedian(),  # noqa: B008 (frozen)
     accountant: Mapping[str, Any] | None = None,
+    proven: Mapping[str, Any] | None = None,
 ) -> Epsilons:
     """Bound epsilon from below by every attack and method, and by the best attack corrected for the choice.
 
@@ -113,6 +114,7 @@ def audit_epsilon(
         headline: the method of the overall bound.
         combine: how the targets' bounds become one.
         accountant: ``epsilon``, ``delta`` and ``source`` of what training promises, if it does.
+        proven: the same of what training proves, where `accountant` is what the user states.
 
     Returns:
         Both objects. Cost: T sorts an attack.
@@ -127,6 +129,7 @@ def audit_epsilon(
     rows = checks.boolean(members=members, ndim=2)
     chosen = default_methods(rows, checked_delta(delta)) if methods is None else tuple(methods)
     promise = None if accountant is None else _promise(accountant)
+    proof = None if proven is None or promise is None else _promise(proven)
     key = int(rng.integers(2**63))
     attacks: dict[str, dict[str, Any]] = {}
     lowest: dict[str, float] = {}
@@ -148,8 +151,9 @@ def audit_epsilon(
         "method": headline.method,
         "best_of": len(scores),
         "accountant": promise,
+        **({} if proof is None else {"proven": proof}),
         "consistent": None if promise is None else consistent(lowest[found], delta, promise),
-        "sentence": sentence(lowest[found], delta, confidence, promise),
+        "sentence": sentence(lowest[found], delta, confidence, promise, proof),
     }
     return Epsilons(attacks, overall)
 

@@ -24,7 +24,13 @@ def stated(accountant: Mapping[str, Any]) -> bool:
     return accountant.get("source") in GIVEN
 
 
-def sentence(lower: float, delta: float, confidence: float, accountant: Mapping[str, Any] | None) -> str:
+def sentence(
+    lower: float,
+    delta: float,
+    confidence: float,
+    accountant: Mapping[str, Any] | None,
+    proven: Mapping[str, Any] | None = None,
+) -> str:
     """Say what was found, and how it fits what an accountant promises.
 
     Args:
@@ -32,6 +38,7 @@ def sentence(lower: float, delta: float, confidence: float, accountant: Mapping[
         delta: its delta.
         confidence: one-sided.
         accountant: its ``epsilon``, ``delta`` and ``source``, or None.
+        proven: the same of what training proves, where `accountant` is what the user states beside it.
 
     Returns:
         For people.
@@ -42,7 +49,26 @@ def sentence(lower: float, delta: float, confidence: float, accountant: Mapping[
         found = f"No training with epsilon below {rounded_down(lower)} {at} could give such results, {sure}."
     else:
         found = f"This shows nothing about epsilon: at this size the audit cannot rule out epsilon 0 {at}, {sure}."
-    return found if accountant is None else f"{found} {_beside(lower, delta, accountant)}"
+    if accountant is None:
+        return found
+    said = f"{found} {_beside(lower, delta, accountant)}"
+    if proven is None:
+        return said
+    kept = "proves the promise" if proves(proven, accountant) else "does not prove the promise"
+    return f"{said} {_beside(lower, delta, proven)} So the training {kept}."
+
+
+def proves(proven: Mapping[str, Any], stated: Mapping[str, Any]) -> bool:
+    """Say whether what training proves is at least what the user states.
+
+    Args:
+        proven: ``epsilon`` and ``delta`` of the accountant.
+        stated: ``epsilon`` and ``delta`` as stated.
+
+    Returns:
+        Whether neither of the accountant's is the larger.
+    """
+    return bool(proven["epsilon"] <= stated["epsilon"] and proven["delta"] <= stated["delta"])
 
 
 def consistent(lower: float, delta: float, accountant: Mapping[str, Any]) -> bool | None:

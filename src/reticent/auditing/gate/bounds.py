@@ -70,9 +70,15 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
         return unjudged(name, limit, Doubt("contradiction", message), limits.allow, **facts)
     message = (
         f"{_whose(accountant)} is {rounded_up(upper)}, at or below {limit:g}; "
-        f"the audit ({_down(lower)} or more) does not contradict it"
+        f"the audit ({_down(lower)} or more) does not contradict it{_proof(found.get('proven'))}"
     )
     return Check(name, limit, "passed", message, **facts)
+
+
+def _proof(proven: Any) -> str:
+    """Add what training proves, where the epsilon that passes is one that the user states."""
+    value = number(proven.get("epsilon")) if isinstance(proven, Mapping) else None
+    return "" if value is None else f"; training proves at most {rounded_up(value)} at delta {proven.get('delta')}"
 
 
 def _down(lower: float) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.auditing.epsilon.wording import stated
+from reticent.auditing.epsilon.wording import proves, stated
 from reticent.report.view import short, title
 from reticent.report.wording import Plain, at_most, from_below, level, value
 
@@ -60,6 +60,8 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
         "accountant_delta": number_of((told.get("accountant") or {}).get("delta")),
         "stated": stated(told.get("accountant") or {}),
         "consistent": told.get("consistent"),
+        "proven": told.get("proven"),
+        "unproven": _unproven(told),
         "delta": number_of(told.get("delta", first.get("delta"))),
         "confidence": level(told.get("confidence", first.get("confidence", 0.95))),
         "combined": _combined(first.get("combined")),
@@ -91,7 +93,15 @@ def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
         most = at_most(accountant.get("epsilon"))
         note += f"; at most {most} as stated by the user, not computed" if stated(accountant) else ""
         note += "" if stated(accountant) else f"; the accountant proves at most {most}"
+    if told.get("proven"):
+        note += f"; the accountant proves at most {at_most(told['proven'].get('epsilon'))}"
     return {"title": "Epsilon, at least", "value": from_below(told["lower"]), "note": note}
+
+
+def _unproven(told: Plain) -> bool:
+    """Tell whether the user states more than training proves."""
+    accountant, proven = told.get("accountant"), told.get("proven")
+    return bool(accountant and proven and not proves(proven, accountant))
 
 
 def number_of(delta: Any) -> str:

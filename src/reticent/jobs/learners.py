@@ -1,0 +1,72 @@
+"""What may be said of models that learned, and of models that did not: in the verdict, and of groups of records."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.auditing.grouptext import short
+from reticent.auditing.labelling import CLASS
+from reticent.auditing.verdict import EXCLUDED
+from reticent.auditing.wording import TOO_SMALL, UNKNOWN, UNLEARNED
+
+
+def of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> dict[str, Any]:
+    """Say in a verdict how many models did not learn; where most did not, low numbers exclude nothing.
+
+    Args:
+        verdict: from `auditing.verdict`.
+        population: the facts of the models.
+
+    Returns:
+        The verdict, with that.
+    """
+    said, health = dict(verdict), population.get("health", ())
+    if health is None and said["leak"] == "not found":
+        said["leak"], said["detail"] = "cannot tell", said["detail"].replace(EXCLUDED, UNKNOWN)
+    sick = len(health or ())
+    if not sick:
+        return said
+    if said["leak"] == "found":
+        learned = "What they give away is shown all the same; models that work may give away more."
+        said["detail"] = f"{sick} of {population['models']} models did not learn. {learned} {said['detail']}"
+        return said
+    if _unlearned_most(population):
+        if said["leak"] == "not found":
+            said["leak"] = "cannot tell"
+        for usual, instead in {EXCLUDED: UNLEARNED[TOO_SMALL], **UNLEARNED}.items():
+            said["detail"] = said["detail"].replace(usual, instead)
+            said["cannot_say"] = [instead if line == usual else line for line in said["cannot_say"]]
+    learned = "What learned nothing has nothing to give away, so low numbers say nothing of a model that works."
+    said["detail"] = f"{sick} of {population['models']} models did not learn. {learned} {said['detail']}"
+    return said
+
+
+def named_of_learners(
+    groups: Sequence[Mapping[str, Any]], leak: str, population: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Name no group as more exposed where most models learned nothing, and nothing else shows a leak.
+
+    Args:
+        groups: one entry a labelling.
+        leak: the verdict's word.
+        population: the facts of the models.
+
+    Returns:
+        The entries; the numbers stay, and the names and signs of who stands out go.
+    """
+    told = [dict(entry) for entry in groups]
+    if leak == "found" or not _unlearned_most(population):
+        return told
+    why = f"{len(population['health'])} of {population['models']} models did not learn"
+    for entry in told:
+        if any(group["stands_out"] for group in entry["groups"]):
+            what = "class" if entry["by"] == CLASS else f"group by {short(entry['by'])}"
+            entry["sentence"] = f"No {what} is named as more or less exposed: {why}."
+            entry["most_exposed"] = None
+            entry["groups"] = [{**group, "stands_out": None} for group in entry["groups"]]
+    return told
+
+
+def _unlearned_most(population: Mapping[str, Any]) -> bool:
+    """Tell whether most models are known not to have learned."""
+    sick = population.get("health") or ()
+    return len(sick) > 0 and 2 * len(sick) > int(population["models"])

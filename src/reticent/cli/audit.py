@@ -21,7 +21,7 @@ def audit(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     from reticent.report.place import AUDIT
     from reticent.report.tables import terminal
 
-    job = prepare(gather(flags.config, with_options(flags.values(), options)))
+    job = prepare(gather(flags.config, with_options(flags.values(), options, flags.config)))
     with unlost(), screen() as shown:
         stage = first(lambda: replaced(Path(job.config.out), AUDIT, shown.note), shown.stage)
         audited = run(job, progress=shown.model, stage=stage)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, no_options
 from reticent.errors import SpecError
 
 
@@ -16,6 +16,7 @@ def compare(
     control: Annotated[bool, Parameter(name="--early-stopped", negative="--no-early-stopped")] = True,
     fpr: float | None = None,
     flags: Flags = Flags(),  # noqa: B008
+    **options: str,
 ) -> None:
     """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
 
@@ -33,9 +34,10 @@ def compare(
         control: Train the early-stopped control of each recipe.
         fpr: False-positive rate of the comparison: 0.1, 0.01, 0.001 or 0.0001. [the smallest that is well measured]
         flags: what holds for all.
+        options: No other flag is taken; an option of a defense follows its name, as --defense dpsgd:epsilon=8.
 
     Raises:
-        SpecError: a configuration is given, which holds one audit.
+        SpecError: a configuration is given, which holds one audit, or an unknown flag.
     """
     from reticent.cli.progress import screen
     from reticent.cli.screen import first, replaced, stdout, unlost
@@ -43,6 +45,7 @@ def compare(
     from reticent.report.comparison import terminal
     from reticent.report.place import COMPARISON
 
+    no_options(options, flags.defense or ())
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
     values = flags.values()

@@ -1,6 +1,6 @@
 """The flags that every verb shares, as one dataclass that cyclopts flattens."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from reticent.errors import SpecError, nearest
-from reticent.spec import toml_or_text
+from reticent.spec import read_toml, toml_or_text
 
 
 @Parameter(name="*")
@@ -109,15 +109,16 @@ class Flags(Training, Subject):
     "TOML file with any of these and every other option; flags win."
 
 
-def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
+def with_options(values: dict[str, Any], options: Mapping[str, str], config: Path | None = None) -> dict[str, Any]:
     """Take the one defense of an audit, and with it flags that no verb has of its own: its options.
 
     Args:
         values: what was given, by key of the configuration.
         options: unknown flags and their values.
+        config: the TOML file of the audit, whose defense takes the options where no flag names one.
 
     Returns:
-        The values, the options among them as ``defense.NAME``.
+        The values, with the options in the defense.
 
     Raises:
         SpecError: more than one defense, or none that such a flag could belong to.
@@ -134,26 +135,61 @@ def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str
         )
     if not options:
         return values | ({"defense": names[0]} if names else {})
-    if not names:
-        raise SpecError(_no_flag(*next(iter(options.items()))))
     given = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
-    return values | {"defense": {"name": names[0], **given}}
+    if names:
+        return values | {"defense": {"name": names[0], **given}}
+    written = None if config is None else read_toml(config).get("defense")
+    if not isinstance(written, (str, dict)):
+        raise SpecError(_no_flag(*next(iter(options.items()))))
+    return values | {"defense": _changed({"name": written} if isinstance(written, str) else written, given)}
 
 
-def _no_flag(key: str, value: str) -> str:
-    """Say what an unknown flag may have meant: an option of a defense that is not given, or another flag."""
-    from reticent.jobs.defenses import catalogue
+def _changed(defense: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a defense that a file names other options; they win over those of its table and of its text."""
+    from reticent.jobs.defenses import with_option
 
-    name, option = key.replace("_", "-"), key.replace("-", "_")
+    changed = dict(defense)
+    for key, value in options.items():
+        if key not in changed and ":" in str(changed.get("name")):
+            changed["name"] = with_option(str(changed["name"]), key, value)
+        else:
+            changed[key] = value
+    return changed
+
+
+def no_options(options: Mapping[str, str], defenses: Sequence[str]) -> None:
+    """Refuse flags that no verb has, where there may be several defenses and each has options of its own.
+
+    Args:
+        options: unknown flags and their values.
+        defenses: what stands behind each --defense.
+
+    Raises:
+        SpecError: there is one; the message writes it where it belongs.
+    """
+    for key, value in options.items():
+        raise SpecError(_no_flag(key, value, defenses))
+
+
+def _no_flag(key: str, value: str, defenses: Sequence[str] | None = None) -> str:
+    """Say what an unknown flag may have meant: an option of a defense that is not given, or another flag.
+
+    Where there may be several defenses, an option stands behind the name of its own.
+    """
+    from reticent.jobs.misplaced import owners, placed
+
+    name = key.replace("_", "-")
     guess = nearest(name, [f.name.replace("_", "-") for f in fields(Flags)])
-    owners = [one.name for one in catalogue() if option in one.options]
-    if not owners:
-        return f"unknown flag --{name}: {guess} (options of a defense are given beside --defense NAME)"
+    owned = owners(name)
+    if not owned:
+        where = "beside --defense NAME" if defenses is None else "with its name, as --defense NAME:option=value"
+        return f"unknown flag --{name}: {guess} (options of a defense are given {where})"
     guess = f"; or {guess}" if guess.startswith("did") else ""
-    return (
-        f"unknown flag --{name}: it is an option of the defense {' or '.join(owners)}, and none is given: give "
-        f"--defense {owners[0]} --{name} {value}{guess}"
-    )
+    told = f"unknown flag --{name}: it is an option of the defense {' or '.join(owned)}"
+    if defenses is None:
+        return f"{told}, and none is given: give --defense {owned[0]} --{name} {value}{guess}"
+    text = placed(key, toml_or_text(value), defenses)
+    return f"{told}, which stands with its name: write --defense {text}{guess}"
 
 
 def setting(text: str) -> tuple[str, Any]:

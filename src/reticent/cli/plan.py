@@ -19,7 +19,7 @@ def plan(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
 
-    job = prepare(gather(flags.config, with_options(flags.values(), options)))
+    job = prepare(gather(flags.config, with_options(flags.values(), options, flags.config)))
     made = estimate(job)
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")

@@ -22,6 +22,7 @@ from reticent.errors import InputError, RolesError, SpecError, UnknownNameError,
 from reticent.jobs import grouping, replicas
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
 from reticent.jobs.defenses import defended, undefended
+from reticent.jobs.misplaced import owners, placed
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
@@ -253,7 +254,7 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
         _set(tree, "train", tree.pop("train"))
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
-        raise SpecError(f"unknown key {unknown[0]!r}: {nearest(unknown[0], known | recipe_keys | set(SHORT))}")
+        raise SpecError(_unknown(unknown[0], tree, known | recipe_keys | set(SHORT)))
     if isinstance(tree.get("attack"), (str, list)):
         raise SpecError("attack: holds options, one table an attack; which attacks to run stands under attacks")
     recipe = tree.get("recipe", {})
@@ -265,6 +266,18 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     recipe = {key: value for key, value in tree.items() if key in recipe_keys} | recipe
     rest = {key: value for key, value in tree.items() if key in known}
     return rest | ({"recipe": recipe} if recipe else {})
+
+
+def _unknown(key: str, tree: Mapping[str, Any], known: set[str]) -> str:
+    """Say what an unknown key may have meant: an option of a defense, or another key."""
+    defense = tree.get("defense")
+    text = placed(key, tree[key], [defense] if isinstance(defense, str) else [])
+    if text is None:
+        return f"unknown key {key!r}: {nearest(key, known)}"
+    return (
+        f"unknown key {key!r}: it is an option of the defense {' or '.join(owners(key))}: "
+        f"give it with the name, defense={text!r}"
+    )
 
 
 def prepare(config: AuditConfig, records: Records | None = None) -> Job:

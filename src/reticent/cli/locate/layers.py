@@ -51,7 +51,7 @@ def layers(
         "test": test,
     }
     given = {key: value for key, value in own.items() if value is not None}
-    values = with_options(flags.values(), options)
+    values = with_options(flags.values(), options, flags.config)
     job, chosen = prepare(flags.config, values | given)
     with unlost(), screen() as shown:
         found = run(

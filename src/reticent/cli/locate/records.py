@@ -19,7 +19,7 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
     from reticent.report.locate.records import terminal
     from reticent.report.place import RECORD_LIST
 
-    values = with_options(flags.values(), options)
+    values = with_options(flags.values(), options, flags.config)
     if run is not None:
         given = values | ({"config": flags.config} if flags.config else {})
         with unlost():

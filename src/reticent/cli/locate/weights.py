@@ -54,7 +54,7 @@ def weights(
 
     if initial is not None and initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
-    values = with_options(flags.values(), options)
+    values = with_options(flags.values(), options, flags.config)
     scoring = {"scoring.steps": steps, "scoring.weight": weight}
     with unlost():
         found = locate_weights(

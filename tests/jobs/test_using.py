@@ -39,6 +39,28 @@ def test_a_comparison_holds_all_of_its_rows_and_says_where_their_models_are(tmp_
     assert notes == [f"{name}: all 4 models are in the store {place}" for name in recipes]
 
 
+def test_a_row_whose_answers_alone_differ_says_whose_models_it_uses(tmp_path):
+    notes = []
+
+    def stop(_):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        reticent.compare(
+            defenses=["top-k", "relaxloss"],
+            **SMALL,
+            store=tmp_path,
+            out=tmp_path / "out",
+            stage=stop,
+            note=notes.append,
+        )
+    assert [one.partition(" are in ")[0] for one in notes] == [
+        "none: 0 of 4 models",
+        "top-k: uses the models of none: no other ones are trained",
+        "relaxloss: 0 of 4 models",
+    ]
+
+
 def test_an_audit_holds_its_models_to_the_end(tmp_path):
     seen = {}
     reticent.audit(

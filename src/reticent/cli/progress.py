@@ -1,5 +1,6 @@
 """What a person sees while models are trained: how many are done, the time left, the accuracy so far."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -11,6 +12,12 @@ from rich.progress import Progress as Bar
 
 if TYPE_CHECKING:
     from reticent.population.train import Progress
+
+
+USUAL = "training"
+"""The stage whose name is not told with its models."""
+QUIET = 10.0
+"""Seconds without a line after which the next stage is told by itself, where no bar can be shown."""
 
 
 class Screen(Protocol):
@@ -30,7 +37,7 @@ class _Screen:
     def __init__(self, bar: Bar, console: Console) -> None:
         self._bar, self._console = bar, console
         self._task = bar.add_task("training", total=None, facts="")
-        self._shown = -1
+        self._label, self._shown, self._told = USUAL, -1, time.monotonic()
 
     def model(self, state: "Progress") -> None:
         facts = [f"{state.found} found"] if state.found else []
@@ -40,14 +47,24 @@ class _Screen:
             facts.append(f"accuracy {state.accuracy:.1%} on non-members")
         self._bar.update(self._task, total=state.total, completed=state.done, facts=", ".join(facts))
         tenth = 10 * state.done // state.total
-        if not self._console.is_terminal and tenth > self._shown:
+        if tenth != self._shown:  # Fewer than before are those of another population.
             self._shown = tenth
-            self._console.print(f"models {state.done}/{state.total}" + (f" ({', '.join(facts)})" if facts else ""))
+            whose = "" if self._label == USUAL else f"{self._label}: "
+            self._line(f"{whose}models {state.done}/{state.total}" + (f" ({', '.join(facts)})" if facts else ""))
 
     def stage(self, name: str) -> None:
         usual = name if " " in name else f"attack {name}"
-        label = {"training": "training", "report": "writing the report"}.get(name, usual)
+        label = {USUAL: USUAL, "report": "writing the report"}.get(name, usual)
         self._bar.update(self._task, description=label)
+        self._label, self._shown = label, -1
+        if time.monotonic() - self._told > QUIET:
+            self._line(label)
+
+    def _line(self, text: str) -> None:
+        """Print a line where no bar can be shown."""
+        if not self._console.is_terminal:
+            self._told = time.monotonic()
+            self._console.print(text, markup=False, soft_wrap=True)
 
     def note(self, sentence: str) -> None:
         self._console.print(sentence, markup=False, soft_wrap=True)
@@ -55,7 +72,7 @@ class _Screen:
 
 @contextmanager
 def screen() -> Iterator[Screen]:
-    """Show progress on standard error: a bar on a terminal, a line each tenth elsewhere.
+    """Show progress on standard error: a bar on a terminal; elsewhere a line each tenth of every population.
 
     Yields:
         What a job may tell.

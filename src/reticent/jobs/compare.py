@@ -115,9 +115,11 @@ def compare(
     replacing = [folders.take(one.name, one.kind) for one in found]
     started = datetime.now(UTC).isoformat(timespec="seconds")
     with ExitStack() as held:
+        owners: dict[tuple[str, str], str] = {}
         for name, job in ((one.name, one.job) for one in found if one.job is not None):
             held.enter_context(using(job.config.store, job.population))
-            (note or _silent)(_found(name, job))
+            owner = owners.setdefault((job.config.store, job.population.training_id(0)), name)
+            (note or _silent)(_found(name, job, owner))
         for told in filter(None, replacing):
             (note or _silent)(told)
         maker = _Maker(folders, progress, stage or _silent, note or _silent, held)
@@ -165,12 +167,14 @@ def _silent(_: str) -> None:
     """Tell nobody."""
 
 
-def _found(name: str, job: Job) -> str:
-    """Say how many models of a row are in the store, and how many are not."""
+def _found(name: str, job: Job, owner: str) -> str:
+    """Say how many models of a row are in the store, and how many are not; or whose they are, if an earlier row's."""
     total, store = job.population.models, job.config.store
     there = finished(store, job.population)
     if there == total:
         return f"{name}: all {total} models are in the store {store}"
+    if owner != name:
+        return f"{name}: uses the models of {owner}: no other ones are trained"
     return (
         f"{name}: {there} of {total} models are in the store {store}, so {total - there} will be trained "
         "(if they are in another folder, give it with --store)"

@@ -1,0 +1,49 @@
+"""What is told of training where no bar can be shown: lines for every population, not for the first alone."""
+
+from reticent.cli.progress import screen
+from reticent.population.train import Progress
+
+
+def told(err, *calls):
+    with screen() as shown:
+        for name, *given in calls:
+            getattr(shown, name)(*given)
+    return err.readouterr().err.splitlines()
+
+
+def far(done):
+    return "model", Progress(done, 4, 0, 1.0, None, None)
+
+
+def test_every_population_has_its_lines_under_its_stage(capfd):
+    lines = told(
+        capfd,
+        ("stage", "none: training"),
+        far(0),
+        far(4),
+        ("stage", "relaxloss [b]: training"),
+        far(0),
+        far(4),
+        ("stage", "pilots of the early-stopped control"),
+        far(4),
+    )
+    assert lines == [
+        "none: training: models 0/4",
+        "none: training: models 4/4",
+        "relaxloss [b]: training: models 0/4",
+        "relaxloss [b]: training: models 4/4",
+        "pilots of the early-stopped control: models 4/4",
+    ]
+
+
+def test_another_population_of_the_same_stage_has_its_lines_too(capfd):
+    assert told(capfd, ("stage", "training"), far(4), far(0), far(0), far(4)) == [
+        "models 4/4",
+        "models 0/4",
+        "models 4/4",
+    ]
+
+
+def test_a_long_silence_ends_with_the_next_stage(capfd, monkeypatch):
+    monkeypatch.setattr("reticent.cli.progress.QUIET", -1.0)
+    assert told(capfd, ("stage", "lira")) == ["attack lira"]

@@ -395,3 +395,26 @@ def test_how_many_models_is_a_column_only_where_lines_differ(compared):
     page = html(same)
     assert page.count('data-label="Models"') == len(same["rows"])
     assert "models of every line" not in page
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ({"leak": "less", "by": ["auc", "tpr"], "missed": None, "settled": True}, "leaks less than its control"),
+        ({"leak": "more", "by": ["auc"], "missed": 0.02, "settled": True}, "leaks more than its control, by AUC alone"),
+        ({"leak": "tie", "by": [], "missed": None, "settled": True}, "not told apart from its control"),
+        (
+            {"leak": "more", "by": ["auc"], "missed": -0.0157, "settled": False},
+            "not judged: its control is 1.6 points less accurate",
+        ),
+    ],
+)
+def test_a_recipes_line_says_how_it_stands_to_its_control(compared, held, words):
+    told = copy.deepcopy(compared)
+    (row, *_) = [row for row in told["rows"] if row["role"] == "recipe" and row["name"] != told["baseline"]]
+    row["control"] = held | {"name": "somebody"}
+    assert view.remark(row, told["baseline"]) == words
+    assert words in html(told)
+    assert words in markdown(told)
+    row["control"]["name"] = told["baseline"]
+    assert view.remark(row, told["baseline"]) == words.replace("its control", "the baseline")

@@ -108,7 +108,7 @@ def costs(document: Mapping[str, Any], row: Plain) -> Plain:
 
 
 def remark(row: Plain, baseline: Any, listed: Sequence[Plain] = ()) -> str:
-    """Say in a few words what a row is, where its name does not.
+    """Say in a few words what a row is, or how a recipe stands to its control.
 
     Args:
         row: one row.
@@ -116,7 +116,7 @@ def remark(row: Plain, baseline: Any, listed: Sequence[Plain] = ()) -> str:
         listed: all rows, from which it is told how close a control came to the accuracy that it was stopped for.
 
     Returns:
-        Empty for a plain recipe.
+        Empty for a recipe of which it is not known how it stands to its control.
     """
     if is_control(row):
         kept = row.get("epochs_kept")
@@ -126,7 +126,25 @@ def remark(row: Plain, baseline: Any, listed: Sequence[Plain] = ()) -> str:
         return f"control: stopped{when}" + "".join(f", {one}" for one in near)
     if not is_recipe(row):
         return "its models, attacked by one who does not know of the defense"
-    return "baseline" if row["name"] == baseline else ""
+    return "baseline" if row["name"] == baseline else _standing(row.get("control"), baseline)
+
+
+def _standing(held: Plain | None, baseline: Any) -> str:
+    """Say how a recipe stands to its control; empty where the document is older than that."""
+    if not held:
+        return ""
+    other = "the baseline" if held["name"] == baseline else "its control"
+    if not held["settled"]:
+        much = "more" if held["missed"] > 0 else "less"
+        return f"not judged: {other} is {number(100 * abs(held['missed']), 1)} points {much} accurate"
+    by = [{"auc": "AUC", "tpr": "members found"}[name] for name in held["by"]]
+    alone = f", by {by[0]} alone" if len(by) == 1 else ""
+    return {
+        "less": f"leaks less than {other}{alone}",
+        "more": f"leaks more than {other}{alone}",
+        "tie": f"not told apart from {other}",
+        "mixed": f"leaks less than {other} by one measure, more by the other",
+    }[held["leak"]]
 
 
 def _nearness(control: Plain, other: Plain | None) -> str:

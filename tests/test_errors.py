@@ -1,5 +1,7 @@
 import inspect
 import pickle
+import tomllib
+from pathlib import Path
 
 from reticent import errors
 
@@ -35,4 +37,15 @@ def test_errors_with_arguments_of_their_own_survive_pickling_and_prefixing():
 
 
 def test_a_missing_extra_gives_the_install_line():
-    assert "pip install 'reticent[parquet]'" in str(errors.MissingExtraError("pyarrow", "parquet", "reading x.parquet"))
+    assert "pip install 'pyarrow>=17'" in str(errors.MissingExtraError("pyarrow", "parquet", "reading x.parquet"))
+
+
+def test_install_lines_are_those_of_the_extras():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    assert {name: extras[name] for name in errors.EXTRAS} == {name: [what] for name, what in errors.EXTRAS.items()}
+
+
+def test_the_nearest_name_is_found_whatever_its_case():
+    assert errors.nearest("DPSGD", ["dpsgd", "hamp"]) == "did you mean 'dpsgd'?"
+    assert errors.nearest("a_mulB", ["A_mulB", "a_mulb"]) == "did you mean 'A_mulB' or 'a_mulb'?"

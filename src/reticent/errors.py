@@ -30,6 +30,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeVar
 
+EXTRAS = {"dp": "opacus>=1.5", "images": "pillow>=10.4", "parquet": "pyarrow>=17"}
+"""What each extra of the package brings, as pyproject.toml says (a test compares them)."""
 Error = TypeVar("Error", bound="ReticentError")
 
 
@@ -157,11 +159,11 @@ class MissingExtraError(ReticentError):
     """An optional dependency is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'reticent[{extra}]'")
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install '{EXTRAS[extra]}'")
 
 
 def nearest(got: str, known: Iterable[str]) -> str:
-    """Say which known names are nearest to a wrong one, or list them all.
+    """Say which known names are nearest to a wrong one, whatever their case, or list them all.
 
     Args:
         got: the name that was given.
@@ -171,7 +173,10 @@ def nearest(got: str, known: Iterable[str]) -> str:
         A clause for an error message.
     """
     names = sorted(known)
-    close = difflib.get_close_matches(got, names, n=3, cutoff=0.6)
+    lower: dict[str, list[str]] = {}
+    for name in names:
+        lower.setdefault(name.lower(), []).append(name)
+    close = difflib.get_close_matches(got.lower(), list(lower), n=3, cutoff=0.6)
     if close:
-        return f"did you mean {' or '.join(repr(name) for name in close)}?"
+        return f"did you mean {' or '.join(repr(name) for one in close for name in lower[one])}?"
     return f"expected one of {', '.join(names)}" if names else "there are none"

@@ -257,7 +257,7 @@ def test_without_pillow_the_extra_is_named(cinic, tmp_path, monkeypatch):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(b"")
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'reticent\[images\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'pillow>=10\.4'"):
         load("cinic10", data_dir=tmp_path)
 
 

@@ -418,7 +418,7 @@ def test_damaged_parquet_is_refused(tmp_path):
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     path = parquet(tmp_path, a=[1, 2], label=[0, 1])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"reading Parquet files needs pyarrow.*reticent\[parquet\]"):
+    with pytest.raises(MissingExtraError, match=r"reading Parquet files needs pyarrow.*pip install 'pyarrow>=17'"):
         load(path)
 
 

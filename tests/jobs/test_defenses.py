@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from reticent.cli.defenses import defenses
 from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
 from reticent.jobs.config import AuditConfig, called, chosen, gather, prepare
 from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
 from reticent.jobs.entrants import entrants
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.outputs.temperature import Temperature
+from reticent.procedures.check import check
+from reticent.spec import choices
 from reticent.training.recipe import Recipe
 
 SMALL = {"models": 4, "records": 200, "epochs": 1}
@@ -44,6 +47,10 @@ def test_an_option_goes_to_the_part_that_has_it():
         ("plain", SpecError, "part of the undefended recipe"),
         ("rounding+top-k", SpecError, "both a change of the answers, of which a model has one: compare"),
         ("function", UnknownNameError, "unknown defense"),
+        ("+relaxloss", SpecError, "a part of it is empty"),
+        ("relaxloss+", SpecError, "a part of it is empty"),
+        ("hamp++relaxloss", SpecError, "a part of it is empty"),
+        ("hamp+DPSGD", UnknownNameError, "unknown defense 'DPSGD': did you mean 'dpsgd'"),
         ("", SpecError, "expected a name such as relaxloss"),
         ({"level": 2}, SpecError, "expected a name"),
         ("relaxloss+hamp", SpecError, "are both a loss"),
@@ -137,6 +144,31 @@ def test_rows_of_a_comparison_are_defenses_and_the_undefended_comes_first():
         entrants([], [], SMALL, ["temperature", "temperature"])
 
 
+def test_a_row_may_be_a_table_with_a_name_and_options():
+    tables = [{"name": "relaxloss", "level": 2}, {"name": "hamp+temperature", "temperature": 3.0}]
+    found = entrants([], [], SMALL, tables)
+    assert [one.name for one in found] == ["none", "relaxloss:level=2", "hamp+temperature:temperature=3.0"]
+    assert found[2].job.population.recipe.output == Temperature(temperature=3.0)
+    assert [one.name for one in entrants([], [], SMALL, tables[0])] == ["none", "relaxloss:level=2"]
+
+
+@pytest.mark.parametrize(("defense", "recipes"), [(["hamp"], ()), ("hamp", ()), (["hamp"], {"a": {}, "b": {}})])
+def test_one_defense_for_all_rows_is_not_taken_for_several(defense, recipes):
+    with pytest.raises(InputError, match=r"one for all rows, got .*give defenses=\['hamp'\]"):
+        entrants([], recipes, SMALL | {"defense": defense})
+
+
+def test_a_comparison_of_nothing_says_what_to_give():
+    with pytest.raises(InputError, match=r"got 0: give --defense NAME .*--recipe FILE, or folders of audits"):
+        entrants([], [], SMALL)
+
+
+@pytest.mark.parametrize(("name", "first"), [("hamp+hamp-output", "hamp"), ("dpsgd:epsilon=8", "dpsgd")])
+def test_one_defense_is_explained_by_its_name_alone(name, first):
+    with pytest.raises(SpecError, match=f"expected one name, without options, such as '{first}', got"):
+        explained(name)
+
+
 def test_all_rows_share_the_reference_records_that_one_of_them_needs():
     found = entrants([], [], {"models": 4, "epochs": 1}, ["none", "adv-reg"])
     sizes = [one.job.population.roles.sizes() for one in found]
@@ -195,3 +227,57 @@ def test_what_hides_or_teaches_nothing_with_so_many_classes_is_refused_before_tr
     for defense, words in (("relaxloss", r"got 1 \(the default\)"), ("top-k", "one probability tells the other")):
         with pytest.raises(SpecError, match=words):
             called(None, {"dataset": two, "models": 4, "defense": defense})
+
+
+def test_options_tell_the_words_that_they_may_be():
+    listed = {one.name: one for one in catalogue()}
+    assert listed["hamp-output"].options["features"][0].startswith("auto, bits, uniform, normal, columns. For tabular")
+    assert listed["cwrf"].options["variant"][0].startswith("cwrf, remove, rewind-train-vulnerable. ")
+    for one in listed.values():
+        for key, field in PARTS[one.part][one.name].spec.model_fields.items():
+            words = choices(field.annotation) if key in one.options else ()
+            assert all(str(word) in one.options[key][0].partition(". ")[0] for word in words), (one.name, key)
+
+
+def test_what_a_defense_does_not_go_with_is_what_the_check_refuses():
+    listed = {one.name: one for one in catalogue()}
+    unless = "unless hamp-output:features=bits or uniform or normal or columns"
+    assert listed["dpsgd"].clashes["hamp-output"] == listed["hamp-output"].clashes["dpsgd"] == unless
+    assert "hamp-output" in listed["dpsgd"].refused
+    assert listed["mist"].clashes == {"mixup-mmd": "with mist:local_epochs=1"}
+    assert listed["mixup-mmd"].clashes["pptp"] == "with pptp:tuning_epochs=1"
+    assert listed["mist"].refused == ()
+    assert listed["dpsgd"].clashes["relaxloss"] == ""
+    for name, one in listed.items():
+        for other, when in one.clashes.items():
+            option, _, value = when.partition(":")[2].partition("=")
+            owner = when.split()[1].partition(":")[0] if when else name
+            given = {key: {"name": key} for key in (name, other)}
+            if when:
+                word = value.split(" or ")[0]
+                given[owner][option] = int(word) if word.isdigit() else word
+            parts = {listed[key].part: spec_of(options) for key, options in given.items()}
+            if when.startswith("unless"):
+                check(Recipe(**parts), reference=2)
+            else:
+                with pytest.raises(SpecError):
+                    check(Recipe(**parts), reference=2)
+
+
+def spec_of(options):
+    name = options.pop("name")
+    return next(table[name].spec(**options) for table in PARTS.values() if name in table)
+
+
+def test_the_command_says_where_the_card_is_and_what_goes_with_what(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    defenses("mist")
+    said = capsys.readouterr().out
+    assert "in the repository: docs/methods/mist.md" in said
+    assert "mixup-mmd (with mist:local_epochs=1)" in said
+
+
+def test_a_loss_beside_a_function_of_ones_own_is_refused_by_the_name_that_was_given():
+    for procedure in ("own:train", {"name": "own:train"}):
+        with pytest.raises(SpecError, match=r"defense 'relaxloss': relaxloss is a loss, which is not used.*own:train"):
+            defended({"procedure": procedure}, "relaxloss")

@@ -163,3 +163,15 @@ def test_a_module_that_fails_on_import_is_named_with_its_line(user_module):
     user_module("import torch\n1 / 0\n")
     with pytest.raises(InputError, match=r"ZeroDivisionError: division by zero .*user_net\.py, line 2"):
         make("import", GIVEN["mlp"], 3, factory="user_net:net")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        ((5, 7), r"got 5 x 7: give --set recipe\.architecture\.widths=\[32,64\], or --architecture mlp"),
+        ((1, 7), r"got 1 x 7: give --architecture mlp"),
+    ],
+)
+def test_images_too_small_for_the_cnn_are_told_what_takes_them(size, words):
+    with pytest.raises(InputError, match=words):
+        make("cnn", Input("image", (1, *size)), 2)

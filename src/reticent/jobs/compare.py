@@ -20,7 +20,7 @@ from reticent.jobs.controls import control
 from reticent.jobs.early import Stop, stops
 from reticent.jobs.entrants import Entrant, entrants, usual_baseline
 from reticent.jobs.row_folders import RowFolders
-from reticent.jobs.sources import Finished, Recipes, check_arguments, named, place
+from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, named, place
 from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
@@ -58,7 +58,7 @@ class Compared:
 def compare(
     *runs: str | Path | Finished,
     recipes: Recipes = (),
-    defenses: Sequence[str] | str = (),
+    defenses: Defenses = (),
     baseline: str | None = None,
     early_stopped: bool = True,
     fpr: float | None = None,
@@ -77,8 +77,9 @@ def compare(
         *runs: folders of audits, results of `reticent.audit`, or ``.npz`` files of outputs as ``reticent attack`` takes
             them.
         recipes: TOML files of audits, or tables of keys and values; in a list, or by name.
-        defenses: names of `reticent defenses`, or one of them, with options as ``dpsgd:epsilon=8``; "none" is the
-            undefended recipe, and comes first where neither it nor anything else is given to compare with.
+        defenses: names of `reticent defenses`, or one of them, with options as ``dpsgd:epsilon=8`` or in a table with
+            ``name``; "none" is the undefended recipe, and comes first where neither it nor anything else is given to
+            compare with.
         baseline: name of the undefended one; by default the first, or the only undefended one if the first is defended.
         early_stopped: train the controls.
         fpr: false-positive rate of the comparison; by default the smallest that is well measured.

@@ -31,7 +31,7 @@ UNDEFENDED: dict[str, str] = {
     name: field.default.method for name, field in Recipe.model_fields.items() if name in PARTS
 }
 """The method that fills each field of the undefended recipe."""
-JOIN = re.compile(r"\+(?=\s*[a-z])")
+JOIN = re.compile(r"\+(?=\s*[a-zA-Z])")
 """Between two defenses; a plus sign inside a number is none."""
 COMMA = re.compile(r",(?![^\[]*\])")
 """Between two options; a comma inside a list is none."""
@@ -131,6 +131,8 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
     chosen: dict[str, Options] = {}
     for piece in JOIN.split(text):
         name, options = _piece(piece.strip())
+        if not name or name.endswith("+"):
+            raise SpecError(f"defense {text!r}: a part of it is empty: leave the + out, or give a name beside it")
         if name == NONE and not options:
             continue
         _put(chosen, text, {"name": name, **options})
@@ -369,8 +371,11 @@ def explained(name: str) -> Defense:
 
     Raises:
         UnknownNameError: there is none of that name.
-        SpecError: it is a part of the undefended recipe.
+        SpecError: it is a part of the undefended recipe, or more than a name.
     """
+    if set(name) & set("+:"):
+        first = re.split("[+:]", name)[0] or "hamp"
+        raise SpecError(f"expected one name, without options, such as {first!r}, got {name!r}")
     _not_plain(name, "there is nothing to explain; give")
     _part(name)
     return next(one for one in catalogue() if one.name == name)

@@ -19,9 +19,9 @@ from reticent.jobs import replicas
 from reticent.jobs.attack import problem_of, read_signals, runnable
 from reticent.jobs.attacks import AttackConfig, gather_attacks
 from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
-from reticent.jobs.defenses import NONE, has_defense
+from reticent.jobs.defenses import has_defense
 from reticent.jobs.reading import read_document
-from reticent.jobs.sources import Finished, Recipes, Source, named, place
+from reticent.jobs.sources import Defenses, Finished, Recipes, Source, check_defense, named, of_defenses, place
 from reticent.spec import Spec, full, identity
 from reticent.training.recipe import Recipe
 
@@ -87,7 +87,7 @@ def entrants(
     runs: Sequence[str | Path | Finished],
     recipes: Recipes,
     values: Mapping[str, Any],
-    defenses: Sequence[str] | str = (),
+    defenses: Defenses = (),
 ) -> list[Entrant]:
     """Prepare all who take part; trains nothing.
 
@@ -95,7 +95,7 @@ def entrants(
         runs: folders of audits (or their ``audit.json``), ``.npz`` files of outputs, or results of `reticent.audit`.
         recipes: TOML files, or tables of keys and values; by name, or in a list.
         values: keys of `AuditConfig` or `Recipe` that hold for all; they win.
-        defenses: as `jobs.defenses.parts_of` reads them; each is a row of that name.
+        defenses: as `jobs.defenses.parts_of` reads them; each is a row, called as its text.
 
     Returns:
         One entry a run, recipe and defense, in the order given.
@@ -103,15 +103,19 @@ def entrants(
     Raises:
         InputError: fewer than two, two of one name or one without, or two that cannot be paired.
     """
+    check_defense(values.get("defense"), alone=not (runs or recipes or defenses))
     shared = _Shared(values)
     sources = named(recipes)
     found = [_run(place(run), shared) for run in runs]
-    sources |= _defended(defenses, [*sources, *(one.name for one in found)])
+    sources |= of_defenses(defenses, [*sources, *(one.name for one in found)])
     found += [Entrant(name, job=job) for name, job in shared.jobs(sources).items()]
     if found and all(one.brought is not None for one in found):
         _refuse_training(values)
     if len(found) < 2:
-        raise InputError(f"expected at least two runs or recipes to compare, got {len(found)}")
+        raise InputError(
+            f"expected at least two runs or recipes to compare, got {len(found)}: give --defense NAME (it is held "
+            "against no defense), --recipe FILE, or folders of audits; in Python defenses=[...], recipes={...}, or runs"
+        )
     names = [one.name for one in found]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -120,22 +124,6 @@ def entrants(
         )
     _check_pairs(found)
     return found
-
-
-def _defended(defenses: Sequence[str] | str, recipes: Sequence[str]) -> dict[str, Source]:
-    """Make a recipe of each defense; one alone may be given as it is.
-
-    Raises:
-        InputError: a defense is no text, stands twice, or a recipe is called like one.
-    """
-    defenses = [defenses] if isinstance(defenses, str) else defenses
-    if not isinstance(defenses, Sequence) or not all(isinstance(one, str) for one in defenses):
-        raise InputError(f"defenses: expected names such as relaxloss or dpsgd:epsilon=8, got {defenses!r}")
-    named = [*([NONE] if defenses and not recipes and NONE not in defenses else []), *defenses]
-    for number, name in enumerate(named):
-        if name in named[:number] or name in recipes:
-            raise InputError(f"two recipes or defenses are called {name!r}: leave one out, or give it other options")
-    return {name: {"defense": name} for name in named}
 
 
 class _Shared:

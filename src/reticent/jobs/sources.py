@@ -7,12 +7,18 @@ from typing import Any, Protocol
 
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.config import SHORT, AuditConfig
+from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.training.recipe import Recipe
 
 Source = str | Path | Mapping[str, Any] | AuditConfig
 """A TOML file, keys and values, or a configuration."""
 Recipes = str | Path | Sequence[Source] | Mapping[str, Source]
 """One TOML file; several sources; or several by name."""
+
+
+Defense = str | Mapping[str, Any]
+Defenses = Defense | Sequence[Defense]
+"""One defense, or several: texts, or tables with a name and options."""
 
 
 class Finished(Protocol):
@@ -81,6 +87,67 @@ def named(recipes: Any) -> dict[str, Source]:
         shown = ", ".join(str(source) if isinstance(source, (str, Path)) else name for name, source in given)
         raise InputError(f"recipes: expected files of different names, got {shown}")
     return dict(given)
+
+
+def of_defenses(defenses: Any, others: Sequence[str]) -> dict[str, Source]:
+    """Make a recipe of each defense; the undefended one comes first where nothing else is there to compare with.
+
+    Args:
+        defenses: as `Defenses` says.
+        others: names of the rows that there are already.
+
+    Returns:
+        By name, which is the defense with its options as text, the sources.
+
+    Raises:
+        InputError: a defense is no text and no table, stands twice, or another row is called like one.
+    """
+    given = [defenses] if isinstance(defenses, (str, Mapping)) else defenses
+    if not isinstance(given, Sequence) or not all(isinstance(one, (str, Mapping)) for one in given):
+        raise InputError(f"defenses: expected names such as relaxloss or dpsgd:epsilon=8, got {defenses!r}")
+    texts = [one if isinstance(one, str) else _as_text(one) for one in given]
+    names = [*([NONE] if texts and not others and NONE not in texts else []), *texts]
+    for number, name in enumerate(names):
+        if name in names[:number] or name in others:
+            raise InputError(f"two recipes or defenses are called {name!r}: leave one out, or give it other options")
+    return {name: {"defense": name} for name in names}
+
+
+def _as_text(defense: Mapping[str, Any]) -> str:
+    """Write a defense that is given as a table as a text.
+
+    Args:
+        defense: ``name`` and options.
+
+    Returns:
+        Such as "dpsgd:epsilon=8".
+
+    Raises:
+        SpecError: there is no name, or an option is of none of its parts or of several.
+    """
+    parts_of(defense)
+    text = str(defense["name"])
+    for key, value in defense.items():
+        text = text if key == "name" else with_option(text, key, value)
+    return text
+
+
+def check_defense(defense: Any, *, alone: bool) -> None:
+    """Refuse a defense that is given for all rows, where it is meant as rows of its own.
+
+    Args:
+        defense: the value of the key ``defense`` of all recipes, or None.
+        alone: there is nothing else to compare.
+
+    Raises:
+        InputError: there are several, or there is nothing that it could be the defense of.
+    """
+    if defense is None or (isinstance(defense, (str, Mapping)) and not alone):
+        return
+    several = [defense] if isinstance(defense, (str, Mapping)) else defense
+    raise InputError(
+        f"defense: it is one for all rows, got {defense!r}: to compare defenses, each a row, give defenses={several!r}"
+    )
 
 
 def told(value: Any) -> str:

@@ -36,8 +36,11 @@ def build(spec: CNN, given: Input, classes: int) -> nn.Module:
     """
     channels, height, width = given.shape
     if min(height, width) < 2 ** len(spec.widths):
+        fitting = ",".join(map(str, spec.widths[: min(height, width).bit_length() - 1]))
+        fewer = f"--set recipe.architecture.widths=[{fitting}], or " if fitting else ""
         raise InputError(
-            f"cnn: {len(spec.widths)} halvings need images of {2 ** len(spec.widths)} pixels, got {height} x {width}"
+            f"cnn: {len(spec.widths)} halvings need images of {2 ** len(spec.widths)} pixels, got {height} x {width}: "
+            f"give {fewer}--architecture mlp"
         )
     layers: list[nn.Module] = []
     for before, after in pairwise((channels, *spec.widths)):

@@ -4,7 +4,7 @@ import pytest
 from annotated_types import Ge
 
 from reticent.errors import MissingFileError, SpecError
-from reticent.spec import Spec, canonical, full, identity, read_toml, text
+from reticent.spec import Spec, canonical, full, identity, read_toml, text, written
 
 
 class Inner(Spec):
@@ -54,7 +54,7 @@ def test_specs_are_frozen():
         ({"cuont": 3}, "unknown key 'cuont': did you mean 'count'"),
         ({"count": 0}, "count: expected greater than or equal to 1, got 0"),
         ({"count": "3"}, "count: expected a valid integer, got '3'"),
-        ({"count": True}, "count: expected a valid integer, got True"),
+        ({"count": True}, "count: expected a valid integer, got true"),
         ({"inner": 4}, "inner"),
     ],
 )
@@ -78,3 +78,9 @@ def test_toml_errors_name_the_file(tmp_path):
         read_toml(tmp_path / "b.toml")
     with pytest.raises(SpecError, match="cannot be read"):
         read_toml(tmp_path)
+
+
+def test_values_are_told_as_they_were_written():
+    assert written((True, ("a", 2), False)) == "[true, ['a', 2], false]"
+    with pytest.raises(SpecError, match=r"^widths: expected a list, such as \[1, 2\], got 64$"):
+        Outer(widths=64)

@@ -9,7 +9,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -72,6 +72,22 @@ def _to_tuple(value: Any) -> Any:
     return tuple(_to_tuple(item) for item in value) if isinstance(value, list) else value
 
 
+def written(value: Any) -> str:
+    """Write a value for an error message as the user wrote it, in TOML or after a flag.
+
+    Args:
+        value: of any kind.
+
+    Returns:
+        ``true`` and ``[64, 32]`` where Python has ``True`` and ``(64, 32)``.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(written, value))}]"
+    return repr(value)
+
+
 def _explain(spec: type[Spec], error: ValidationError) -> str:
     title = f"{spec.method}: " if spec.method else ""
     lines = []
@@ -83,8 +99,30 @@ def _explain(spec: type[Spec], error: ValidationError) -> str:
             lines.append(f"{title}{path} must be given")
         else:
             message = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-            lines.append(f"{title}{path or 'value'}: expected {message}, got {item['input']!r}")
+            message = _list(spec, path) if item["type"] == "tuple_type" else message
+            lines.append(f"{title}{path or 'value'}: expected {message}, got {written(item['input'])}")
     return "\n".join(lines)
+
+
+def choices(annotation: Any) -> list[Any]:
+    """List the words that an option may be.
+
+    Args:
+        annotation: its type.
+
+    Returns:
+        The values of its literal types, those inside a union or a tuple too.
+    """
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [word for part in get_args(annotation) if not isinstance(part, str) for word in choices(part)]
+
+
+def _list(spec: type[Spec], path: str) -> str:
+    """Say that a list is expected, and how one is written."""
+    field = spec.model_fields.get(path)
+    usual = None if field is None else field.get_default(call_default_factory=True)
+    return f"a list, such as {written(usual)}" if isinstance(usual, tuple) and usual else "a list"
 
 
 def canonical(value: Any) -> Any:

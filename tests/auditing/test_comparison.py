@@ -10,6 +10,7 @@ from reticent.auditing.audit import audit
 from reticent.auditing.comparison.compare import compare
 from reticent.auditing.comparison.entry import Entry
 from reticent.auditing.comparison.multiple import holm
+from reticent.auditing.comparison.wording import points
 from reticent.errors import InputError, ShapeError, UnknownNameError
 
 T, N = 6, 400
@@ -72,7 +73,7 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
     assert three["sentence"] == (
-        "decay leaks less than plain, but it is 7.67 percentage points less accurate, and without a control that may "
+        "decay leaks less than plain, but it is 7.7 percentage points less accurate, and without a control that may "
         "be all of it; no difference is shown between again and plain."
     )
     text = " ".join(three["detail"])
@@ -182,7 +183,7 @@ def test_control_that_does_worse_better_or_does_not_match(leak, accuracy, words)
     assert words in line
     assert [row["name"] for row in found["rows"]] == ["plain", "decay", "early"]
     apart = 100 * abs(pick(found, "decay", "early", "accuracy")["difference"])
-    told = f"{apart:.2f} percentage points more accurate than it"
+    told = f"{points(apart / 100)} percentage points more accurate than decay"
     assert (accuracy == 0.88) == (told in found["sentence"])
     assert (accuracy == 0.88) == ("to be as accurate" not in found["sentence"])
     assert (accuracy == 0.88) == any(told in line and "too kind to decay" in line for line in found["cannot_say"])
@@ -192,11 +193,14 @@ def test_a_row_without_a_control_that_is_less_accurate_is_not_praised():
     worse = run(entry("plain", 1.5), entry("broken", 0.0, accuracy=0.4))
     lost = 100 * abs(pick(worse, "plain", "broken", "accuracy")["difference"])
     assert worse["sentence"] == (
-        f"broken leaks less than plain, but it is {lost:.2f} percentage points less accurate, and without a "
+        f"broken leaks less than plain, but it is {points(lost / 100)} percentage points less accurate, and without a "
         "control that may be all of it."
     )
     better = run(entry("broken", 0.0, accuracy=0.4), entry("plain", 1.5))
-    assert f"but it is {lost:.2f} percentage points more accurate, and without a control that" in better["sentence"]
+    assert (
+        f"but it is {points(lost / 100)} percentage points more accurate, and without a control that"
+        in better["sentence"]
+    )
     assert "without a control" not in run(entry("plain", 1.5), entry("good", 0.0))["sentence"]
     beside = run(entry("plain", 1.5, matches=["broken"]), entry("broken", 0.0, accuracy=0.4))
     assert beside["sentence"] == "broken leaks less than plain."
@@ -209,7 +213,7 @@ def test_a_control_that_is_less_accurate_is_said_to_be_too_hard_on_the_recipe():
         entry("early", 0.1, accuracy=0.72, role="control", matches=["decay"]),
     )
     assert "but it leaks more than the control that was stopped early, which came out " in found["sentence"]
-    assert "percentage points less accurate than it." in found["sentence"]
+    assert "percentage points less accurate than decay." in found["sentence"]
     assert any(
         "such a model gives away less by that alone, so the comparison is too hard on decay" in c
         for c in found["cannot_say"]
@@ -340,3 +344,27 @@ def test_refusals():
 
 def _with(one, **changes):
     return Entry(**{**one.__dict__, **changes})
+
+
+@pytest.mark.parametrize(
+    ("difference", "text"),
+    [
+        (0.1395, "14.0"),
+        (0.9445 - 0.805, "14.0"),
+        (-0.13949, "13.9"),
+        (0.0, "0.0"),
+        (3e-4, "less than 0.1"),
+        (5e-4, "0.1"),
+    ],
+)
+def test_one_rounding_of_one_difference(difference, text):
+    assert points(difference) == text
+
+
+def test_a_recipe_is_named_where_it_might_be_either():
+    found = run(
+        entry("plain", 0.5, accuracy=0.9),
+        entry("decay", 0.5, accuracy=0.9, seed=1),
+        entry("early", 1.5, accuracy=0.9, role="control", matches=["decay"]),
+    )
+    assert found["sentence"].startswith("No difference is shown between decay and plain, and decay leaks less than the")

@@ -370,6 +370,12 @@ def test_an_epsilon_that_the_user_states_is_not_called_an_accountants(source):
         assert "accountant" not in message
 
 
+def test_a_pass_by_a_statement_says_what_training_proves():
+    doc = bounded(1.0, accountant={"epsilon": 2.5, "delta": 1e-5, "source": "given"})
+    doc["epsilon"]["proven"] = {"epsilon": 7.8894, "delta": 1e-5, "source": "prv"}
+    assert one(doc, max_epsilon=3).message.endswith("; training proves at most 7.89 at delta 1e-05")
+
+
 def test_only_a_missing_accountant_can_be_allowed_for_epsilon():
     assert one(bounded(1.0), max_epsilon=3, allow=["no-accountant"]).outcome == "skipped"
     assert one(bounded(2.9, accountant=spent(2.5)), max_epsilon=3, allow=list(ALLOWED)).outcome == "cannot judge"

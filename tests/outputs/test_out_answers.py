@@ -5,6 +5,7 @@ import pytest
 import torch
 from output_contexts import context
 
+from reticent.errors import SpecError
 from reticent.outputs import rounding, temperature, top_k
 from reticent.outputs.rounding import Rounding
 from reticent.outputs.temperature import Temperature
@@ -32,11 +33,19 @@ def test_temperature_divides_and_one_is_the_identity():
 @pytest.mark.parametrize("factor", [1e-300, 1e-30, 1e30, 1e300])
 def test_no_temperature_is_too_extreme(factor):
     logits = some(5)
-    made = answers(temperature, Temperature(temperature=factor), logits)
+    # Below 0.01 the spec refuses; the division itself must not break.
+    made = answers(temperature, Temperature.model_construct(temperature=factor), logits)
     assert bool((made.abs() <= 1e37).all())
     assert torch.equal(made.float().argmax(dim=1), logits.argmax(dim=1))
     top = made.float().sort(dim=1).values
     assert bool((top[:, -1] > top[:, -2]).all())
+
+
+@pytest.mark.parametrize("factor", [1e-300, 0.0099, 0.0, -1.0])
+def test_a_temperature_that_underflows_is_refused(factor):
+    with pytest.raises(SpecError, match=r"temperature: expected greater than or equal to 0\.01, got "):
+        Temperature(temperature=factor)
+    assert Temperature(temperature=0.01).temperature == 0.01
 
 
 def test_the_k_largest_probabilities_are_told_and_the_rest_is_even():

@@ -418,3 +418,9 @@ def test_a_recipes_line_says_how_it_stands_to_its_control(compared, held, words)
     assert words in markdown(told)
     row["control"]["name"] = told["baseline"]
     assert view.remark(row, told["baseline"]) == words.replace("its control", "the baseline")
+
+
+def test_a_long_name_breaks_where_its_parts_end(compared):
+    changed = copy.deepcopy(compared)
+    changed["rows"][1]["name"] = "selena:models=3,outside=1+<b>"
+    assert "<bdi>selena:<wbr>models=3,<wbr>outside=1+<wbr>&lt;b&gt;</bdi>" in html(changed)

@@ -342,3 +342,24 @@ def test_a_bound_of_zero_is_no_epsilon_of_zero(document):
     assert tile["value"] == "none shown"
     assert tile["note"].startswith("no lower bound is shown, so nothing is ruled out")
     assert "measured: no lower bound shown" in html(changed, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "chosen from 7 attacks tried"),
+        ({"best_by": "tpr", "best_among": 7}, "most found at 1 in 100 false alarms, of 7 attacks tried"),
+        ({"best_by": "auc", "best_among": 7}, "the largest AUC, of 7 attacks tried"),
+        (
+            {"best_by": "auc", "best_among": 2},
+            "the largest AUC, of the 2 of 7 attacks tried that do better than chance",
+        ),
+        ({"best_by": "tpr", "best_among": 1}, "the only one of 7 attacks tried that is shown to do better than chance"),
+    ],
+)
+def test_the_card_says_by_what_the_attack_was_chosen(document, rows, given, words):
+    verdict = {key: item for key, item in document["verdict"].items() if not key.startswith("best_")}
+    changed = document | {"verdict": verdict | {"best_of": 7} | given}
+    text = read(html(changed, rows[:3])).one("main").text
+    assert words in text
+    assert "strongest of" not in text.replace("The strongest of", "")

@@ -102,3 +102,10 @@ def test_the_section_names_the_defense_and_what_it_repaired(document):
     assert "- Answers changed by: top-k, k 3\n" in text
     assert "- CWRF, weights rewound: 2 of 200 (1.0" in text
     assert "Trained by procedure" not in markdown(document)
+
+
+def test_what_training_said_is_told_in_the_terminal(document):
+    notice = "BatchNorm was replaced by GroupNorm in 2 layers."
+    changed = document | {"population": document["population"] | {"notices": [notice, "Two."]}}
+    lines = _shown(changed, 160).splitlines()
+    assert {notice, "Two."} <= set(lines)

@@ -8,12 +8,13 @@ from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
+from reticent.objectives.hamp import Hamp
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
 from reticent.training.loop import planned
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
-from reticent.training.run import batch_sizes
+from reticent.training.run import _weights, batch_sizes
 from reticent.training.streams import Streams
 
 SMALL = Recipe(architecture=MLP(widths=(16,)), epochs=4, batch_size=16, learning_rate=0.01)
@@ -207,3 +208,10 @@ def test_wrong_answers_are_named(answer, words):
 def test_a_float64_model_gets_float64():
     double = torch.nn.utils.skip_init(torch.nn.Linear, 3, 2).double()
     assert forward(double, torch.zeros(4, 3), 2).dtype == torch.float64
+
+
+def test_a_loss_that_a_defense_makes_infinite_names_its_weights():
+    said = _weights(Recipe(objective=Hamp(alpha=1e300)))
+    assert said == "; or hamp adds too much: make its weights smaller (alpha=1e+300)"
+    assert _weights(Recipe(objective=Hamp())) == "; or hamp adds too much: make its weights smaller"
+    assert _weights(Recipe()) == ""

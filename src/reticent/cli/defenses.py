@@ -31,8 +31,12 @@ def _list(found: "list[Defense]") -> object:
         table.add_column(heading, overflow="fold")
     for one in found:
         needs = ", ".join(f"{need} records" for need in one.needs)
-        table.add_row(one.name, KINDS[one.part], one.summary, needs, one.cost, ", ".join(one.refused))
+        table.add_row(one.name, KINDS[one.part], one.summary, needs, one.cost, _not_with(one))
     return table
+
+
+def _not_with(one: "Defense") -> str:
+    return ", ".join(f"{other} ({when})" if when else other for other, when in one.clashes.items())
 
 
 def _one(one: "Defense") -> object:
@@ -49,10 +53,10 @@ def _one(one: "Defense") -> object:
     facts.add_row("needs", ", ".join(f"{need} records (--{need} N)" for need in one.needs) or "nothing more")
     facts.add_row("cost", one.cost)
     facts.add_row("paper", one.paper or "none")
-    facts.add_row("not with", ", ".join(one.refused) or "goes with all of other kinds")
+    facts.add_row("not with", _not_with(one) or "goes with all of other kinds")
     if one.inner:
         facts.add_row("second stage", f"may be {', '.join(one.inner)}, as in {one.name}+{one.inner[0]}")
-    facts.add_row("card", f"docs/methods/{one.name}.md")
+    facts.add_row("card", f"in the repository: docs/methods/{one.name}.md")
     options = Table(box=None, pad_edge=False)
     for heading in ("option", "default", "meaning"):
         options.add_column(heading, overflow="fold")

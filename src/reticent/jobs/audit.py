@@ -177,7 +177,8 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
     """
     job, made = evaluated.job, evaluated.made
     found = sum(not one.fresh for one in made)
-    facts = document.population_facts(job.population, made)
+    said = document.notices(made)
+    facts = document.population_facts(job.population, made) | ({"notices": said} if said else {})
     written = document.assemble(
         evaluated.measured,
         data=document.data_facts(job.records, job.population.roles),
@@ -188,7 +189,7 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         | {"config": canonical(job.config)},
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
-        cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *document.notices(made)],
+        cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *said],
     )
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)

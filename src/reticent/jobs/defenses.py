@@ -8,18 +8,17 @@ Two procedures go together where one of them has a second stage that the other c
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, TypeVar
 
 from pydantic.fields import FieldInfo
 
 from reticent import usercode
-from reticent.errors import MissingExtraError, SpecError, UnknownNameError, nearest
+from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.jobs.clashes import clashes
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
-from reticent.procedures.check import check
-from reticent.spec import full, toml_or_text
+from reticent.spec import choices, full, toml_or_text
 from reticent.training.recipe import Recipe
 
 Options = dict[str, Any]
@@ -51,8 +50,9 @@ class Defense:
         needs: what it must be given beside members.
         cost: beside plain training, or a query, in words.
         paper: what to cite.
-        refused: defenses that it cannot be combined with, since there is no meaning in it.
-        options: by name, a sentence and the default.
+        refused: defenses that it cannot be combined with at the defaults, since there is no meaning in it.
+        options: by name, a sentence and the default; the sentence begins with the allowed words where there are some.
+        clashes: defenses that it cannot be combined with at the defaults or some options, to when (see `clashes`).
         inner: procedures that may be its second stage.
     """
 
@@ -64,6 +64,7 @@ class Defense:
     paper: str
     refused: tuple[str, ...]
     options: Mapping[str, tuple[str, Any]]
+    clashes: Mapping[str, str]
     inner: tuple[str, ...] = ()
 
 
@@ -79,34 +80,24 @@ def catalogue() -> list[Defense]:
         for name in sorted(table)
         if name not in {UNDEFENDED[part], "function"}
     ]
-    clashes = _clashes(dict(found))
-    return [_told(name, part, clashes.get(name, ())) for name, part in found]
+    clash = clashes(PARTS, dict(found))
+    return [_told(name, part, clash[name]) for name, part in found]
 
 
-def _told(name: str, part: str, refused: tuple[str, ...]) -> Defense:
+def _told(name: str, part: str, clash: Mapping[str, str]) -> Defense:
     entry = PARTS[part][name]
     fields: Mapping[str, FieldInfo] = entry.spec.model_fields
     usual = {key: field.get_default(call_default_factory=True) for key, field in fields.items()}
-    options = {key: (str(field.description), full(usual[key])) for key, field in fields.items() if key != INNER}
+    options = {key: (_meaning(field), full(usual[key])) for key, field in fields.items() if key != INNER}
+    refused = tuple(other for other, when in clash.items() if not when.startswith("with "))
     inner = tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"])
-    return Defense(name, part, entry.summary, entry.needs, entry.cost, entry.paper, refused, options, inner)
+    return Defense(name, part, entry.summary, entry.needs, entry.cost, entry.paper, refused, options, clash, inner)
 
 
-def _clashes(parts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Try every two defenses of different parts together, and note which are refused."""
-    refused: dict[str, list[str]] = {name: [] for name in parts}
-    for one, other in combinations(parts, 2):
-        if parts[one] == parts[other]:
-            continue
-        specs = {parts[name]: PARTS[parts[name]][name].spec() for name in (one, other)}
-        try:
-            check(Recipe(**specs), reference=2)
-        except SpecError:
-            refused[one].append(other)
-            refused[other].append(one)
-        except MissingExtraError:
-            continue  # What has meaning does not depend on what is installed.
-    return {name: tuple(others) for name, others in refused.items()}
+def _meaning(field: FieldInfo) -> str:
+    """Say what an option means, and the words that it may be."""
+    words = ", ".join(map(str, choices(field.annotation)))
+    return f"{words}. {field.description}" if words else str(field.description)
 
 
 def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
@@ -232,7 +223,22 @@ def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Opt
                 f"{part} is {name!r}, and the defense {defense!r} is another: leave one of the two out, or join them "
                 "with +"
             )
+    _used(recipe.get("procedure"), parts, defense)
     return {**recipe, **{part: _joined(part, recipe.get(part), options) for part, options in parts.items()}}
+
+
+def _used(procedure: Any, parts: Mapping[str, Options], defense: Any) -> None:
+    """Refuse a loss beside a training function of the user's, by the name that the user gave it.
+
+    Raises:
+        SpecError: the function would not use it.
+    """
+    name = procedure.get("function", procedure.get("name")) if isinstance(procedure, Mapping) else procedure
+    if "objective" in parts and usercode.is_import_string(str(name)):
+        raise SpecError(
+            f"defense {defense!r}: {parts['objective']['name']} is a loss, which is not used, since models are made by "
+            f"{name}: leave it out here, and train with such a loss inside that function"
+        )
 
 
 def _joined(part: str, given: Any, options: Options) -> Options:

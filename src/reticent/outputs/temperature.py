@@ -9,7 +9,7 @@ Deviations: none, but for logits so close that the quotients would tie, or so la
 
 from typing import Annotated, ClassVar
 
-from annotated_types import Gt
+from annotated_types import Ge
 from torch import Tensor
 
 from reticent.outputs._top import keep_top
@@ -22,8 +22,8 @@ class Temperature(Spec):
 
     method: ClassVar[str] = "temperature"
 
-    temperature: Annotated[float, Gt(0)] = 2.0
-    """What logits are divided by; above 1 answers are less sure."""
+    temperature: Annotated[float, Ge(0.01)] = 2.0
+    """What logits are divided by; above 1 answers are less sure, below 1 surer, which is no defense."""
 
 
 def build(spec: Temperature, context: Context) -> Output:

@@ -209,7 +209,7 @@ def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment:
     names = list(data.get("class_names") or ())
     if names:
         about["class names"] = [short(name, 40) for name in names[:12]] + (["…"] if len(names) > 12 else [])
-    shown = {"accuracy", "health", "per_model", "repair"}
+    shown = {"accuracy", "health", "notices", "per_model", "repair"}
     stages = repair.costs(environment)
     strapped: Plain = next((attack["bootstrap"] for attack in attacks if attack.get("bootstrap")), {})
     return {

@@ -24,7 +24,7 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
         document: the audit, in the form of ``docs/schema.md``.
 
     Returns:
-        Something that ``rich`` prints: the verdict, the table, what it means, the models with a problem.
+        Something that ``rich`` prints: the verdict, the table, what it means, what training said, sick models.
     """
     verdict, attacks = document.get("verdict") or {}, ordered(document)
     parts: list[RenderableType] = [Prose(_verdict(verdict))]
@@ -36,6 +36,8 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
     said = _said(document)
     if said:
         parts.append(Prose(Text("\n".join(["", *said]))))
+    notices = (document.get("population") or {}).get("notices") or ()
+    parts.extend(Prose(Text(short(notice, 600), style="yellow")) for notice in notices)
     parts.extend(
         Text(f"Model {item.get('model')}: {short(item.get('problem', ''), 200)}", style="yellow") for item in health
     )

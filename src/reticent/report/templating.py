@@ -2,13 +2,14 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reticent.report import view, wording
 
@@ -65,6 +66,18 @@ def drawn(svg: str) -> Markup:
     return Markup(svg)  # noqa: S704
 
 
+def breakable(text: str) -> Markup:
+    """Let a name break where its parts end, and not in the middle of a word.
+
+    Args:
+        text: from outside; it is escaped here.
+
+    Returns:
+        The text with a possible break after each comma, colon and plus sign.
+    """
+    return Markup(re.sub("([,:+])(?=[^ ])", r"\1<wbr>", str(escape(text))))  # noqa: S704 - escaped, and tags of ours
+
+
 def _policy(script: str) -> str:
     """Forbid every request, and every script but the page's own."""
     digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode("ascii")
@@ -90,4 +103,5 @@ def _environment() -> Environment:
     )
     environment.filters.update({name: getattr(wording, name) for name in FILTERS})
     environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
+    environment.filters["breakable"] = breakable
     return environment

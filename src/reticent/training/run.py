@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
 from reticent.objectives.base import Batch, Context, Objective
+from reticent.spec import canonical
 from reticent.training import augment, optim
 from reticent.training.fused import Adam
 from reticent.training.materials import Materials, forward
@@ -122,6 +123,7 @@ class Run:
             raise TrainingDivergedError(
                 f"the training loss became {loss} in epoch {epoch + 1} of {self.recipe.epochs}: "
                 f"lower the learning rate ({self.recipe.learning_rate:g}), warm it up, or clip the gradient (clip_norm)"
+                f"{_weights(self.recipe)}"
             )
         return loss
 
@@ -160,6 +162,16 @@ class Run:
         self.optimizer.step()
         self.objective.stepped()
         self.frozen.restore()
+
+
+def _weights(recipe: Recipe) -> str:
+    """Name what else may make a loss grow without bounds: what a defense adds to it."""
+    told = canonical(recipe.objective)
+    name = told.pop("method")
+    if name == Recipe.model_fields["objective"].default.method:
+        return ""
+    chosen = ", ".join(f"{key}={value}" for key, value in told.items())
+    return f"; or {name} adds too much: make its weights smaller" + (f" ({chosen})" if chosen else "")
 
 
 def batch_sizes(records: int, size: int) -> list[int]:

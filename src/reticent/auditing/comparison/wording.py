@@ -1,6 +1,7 @@
 """What a comparison shows, in plain words."""
 
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of
@@ -8,6 +9,9 @@ from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
 from reticent.auditing.wording import ENOUGH_TARGETS, few, percent
+
+BELOW = "less than 0.1"
+"""Percentage points that one decimal would make none."""
 
 
 def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
@@ -42,13 +46,16 @@ def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
     missed = findings.missed(name, control)
     other = "the control that was stopped early to be as accurate"
     if missed is not None:
-        other = f"the control that was stopped early, which came out {_apart(missed)} accurate than it"
-    joined = "but" if findings.leak(name, baseline) == "less" != relation else "and"
+        other = f"the control that was stopped early, which came out {_apart(missed)} accurate than {name}"
+    before = findings.leak(name, baseline)
+    joined = "but" if before == "less" != relation else "and"
+    # After two names, "it" might be either.
+    it = "it" if before in ("less", "more") and not findings.same(name, baseline) else name
     told = {
-        "less": f"it leaks less{partly} than {other}",
-        "more": f"it leaks more{partly} than {other}",
-        "tie": f"no difference is shown between it and {other}",
-        "mixed": f"it differs both ways from {other}",
+        "less": f"{it} leaks less{partly} than {other}",
+        "more": f"{it} leaks more{partly} than {other}",
+        "tie": f"no difference is shown between {it} and {other}",
+        "mixed": f"{it} differs both ways from {other}",
     }[relation]
     return f", {joined} {told}"
 
@@ -74,7 +81,21 @@ def lost(rows: Sequence[Row], name: str, baseline: str, findings: Findings) -> f
 
 
 def _apart(difference: float) -> str:
-    return f"{100 * abs(difference):.2f} percentage points {'more' if difference > 0 else 'less'}"
+    return f"{points(difference)} percentage points {'more' if difference > 0 else 'less'}"
+
+
+def points(difference: float) -> str:
+    """Write how far two shares are apart, in percentage points: the one rounding of sentences and of rows.
+
+    Args:
+        difference: of two fractions; its sign is not written.
+
+    Returns:
+        With one decimal, half a step rounded up; `BELOW` where that would make 0.0 of something.
+    """
+    exact = Decimal(repr(round(100 * abs(difference), 6)))
+    rounded = exact.quantize(Decimal("0.1"), ROUND_HALF_UP)
+    return BELOW if exact and not rounded else str(rounded)
 
 
 def _capital(text: str) -> str:
@@ -204,8 +225,8 @@ def _accuracy(first: Row, second: Row, findings: Findings) -> str:
 def _points(found: tuple[float, Interval, Relation], sure: str) -> str:
     """Write a difference of two shares."""
     value, (low, high), _ = found
-    points = f"{100 * value:+.2f} percentage points, {sure} interval {100 * low:+.2f} to {100 * high:+.2f}"
-    return points + _alone(found)
+    written = f"{100 * value:+.2f} percentage points, {sure} interval {100 * low:+.2f} to {100 * high:+.2f}"
+    return written + _alone(found)
 
 
 def _alone(found: tuple[float, Interval, Relation]) -> str:
@@ -263,7 +284,7 @@ def _missed(rows: Sequence[Row], findings: Findings) -> list[str]:
         much, judged = ("more", "too kind to") if missed > 0 else ("less", "too hard on")
         lines.append(
             f"How {row.name} stands to the baseline at its accuracy: its control, {control.name}, came out "
-            f"{_apart(missed)} accurate than it, and such a model gives away {much} by that alone, so the comparison "
-            f"is {judged} {row.name}."
+            f"{_apart(missed)} accurate than {row.name}, and such a model gives away {much} by that alone, so the "
+            f"comparison is {judged} {row.name}."
         )
     return lines

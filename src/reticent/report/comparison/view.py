@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reticent.auditing.comparison.wording import BELOW, points
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, middle, number, signed, value, words
+from reticent.report.wording import Plain, level, limits, middle, signed, value, words
 
 VERDICTS = {"first lower": -1, "second lower": 1, "tie": 0}
 """Verdict of a pair -> the sign of its difference."""
@@ -136,7 +137,7 @@ def _standing(held: Plain | None, baseline: Any) -> str:
     other = "the baseline" if held["name"] == baseline else "its control"
     if not held["settled"]:
         much = "more" if held["missed"] > 0 else "less"
-        return f"not judged: {other} is {number(100 * abs(held['missed']), 1)} points {much} accurate"
+        return f"not judged: {other} is {points(held['missed'])} points {much} accurate"
     by = [{"auc": "AUC", "tpr": "members found"}[name] for name in held["by"]]
     alone = f", by {by[0]} alone" if len(by) == 1 else ""
     return {
@@ -152,10 +153,10 @@ def _nearness(control: Plain, other: Plain | None) -> str:
     one, two = (middle(((row or {}).get("accuracy") or {}).get("non_members")) for row in (control, other))
     if one is None or two is None:
         return "to be as accurate as"
-    points = round(100 * (one - two), 1)
-    if points == 0:
+    apart = points(one - two)
+    if apart in (points(0), BELOW):
         return "as accurate as"
-    return f"{number(abs(points), 1)} points {'more' if points > 0 else 'less'} accurate than"
+    return f"{apart} points {'more' if one > two else 'less'} accurate than"
 
 
 def difference(pair: Plain, positive: bool = False) -> tuple[str, str]:

@@ -159,7 +159,9 @@ def test_progress_counts_up_and_gives_the_accuracy(store):
 
 def hold_and_train(made, store):
     with store.claim(made.training_id(2)):
-        with pytest.raises(StoreLockedError, match=r"(?s)1 of 4 models .* model 2: run"):
+        with pytest.raises(
+            StoreLockedError, match=r"(?s)1 of 4 models is being made by another process \(3 .* model 2: run"
+        ):
             train(made, store)
         raise KeyboardInterrupt
 

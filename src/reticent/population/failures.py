@@ -30,7 +30,9 @@ def failure(failures: Sequence[Failure], done: int, total: int) -> ReticentError
     left = total - done - len(failures)
     untried = f"; {left} {'was' if left == 1 else 'were'} not tried after that" if left else ""
     kept = f"{done} {'is' if done == 1 else 'are'} finished and kept{untried}"
-    return real[0][1].retold(f"{len(failures)} of {total} models could not be made ({kept}):\n{shown}")
+    locked = isinstance(real[0][1], StoreLockedError)
+    what = f"{'is' if len(real) == 1 else 'are'} being made by another process" if locked else "could not be made"
+    return real[0][1].retold(f"{len(failures)} of {total} models {what} ({kept}):\n{shown}")
 
 
 def _told(reason: str, models: Sequence[int]) -> str:

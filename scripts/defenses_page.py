@@ -328,7 +328,7 @@ def by_labels(found):
         return []
     area = statistics.mean(area for area, _, _ in areas)
     return [
-        f"- {', '.join(names)} give the same label as the undefended model for every record: an attacker who sees "
+        f"- {', '.join(names)} {'gives' if len(names) == 1 else 'give'} the same label as the undefended model for every record: an attacker who sees "
         f"labels alone finds as much as without them (AUC {area:.3f}). What such a defense hides, it hides from the "
         "scores only."
     ]

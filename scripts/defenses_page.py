@@ -327,10 +327,11 @@ def by_labels(found):
     if not names:
         return []
     area = statistics.mean(area for area, _, _ in areas)
+    verb = "gives" if len(names) == 1 else "give"
     return [
-        f"- {', '.join(names)} {'gives' if len(names) == 1 else 'give'} the same label as the undefended model for every record: an attacker who sees "
-        f"labels alone finds as much as without them (AUC {area:.3f}). What such a defense hides, it hides from the "
-        "scores only."
+        f"- {', '.join(names)} {verb} the same label as the undefended model for every record: an attacker who sees "
+        f"labels alone finds as much as without {'it' if len(names) == 1 else 'them'} (AUC {area:.3f}). What such a "
+        "defense hides, it hides from the scores only."
     ]
 
 

@@ -14,7 +14,7 @@ import reticent
 from reticent.attacks import ATTACKS, parse
 from reticent.data import DATASETS
 from reticent.errors import SpecError
-from reticent.jobs.config import build_recipe
+from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS

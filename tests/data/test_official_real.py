@@ -189,7 +189,7 @@ def test_the_table_is_whole():
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_suggested_values_make_a_recipe(name):
-    from reticent.jobs.config import build_recipe
+    from reticent.jobs.recipes import build_recipe
 
     values = dict(DATASETS[name].suggested)
     del values["models"]

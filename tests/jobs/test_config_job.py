@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
-from reticent.jobs.config import AuditConfig, build_attacks, build_recipe, called, chosen, gather, prepare
+from reticent.jobs.config import AuditConfig, build_attacks, called, chosen, gather, prepare
+from reticent.jobs.recipes import build_recipe
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.transformer import Transformer

@@ -9,8 +9,8 @@ from random_records import images, noise
 from torch import nn
 
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.jobs.config import build_recipe
 from reticent.jobs.defenses import defended
+from reticent.jobs.recipes import build_recipe
 from reticent.locate.top import jaccard, top
 from reticent.locate.weights import Scoring, score
 from reticent.models.cnn import CNN

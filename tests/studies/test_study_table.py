@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from reticent.jobs.config import build_recipe, gather
+from reticent.jobs.config import gather
 from reticent.jobs.defenses import defended
+from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
 from reticent.studies import STUDIES
 from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from annotated_types import Ge
 from pydantic import Field, field_validator
 
-from reticent import usercode
 from reticent.attacks import ATTACKS, check_membership
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
@@ -18,33 +17,21 @@ from reticent.data.load import load
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.errors import InputError, RolesError, SpecError, UnknownNameError, nearest
+from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.misplaced import owners, placed
+from reticent.jobs.recipes import METHODS, build_recipe
 from reticent.models import ARCHITECTURES
-from reticent.models.user import Factory
-from reticent.objectives import OBJECTIVES
-from reticent.outputs import OUTPUTS
 from reticent.population.population import Population
-from reticent.procedures import PROCEDURES
-from reticent.procedures.basic import BASIC
 from reticent.procedures.check import check, check_network, needs
-from reticent.procedures.user import Function, check_used
+from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
 from reticent.training.loop import check_recipe
 from reticent.training.recipe import Recipe
 
-METHODS: dict[str, Mapping[str, Any]] = {
-    "architecture": ARCHITECTURES,
-    "objective": OBJECTIVES,
-    "procedure": PROCEDURES,
-    "output": OUTPUTS,
-}
-OF_YOURS = {Factory.method, Function.method}
-"""Entries that stand for code of the user's, which is asked for by its own name."""
 NAMED = {*METHODS, "defense"}
 """Keys whose value is a name, or a table with a name and options."""
 DEFAULT_MODELS = 16
@@ -351,47 +338,3 @@ def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Recipe:
-    """Build a recipe from names and options, looked up in the tables.
-
-    Args:
-        suggested: what suits the data set.
-        given: what the user said; wins.
-
-    Returns:
-        The recipe, with the source of user code hashed into it.
-    """
-    merged: Options = {**suggested, **given}
-    for part, table in METHODS.items():
-        if part in merged:
-            usual = _table(suggested.get(part, {}))
-            options = _table(merged[part])
-            same = options.get("name", usual.get("name")) == usual.get("name")
-            merged[part] = _method(part, table, {**usual, **options} if same else options)
-    return Recipe(**merged)
-
-
-def _table(value: Any) -> Options:
-    """Read a method given as a name, or as a table with a name and options."""
-    return dict(value) if isinstance(value, Mapping) else {"name": value}
-
-
-def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> Spec:
-    rest = dict(options)
-    name = rest.pop("name", None)
-    if "inner" in rest and part == "procedure":
-        rest["inner"] = _method("procedure.inner", BASIC, _table(rest["inner"]))
-    if not isinstance(name, str):
-        raise SpecError(f"{part}: expected a name, or a table with a name, got {options!r}")
-    if usercode.is_import_string(name):
-        if part == "architecture":
-            return Factory(factory=name, **rest).resolve()
-        if part == "procedure":
-            return Function(function=name, **rest).resolve()
-    if name not in table:
-        hint = " (or module:name of your own)" if part in {"architecture", "procedure"} else ""
-        raise UnknownNameError(part + hint, name, set(table) - OF_YOURS)
-    spec: Spec = table[name].spec(**rest)
-    return spec.resolve() if isinstance(spec, (Factory, Function)) else spec

@@ -17,10 +17,11 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.jobs import replicas
 from reticent.jobs.attacks import build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, _cores, build_recipe
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, _cores
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.given import Own, Weights, states
+from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
 from reticent.population.population import Population

@@ -14,9 +14,10 @@ from reticent import checks, seeds
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
-from reticent.jobs.config import BY_KIND, AuditConfig, build_recipe
+from reticent.jobs.config import BY_KIND, AuditConfig
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
 from reticent.jobs.locate.states import fitted, read
+from reticent.jobs.recipes import build_recipe
 from reticent.locate._scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build

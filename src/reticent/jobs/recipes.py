@@ -1,0 +1,70 @@
+"""A recipe from names and options, looked up in the tables of methods."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from reticent import usercode
+from reticent.errors import SpecError, UnknownNameError
+from reticent.jobs.attacks import Options
+from reticent.models import ARCHITECTURES
+from reticent.models.user import Factory
+from reticent.objectives import OBJECTIVES
+from reticent.outputs import OUTPUTS
+from reticent.procedures import PROCEDURES
+from reticent.procedures.basic import BASIC
+from reticent.procedures.user import Function
+from reticent.spec import Spec
+from reticent.training.recipe import Recipe
+
+METHODS: dict[str, Mapping[str, Any]] = {
+    "architecture": ARCHITECTURES,
+    "objective": OBJECTIVES,
+    "procedure": PROCEDURES,
+    "output": OUTPUTS,
+}
+OF_YOURS = {Factory.method, Function.method}
+"""Entries that stand for code of the user's, which is asked for by its own name."""
+
+
+def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Recipe:
+    """Build a recipe from names and options, looked up in the tables.
+
+    Args:
+        suggested: what suits the data set.
+        given: what the user said; wins.
+
+    Returns:
+        The recipe, with the source of user code hashed into it.
+    """
+    merged: Options = {**suggested, **given}
+    for part, table in METHODS.items():
+        if part in merged:
+            usual = _table(suggested.get(part, {}))
+            options = _table(merged[part])
+            same = options.get("name", usual.get("name")) == usual.get("name")
+            merged[part] = _method(part, table, {**usual, **options} if same else options)
+    return Recipe(**merged)
+
+
+def _table(value: Any) -> Options:
+    """Read a method given as a name, or as a table with a name and options."""
+    return dict(value) if isinstance(value, Mapping) else {"name": value}
+
+
+def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> Spec:
+    rest = dict(options)
+    name = rest.pop("name", None)
+    if "inner" in rest and part == "procedure":
+        rest["inner"] = _method("procedure.inner", BASIC, _table(rest["inner"]))
+    if not isinstance(name, str):
+        raise SpecError(f"{part}: expected a name, or a table with a name, got {options!r}")
+    if usercode.is_import_string(name):
+        if part == "architecture":
+            return Factory(factory=name, **rest).resolve()
+        if part == "procedure":
+            return Function(function=name, **rest).resolve()
+    if name not in table:
+        hint = " (or module:name of your own)" if part in {"architecture", "procedure"} else ""
+        raise UnknownNameError(part + hint, name, set(table) - OF_YOURS)
+    spec: Spec = table[name].spec(**rest)
+    return spec.resolve() if isinstance(spec, (Factory, Function)) else spec

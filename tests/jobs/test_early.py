@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from reticent.errors import SpecError
+from reticent.jobs import early
 from reticent.jobs.config import gather, prepare
 from reticent.jobs.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.population.train import train
@@ -113,3 +114,25 @@ def test_pilot_accuracy_is_measured_on_records_that_the_pilot_did_not_see(tmp_pa
     np.savez(tmp_path / "noise.npz", x=noise, y=np.arange(120) % 2)
     curve = pilots(job(tmp_path, dataset=str(tmp_path / "noise.npz"), records=None, epochs=30, learning_rate=0.01))
     assert curve[-1] == pytest.approx(0.5, abs=0.2)
+
+
+def test_what_few_models_reach_early_is_looked_for_to_the_end_of_all(tmp_path, monkeypatch):
+    """The few are lucky: they have 0.95 after 3 epochs of 12, all together after 9, and 0.97 never."""
+    few = [0.5, 0.9, 0.95, *[0.98] * 9]
+    every = [0.4, 0.8, 0.91, 0.92, 0.925, 0.93, 0.935, 0.94, 0.95, 0.955, 0.956, 0.955]
+    asked = []
+
+    def told(job, models, epochs=None, **_):
+        asked.append((models, epochs))
+        return few if models == PILOTS else every if epochs is None else every[: int(epochs)]
+
+    monkeypatch.setattr(early, "pilots", told)
+    made = job(tmp_path, models=8, epochs=12)
+    (found,) = stops(made, [0.95])
+    assert (found.epochs, found.reached, found.end) == (9, True, 12)
+    assert asked == [(4, None), (8, 6), (8, None)]
+    never = stops(made, [0.95, 0.97])[1]
+    assert (never.epochs, never.reached) == (11, False)
+    asked.clear()
+    assert stops(made, [0.8])[0].epochs == 2
+    assert asked == [(4, None), (8, 4)]

@@ -20,9 +20,9 @@ from reticent.population.gather import trajectories
 from reticent.population.train import Callback, train
 
 PILOTS = 4
-"""Models whose accuracy is followed to the end, to see where to stop roughly."""
+"""Models whose accuracy is followed to the end, to see how long to follow that of more."""
 FINE = 32
-"""Models, at most, whose accuracy is followed until a little after that, to see where to stop."""
+"""Models, at most, whose accuracy is followed until a little after, or to the end, to see where to stop."""
 STEEP = 0.01
 """Where accuracy rises by more than that in an epoch, it does not rise along a straight line: the pilots are stopped
 where the line says, and asked."""
@@ -135,11 +135,11 @@ def stops(
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> list[Stop] | None:
-    """Find where the undefended recipe has each of some accuracies: roughly by few pilots, then by more of them.
+    """Find where the undefended recipe has each of some accuracies; few pilots say how long to look at more of them.
 
     Args:
         job: of the undefended recipe.
-        accuracies: what to match.
+        accuracies: what to match, at least one.
         progress: called after every pilot.
         stage: called with a word before pilots start.
 
@@ -148,25 +148,21 @@ def stops(
         until somewhat after the latest stop, and for each stop where accuracy is `STEEP` `FINE` that train until there,
         `ASKED` times at most.
     """
-    curve = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
-    if curve is None:
+    rough = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
+    if rough is None:
         return None
-    chance = 1 / job.records.classes
-    epochs = job.population.recipe.epochs
-    rough = [stop(curve, accuracy, chance, epochs) for accuracy in accuracies]
-    early = [one.epochs for one in rough if one.reached and one.epochs < one.end]
-    models = min(FINE, job.population.models)
-    if not early:
-        return rough
-    last = min(len(curve), ceil(1.5 * max(early)) + 1)
-    fine = pilots(job, models, last, progress=progress, stage=stage) or curve
+    chance, epochs = 1 / job.records.classes, job.population.recipe.epochs
+    latest = max(stop(rough, accuracy, chance).epochs for accuracy in accuracies)
+    models, last = min(FINE, job.population.models), ceil(1.5 * latest) + 1
+    fine = pilots(job, models, last, progress=progress, stage=stage) if last < len(rough) else None
+    if fine is None or max(fine) < max(accuracies):
+        # What few models reach early, all together may reach late, or never.
+        fine = pilots(job, models, progress=progress, stage=stage) or rough
     found = []
-    for one, accuracy in zip(rough, accuracies, strict=True):
-        again = stop(fine, accuracy, chance, epochs)
-        known = one.reached and one.epochs < one.end and again.reached
-        if known and again.steep > STEEP:
-            again = _asked(job, models, fine, accuracy, again, progress, stage)
-        found.append(replace(again, end=one.end) if known else one)
+    for accuracy in accuracies:
+        where = replace(stop(fine, accuracy, chance, epochs), end=len(rough))
+        curved = where.reached and where.steep > STEEP
+        found.append(_asked(job, models, fine, accuracy, where, progress, stage) if curved else where)
     return found
 
 
@@ -190,7 +186,7 @@ def _asked(
         between[where.epochs] = reached[-1]
         if abs(reached[-1] - accuracy) <= NEAR:
             break
-        where = stop(curve, accuracy, chance, where.of, between)
+        where = replace(stop(curve, accuracy, chance, where.of, between), end=where.end)
     return where
 
 

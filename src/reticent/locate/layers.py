@@ -6,7 +6,9 @@ carries no trace of membership, its maps differ between the two networks by as m
 those that only one has. The paper compares the two distributions by eye; `reticent.locate.evidence` states a rule.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -32,7 +34,10 @@ from reticent.training.streams import Streams
 FEWEST = 10
 """Fewest records of each half."""
 
-__all__ = ["Contrast", "Evidence", "Layers", "Onset", "check_halves", "equalised", "onset"]
+Network = Callable[[Materials, Streams], nn.Module]
+"""Builds an untrained network on the device, from the stream "init"."""
+
+__all__ = ["Contrast", "Evidence", "Layers", "Network", "Onset", "check_halves", "equalised", "onset"]
 
 
 def onset(
@@ -42,6 +47,7 @@ def onset(
     options: Layers = Layers(),  # noqa: B008
     *,
     whole: nn.Module | None = None,
+    network: Network | None = None,
 ) -> Onset:
     """Find the first risky stage of a recipe's network, from the members of one model alone.
 
@@ -56,6 +62,8 @@ def onset(
         options: which stages, how many repetitions, and the rule.
         whole: the network that plain training of this recipe with these streams gave, if it is at hand: it spares one
             training; it is not changed.
+        network: builds what is trained, where that is not the architecture as it is, such as one with GroupNorm in
+            place of BatchNorm.
 
     Returns:
         The onset. Cost: in each repetition one training on all members and two on half of them (one without `swap`).
@@ -63,6 +71,7 @@ def onset(
     Raises:
         InputError: too few members to divide.
     """
+    built = network if network is not None else partial(_built, recipe)
     materials = replace(materials, start=None, watched=None)
     members, groups = materials.members, duplicates(materials.members.x)
     found: list[Contrast] = []
@@ -72,14 +81,14 @@ def onset(
         one = part(groups, 0.5, np.random.default_rng(own.integer("halves")))
         check_halves(one)
         drawn = streams if seed == 0 else own
-        everything = whole if whole is not None and seed == 0 else _trained(recipe, materials, drawn)
+        everything = whole if whole is not None and seed == 0 else _trained(built, recipe, materials, drawn)
         shown = stages(everything, options.stages)
         for unseen in (one, ~one) if options.swap else (one,):
             kept = torch.from_numpy(~unseen).to(members.y.device)
             half = Examples(members.x[kept], members.y[kept])
             again = equalised(recipe, len(members), len(half), options)
-            network = _trained(again, replace(materials, members=half), drawn)
-            gap = apart(everything, network, members.x, materials.prepare, materials.classes, shown)
+            other = _trained(built, again, replace(materials, members=half), drawn)
+            gap = apart(everything, other, members.x, materials.prepare, materials.classes, shown)
             found.append(Contrast(gap.distances, unseen))
             sizes = gap.sizes
     rng = np.random.default_rng(streams.child("onset").integer("bootstrap"))
@@ -127,11 +136,16 @@ def equalised(recipe: Recipe, everything: int, half: int, options: Layers) -> Re
     )
 
 
-def _trained(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+def _built(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    """Build the architecture as it is."""
     with streams.lent("init"):
         entry = ARCHITECTURES[recipe.architecture.method]
         model = build(entry, recipe.architecture, materials.prepare.input, materials.classes)
-    model.to(materials.prepare.device)
+    return model.to(materials.prepare.device)
+
+
+def _trained(built: Network, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    model = built(materials, streams)
     plain = CrossEntropy()
     fit(model, recipe, materials, OBJECTIVES[plain.method].build(plain), streams)
     return model

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
-from reticent.locate.layers import Layers, Onset, onset
+from reticent.locate.layers import Layers, Network, Onset, onset
 from reticent.models.stages import stages
 from reticent.procedures._parts import Tuning, accuracies, named
 from reticent.procedures._pptp_stages import chosen, started
@@ -41,6 +41,7 @@ def set_back(
     streams: Streams,
     costs: Costs,
     *,
+    network: Network,
     usual: bool,
 ) -> tuple[Start, dict[str, Any]]:
     """Choose the stages, and say where the second training begins.
@@ -53,7 +54,8 @@ def set_back(
         materials: the records.
         streams: the model's random streams.
         costs: measures the choice.
-        usual: plain training of the recipe with these streams gives this network.
+        network: builds the untrained network, as both trainings have it; the measurement trains such ones too.
+        usual: plain training of it with these streams gives this model.
 
     Returns:
         The start, and facts: ``pptp`` and ``notices``.
@@ -61,7 +63,7 @@ def set_back(
     spec = cast("PPTP", recipe.procedure)
     shown, known = stages(model, spec.stages), accuracies(model, materials)
     with costs.stage("choice"):
-        choice = chosen(shown, spec, lambda: _measured(recipe, spec, materials, streams, model if usual else None))
+        choice = chosen(shown, spec, lambda: _measured(recipe, materials, streams, network, model if usual else None))
     start, count = started(model, shown[: choice.first], trained, back_to)
     total = sum(value.numel() for value in model.parameters())
     shares = {"parameters": total, "parameters_frozen": count, "share_frozen": count / total}
@@ -71,10 +73,13 @@ def set_back(
     return start, {"pptp": {"accuracy_before": known, **choice.facts, **shares}, "notices": said}
 
 
-def _measured(recipe: Recipe, spec: "PPTP", materials: Materials, streams: Streams, whole: nn.Module | None) -> Onset:
+def _measured(
+    recipe: Recipe, materials: Materials, streams: Streams, network: Network, whole: nn.Module | None
+) -> Onset:
+    spec = cast("PPTP", recipe.procedure)
     options = Layers(stages=spec.stages, seeds=spec.seeds, swap=spec.swap, equalise=spec.equalise, margin=spec.margin)
     with named("pptp, measuring the first risky stage"):
-        return onset(recipe, materials, streams, options, whole=whole)
+        return onset(recipe, materials, streams, options, whole=whole, network=network)
 
 
 def tune(

@@ -189,7 +189,8 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     let_go(loss)
     trained = snapshot(model)
     back_to = {"initial": initial, "trained": trained}.get(str(spec.rewind), early)
-    start, known = set_back(model, trained, back_to, recipe, materials, streams, costs, usual=_usual(recipe))
+    built, usual = partial(network, recipe), _usual(recipe)
+    start, known = set_back(model, trained, back_to, recipe, materials, streams, costs, network=built, usual=usual)
     del model, trained, back_to
     made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
     return _after(history, made, told)
@@ -238,8 +239,10 @@ def repair(
     trained = given_state(model, model_state, "the trained state")
     back_to = initial if spec.rewind == "initial" else trained
     costs = Costs(materials.prepare.device)
-    usual = before is not None and _usual(recipe)
-    start, known = set_back(model.eval(), trained, back_to, recipe, materials, streams, costs, usual=usual)
+    built, usual = partial(network, recipe), before is not None and _usual(recipe)
+    start, known = set_back(
+        model.eval(), trained, back_to, recipe, materials, streams, costs, network=built, usual=usual
+    )
     del model, trained, back_to
     made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
     return _after(before, made) if before is not None else replace(made, facts=_without_empty(made.facts))
@@ -255,7 +258,8 @@ def first(recipe: Recipe) -> Recipe | None:
         The undefended recipe; None where it is another one, or a state in the middle of it is asked for.
     """
     plain = recipe.replace(procedure=Plain(), objective=OBJECTIVES["cross-entropy"].spec())
-    return None if isinstance(_spec(recipe).rewind, int) or not _usual(recipe) else plain
+    own = _second(recipe)[0].network is not untrained
+    return None if isinstance(_spec(recipe).rewind, int) or own or not _usual(recipe) else plain
 
 
 def short(recipe: Recipe) -> Short:
@@ -297,7 +301,7 @@ def _possible(model: nn.Module, recipe: Recipe, materials: Materials) -> None:
 
 def _usual(recipe: Recipe) -> bool:
     """Tell whether the first training is what the measurement would train."""
-    return _spec(recipe).pretraining == "cross-entropy" and _second(recipe)[0].network is untrained
+    return _spec(recipe).pretraining == "cross-entropy"
 
 
 def _without_empty(facts: dict[str, Any]) -> dict[str, Any]:

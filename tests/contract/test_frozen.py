@@ -10,7 +10,8 @@ from reticent.errors import ModelError
 from reticent.models.cnn import CNN
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES
-from reticent.procedures.base import snapshot, untrained
+from reticent.procedures.base import fresh, objective, snapshot, untrained
+from reticent.training.loop import fit
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
 from reticent.training.streams import Streams
@@ -60,6 +61,31 @@ def test_a_masked_gradient_alone_does_not_hold_them(monkeypatch):
     assert not torch.equal(made.model.state_dict()[name][~masks[name]], state[name][~masks[name]])
 
 
+@pytest.mark.parametrize("restored", [True, False])
+def test_momentum_that_is_carried_over_moves_what_has_no_gradient(restored, monkeypatch):
+    """Adam's steps after one with a gradient of 1, without decay, in units of the rate; putting back undoes them."""
+    if not restored:
+        monkeypatch.setattr(Frozen, "restore", lambda self: None)
+    recipe, given = SMALL.replace(learning_rate=0.001, weight_decay=0.0), materials(blobs())
+    model = untrained(recipe, given, STREAMS)
+    run = Run(model, recipe, given, objective(recipe), STREAMS)
+    parameter = next(model.parameters())
+    mask = torch.ones(parameter.shape, dtype=torch.bool)
+    mask[0, 0] = False
+    steps = []
+    for frozen in (False, True, True, True):
+        if frozen and not steps[1:]:
+            name, _ = next(model.named_parameters())
+            run.frozen = Frozen(model, Start(snapshot(model), {name: mask}))
+        before = parameter.detach().clone()
+        run.update(sum(p.sum() for p in model.parameters()))
+        steps.append((before - parameter.detach()) / recipe.learning_rate)
+    held, others = ([float(step[place]) for step in steps] for place in ((0, 0), (0, 1)))
+    drift = [0.0] * 3 if restored else [0.670058, 0.517957, 0.424279]
+    assert held == pytest.approx([1.0, *drift], abs=2e-4)
+    assert others == pytest.approx([1.0] * 4, abs=2e-4)
+
+
 def test_a_start_that_holds_nothing_goes_on_from_the_state_bit_for_bit():
     given = materials(blobs())
     state = snapshot(untrained(RECIPE, given, STREAMS))
@@ -103,9 +129,6 @@ def test_norms_for_clipping_leave_out_what_stays():
             for name, parameter in self.model.named_parameters():
                 if parameter.grad is not None:
                     assert not parameter.grad[~masks[name]].any()
-
-    from reticent.procedures.base import fresh, objective
-    from reticent.training.loop import fit
 
     fit(fresh(RECIPE, given, STREAMS), RECIPE, given, objective(RECIPE), STREAMS, make=Noted)
     assert run is not None

@@ -18,7 +18,7 @@ from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.relaxloss import RelaxLoss
-from reticent.procedures import PROCEDURES, _cwrf_rewind, cwrf
+from reticent.procedures import PROCEDURES, cwrf
 from reticent.procedures.base import snapshot, untrained
 from reticent.procedures.check import check, needs
 from reticent.procedures.cwrf import CWRF, repair, train
@@ -81,9 +81,9 @@ def started(monkeypatch, recipe, given, streams=STREAMS):
     seen = []
     whole = cwrf.tune
 
-    def noted(entry, its, materials, *rest):
-        seen.append(materials.start)
-        return whole(entry, its, materials, *rest)
+    def noted(then, marked, start, *rest):
+        seen.append(start)
+        return whole(then, marked, start, *rest)
 
     monkeypatch.setattr(cwrf, "tune", noted)
     made = train(recipe, given, streams)
@@ -164,6 +164,7 @@ STEPS = {
     **{name: (options, Plain()) for name, options in OPTIMIZERS.items()},
     "clipped": ({"clip_norm": 0.05, "weight_decay": 0.05}, Plain()),
     "dpsgd": ({"objective": Recipe().objective, "weight_decay": 0.05}, DPSGD(noise=1.0, accountant="rdp")),
+    "adv-reg": ({"objective": OBJECTIVES["adv-reg"].spec(attacker_steps=1), "weight_decay": 0.05}, Plain()),
 }
 
 
@@ -273,6 +274,14 @@ def test_by_default_weights_are_scored_as_locate_does():
     )  # fmt: skip
 
 
+def test_an_option_of_the_same_name_as_one_of_scoring_is_not_taken_for_it():
+    class More(CWRF):
+        steps: int = 3
+        momentum: float = 0.1
+
+    assert More(scoring_momentum=0.7).scoring() == Scoring(momentum=0.7)
+
+
 def test_the_largest_weights_are_the_mask_by_magnitude():
     given = materials(noise())
     made = train(using(mask="magnitude"), given, STREAMS)
@@ -324,7 +333,8 @@ def test_statistics_and_other_buffers_at_the_rewinding(how, monkeypatch):
     assert state["1.num_batches_tracked"] == 15
     assert state["4.seen"] > 0
     seen = []
-    monkeypatch.setattr(cwrf, "tune", lambda e, r, m, *rest: seen.append(m.start) or _cwrf_rewind.tune(e, r, m, *rest))
+    whole = cwrf.tune
+    monkeypatch.setattr(cwrf, "tune", lambda then, m, start, *rest: seen.append(start) or whole(then, m, start, *rest))
     made = repair(state, initial, recipe, given, STREAMS).model.state_dict()
     begun = seen[0].state
     fresh = {"reset": torch.zeros(4), "initial": torch.full((4,), 0.25), "keep": state["1.running_mean"]}

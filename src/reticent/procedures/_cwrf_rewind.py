@@ -1,13 +1,18 @@
 """Rewinding: the state that CWRF's fine-tuning begins from, what of it stays, and the fine-tuning itself."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
 
-from reticent.procedures._parts import Tuning
-from reticent.procedures.base import ProcedureEntry, Trained, snapshot
+from reticent.errors import SpecError
+from reticent.procedures._cwrf_mask import Marked, mark
+from reticent.procedures._parts import accuracies, named
+from reticent.procedures._twice import Second, tuning
+from reticent.procedures.base import Trained, snapshot
+from reticent.procedures.costs import Costs
 from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -15,7 +20,6 @@ from reticent.training.start import Start
 from reticent.training.streams import Streams
 
 if TYPE_CHECKING:
-    from reticent.procedures._cwrf_mask import Marked
     from reticent.procedures.cwrf import CWRF
 
 NO_GUARANTEE = (
@@ -26,6 +30,27 @@ NOTHING_LEFT = (
     "Every weight is held, so that nothing was left to fine-tune: the model answers as the rewinding left it."
 )
 SAME_DRAW = "The network draws the same values whenever it is built, so that value=fresh rewound to the initial values."
+
+
+def sensible(spec: "CWRF") -> None:
+    """Refuse options that contradict each other.
+
+    Args:
+        spec: what is rewound, to what, and what is trained.
+
+    Raises:
+        SpecError: nothing would be trained, or an option would change nothing.
+    """
+    if spec.variant == "rewind-train-vulnerable" and spec.rate == 0:
+        raise SpecError(
+            "cwrf: rate: expected more than 0 with variant rewind-train-vulnerable, which trains the rewound weights "
+            "alone, got 0: nothing would be trained; the control without rewinding is rate 0 with variant cwrf"
+        )
+    if spec.variant == "remove" and spec.value != "initial":
+        raise SpecError(
+            "cwrf: value: variant remove holds the weights at zero, so that value=fresh would change nothing: leave "
+            "one of the two out"
+        )
 
 
 @torch.no_grad()
@@ -80,31 +105,75 @@ def unmoved(initial: Mapping[str, Tensor], values: Mapping[str, Tensor], mask: M
     return [SAME_DRAW] if same else []
 
 
-def tune(entry: ProcedureEntry, recipe: Recipe, materials: Materials, streams: Streams, marked: "Marked") -> Trained:
+def scored(
+    model: nn.Module,
+    initial: Mapping[str, Tensor],
+    recipe: Recipe,
+    materials: Materials,
+    streams: Streams,
+    costs: Costs,
+    network: Callable[[Materials, Streams], nn.Module],
+) -> tuple[Marked, Start]:
+    """Score a trained model and put the marked weights back.
+
+    Args:
+        model: the trained network; it is altered.
+        initial: its state before training.
+        recipe: with CWRF as its procedure.
+        materials: the records.
+        streams: the model's random streams.
+        costs: measures it.
+        network: builds the untrained network, for a fresh draw.
+
+    Returns:
+        The marked weights, and where the fine-tuning begins.
+    """
+    spec = cast("CWRF", recipe.procedure)
+    known = {"accuracy_before": accuracies(model, materials)}
+    with costs.stage("scoring"), named("cwrf, scoring"):
+        marked = mark(model, initial, spec, recipe, materials, streams)
+        values = initial
+        if spec.value == "fresh":
+            values = snapshot(network(materials, streams.child("fresh")))
+            marked.notices.extend(unmoved(initial, values, marked.mask))
+        start = rewound(model, initial, values, marked.mask, spec)
+    return replace(marked, facts=known | marked.facts), start
+
+
+def tune(
+    then: Second,
+    marked: Marked,
+    start: Start,
+    initial: dict[str, Tensor],
+    materials: Materials,
+    streams: Streams,
+    costs: Costs,
+) -> Trained:
     """Fine-tune from the rewound state; where nothing is left to train, the model stays as it is.
 
     Args:
-        entry: the procedure.
-        recipe: its recipe, with the epochs of the fine-tuning.
-        materials: the records, and where the fine-tuning begins.
+        then: the fine-tuning.
+        marked: the weights that were rewound, and which have a gradient.
+        start: where it begins, and what stays.
+        initial: the state before the first training.
+        materials: the records.
         streams: those of the whole.
-        marked: which weights have a gradient.
+        costs: measures it.
 
     Returns:
-        What the procedure gives, without an accountant: its promise would not cover the first stage.
+        What the procedure gives, with all facts; without an epsilon, which would not cover the first stage.
     """
-    own = Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
-    if materials.start is not None and not _left(materials.start, marked):
-        model = materials.start.begin(entry.network(recipe, materials, own))
-        return Trained(model.eval(), {}, History(), facts={"notices": [NOTHING_LEFT]})
-    made = entry.train(recipe, materials, own)
-    facts = {key: value for key, value in made.facts.items() if key != "accountant"}
-    if entry.proves:
-        facts["notices"] = [NO_GUARANTEE, *facts.get("notices", [])]
-    return Trained(made.model, made.initial, made.history, made.artefacts, facts)
+    with costs.stage("tuning"), named("cwrf, fine-tuning"):
+        if _left(start, marked):
+            made = then.train(materials, start, streams, NO_GUARANTEE, marked.notices)
+        else:
+            model = start.begin(then.network(materials, tuning(streams)))
+            made = Trained(model.eval(), {}, History(), facts={"notices": [*marked.notices, NOTHING_LEFT]})
+    facts = made.facts | {"cwrf": marked.facts} | costs.facts
+    return Trained(made.model, initial, made.history, made.artefacts | marked.artefacts(), facts)
 
 
-def _left(start: Start, marked: "Marked") -> bool:
+def _left(start: Start, marked: Marked) -> bool:
     """Tell whether any weight that has a gradient is trained."""
     masks = (start.trainable.get(name) for name in marked.mask if name not in marked.unused)
     return any(mask is None or bool(mask.any()) for mask in masks)

@@ -1,13 +1,12 @@
-"""What procedures that train twice share: a shorter recipe, streams, one history, states that are given, errors."""
+"""What procedures that train twice share: a shorter recipe, streams, one history, errors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
 from torch import Tensor, nn
 
 from reticent import seeds
-from reticent.errors import ModelError, ReticentError
+from reticent.errors import ReticentError
 from reticent.objectives.base import Objective
 from reticent.procedures.base import snapshot
 from reticent.training.loop import History, accuracy
@@ -43,8 +42,10 @@ def joined(first: History, then: History) -> History:
         then: of the second, whose epoch was kept.
 
     Returns:
-        Both, one after the other. What only the first has noted ends with it.
+        Both, one after the other. What only the first has noted ends with it; the first, where there was no second.
     """
+    if not then.loss:
+        return first
     return History(
         first.loss + then.loss,
         first.validation_loss + then.validation_loss,
@@ -123,55 +124,6 @@ class Tuning(Streams):
         """
         path = self.path[:-1] if name == "init" else self.path
         return seeds.integer(self.seed, "model", self.model, *path, name)
-
-
-def given_state(model: nn.Module, state: Mapping[str, Tensor], what: str) -> dict[str, Tensor]:
-    """Bring a network to a state that was given.
-
-    Args:
-        model: the recipe's network.
-        state: parameters and buffers by name.
-        what: what the state is, for the message.
-
-    Returns:
-        A copy of the state, complete, on the CPU.
-
-    Raises:
-        ModelError: it is not a state of such a network, or holds NaN or infinity.
-    """
-    _fits(model, state, what)
-    model.load_state_dict(dict(state))
-    copied = snapshot(model)
-    wrong = [n for n, v in copied.items() if v.is_floating_point() and not bool(torch.isfinite(v).all())]
-    if wrong:
-        raise ModelError(f"{what}: {wrong[0]}: expected finite numbers, got NaN or infinity")
-    return copied
-
-
-def _fits(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
-    """Hold the names and shapes of a state against those of a network.
-
-    Raises:
-        ModelError: they differ.
-    """
-    own = model.state_dict()
-    shaped = [
-        f"{name} is {tuple(state[name].shape)}, expected {tuple(value.shape)}"
-        for name, value in own.items()
-        if name in state and state[name].shape != value.shape
-    ]
-    missing, unknown = [name for name in own if name not in state], [name for name in state if name not in own]
-    wrong = [*(f"{name} is missing" for name in missing), *(f"{name} is not known" for name in unknown), *shaped]
-    if not wrong:
-        return
-    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-    hint = ""
-    if any(name.endswith("running_mean") for name in unknown):
-        hint = (
-            "; statistics of BatchNorm have no place where the fine-tuning is dpsgd, which needs GroupNorm from the "
-            "beginning: fine-tune without dpsgd"
-        )
-    raise ModelError(f"{what} is not one of the recipe's network: {', '.join(wrong[:3])}{more}{hint}")
 
 
 def accuracies(model: nn.Module, materials: Materials) -> dict[str, float]:

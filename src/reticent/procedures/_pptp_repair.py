@@ -1,6 +1,6 @@
 """PPTP's second part: choose the stages of a trained network, set them back, and train them again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -8,10 +8,12 @@ from torch import Tensor, nn
 
 from reticent.locate.layers import Layers, Network, Onset, onset
 from reticent.models.stages import stages
-from reticent.procedures._parts import Tuning, accuracies, named
+from reticent.procedures._parts import accuracies, named
 from reticent.procedures._pptp_stages import chosen, started
-from reticent.procedures.base import ProcedureEntry, Trained
+from reticent.procedures._twice import Second, after
+from reticent.procedures.base import Trained
 from reticent.procedures.costs import Costs
+from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.start import Start
@@ -83,34 +85,35 @@ def _measured(
 
 
 def tune(
-    entry: ProcedureEntry,
-    recipe: Recipe,
+    then: Second,
     start: Start,
     known: dict[str, Any],
     initial: dict[str, Tensor],
     materials: Materials,
     streams: Streams,
     costs: Costs,
+    before: History | None,
+    told: Sequence[str] = (),
 ) -> Trained:
     """Train again.
 
     Args:
-        entry: the second training's procedure.
-        recipe: the one that it follows.
+        then: the second training.
         start: where it begins, and what stays.
         known: facts so far.
         initial: the state before the first training.
         materials: the records.
         streams: those of the whole.
         costs: measures this too.
+        before: the history of the first training, where it is to stand before that of this one.
+        told: notices of the first training.
 
     Returns:
         What the procedure gives, with all facts; without an epsilon, which would not hold for the model.
     """
-    own = Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
     with costs.stage("tuning"), named("pptp, the second training"):
-        made = entry.train(recipe, replace(materials, start=start), own)
-    facts = {key: value for key, value in made.facts.items() if key != "accountant"} | {"pptp": known["pptp"]}
-    guarantee = [NO_GUARANTEE] if entry.proves else []
-    facts["notices"] = [*known["notices"], *guarantee, *made.facts.get("notices", [])]
-    return replace(made, initial=initial, facts=facts | costs.facts)
+        made = then.train(materials, start, streams, NO_GUARANTEE, [*told, *known["notices"]])
+    own = known["pptp"]
+    if before is not None:
+        own = {"epochs": [len(before.loss), len(made.history.loss)], **own}
+    return after(before, replace(made, initial=initial, facts=made.facts | {"pptp": own} | costs.facts))

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from reticent.errors import InputError, SpecError, nearest
 from reticent.locate.layers import FEWEST, Onset
 from reticent.models.stages import Stage
+from reticent.training.recipe import Recipe
 from reticent.training.start import Start
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """The stage is measured."""
+FOR_AUTO = ("seeds", "swap", "equalise", "margin")
+"""Options that mean nothing where the stage is given."""
 NONE = "no stage was found risky, so that nothing was frozen: the whole network was set back and trained again."
 HEAD_ALONE = (
     "nothing but the classifier was trained again, which Fang and Kim found not to take much from what tells members "
@@ -56,13 +59,13 @@ class Choice:
         }
 
 
-def possible(shown: Sequence[Stage], spec: "PPTP", members: int) -> None:
+def possible(shown: Sequence[Stage], spec: "PPTP", members: int | None = None) -> None:
     """Refuse a choice that cannot be made, before anything is trained.
 
     Args:
         shown: the network's stages.
         spec: which one is asked for.
-        members: how many there are to measure it with.
+        members: how many there are to measure it with, where that is known.
 
     Raises:
         SpecError: there is no such stage.
@@ -71,7 +74,7 @@ def possible(shown: Sequence[Stage], spec: "PPTP", members: int) -> None:
     names = [one.name for one in shown]
     if spec.stage != AUTO:
         place(names, spec.stage)
-    else:
+    elif members is not None:
         measurable(members, names)
 
 
@@ -91,6 +94,60 @@ def measurable(members: int, names: Sequence[str] = ()) -> None:
             f"pptp: stage: to measure the first risky stage takes at least {2 * FEWEST} members, got {members}: give "
             f"the stage{one}"
         )
+
+
+def sensible(spec: "PPTP", recipe: Recipe) -> None:
+    """Refuse options that mean nothing beside each other, or lie beyond the first training.
+
+    Args:
+        spec: which stage, and to what values the risky ones go back.
+        recipe: of the whole.
+
+    Raises:
+        SpecError: an option says how a stage is measured that is given, or there may be no such epoch.
+    """
+    usual = type(spec)()
+    idle = [name for name in FOR_AUTO if getattr(spec, name) != getattr(usual, name)]
+    if spec.stage != AUTO and idle:
+        raise SpecError(
+            f"pptp: {idle[0]}: says how the stage is measured, and the stage is given ({spec.stage}): leave one of the "
+            "two out"
+        )
+    whole = int(recipe.stop_after or recipe.epochs)
+    sure = whole if recipe.patience is None else min(whole, recipe.patience + 1)
+    if isinstance(spec.rewind, int) and spec.rewind > sure:
+        early = "" if recipe.patience is None else f" (it may stop early, with patience {recipe.patience})"
+        raise SpecError(
+            f"pptp: rewind: expected at most {sure}, the whole epochs that the first training surely has{early}, got "
+            f"{spec.rewind}"
+        )
+
+
+def values(
+    spec: "PPTP", initial: Mapping[str, Tensor], trained: Mapping[str, Tensor], early: Mapping[str, Tensor] | None
+) -> Mapping[str, Tensor]:
+    """Find the values that the risky stages go back to.
+
+    Args:
+        spec: names them.
+        initial: the state before the first training.
+        trained: the one after it.
+        early: the one after so many epochs of it; None where that is not known.
+
+    Returns:
+        One of the three.
+
+    Raises:
+        SpecError: it is not known.
+    """
+    if not isinstance(spec.rewind, int):
+        return initial if spec.rewind == "initial" else trained
+    if early is None:
+        raise SpecError(
+            f"pptp: rewind: the state after {spec.rewind} epochs is not known of a model that is trained already: use "
+            "initial or trained"
+        )
+    return early
 
 
 def chosen(shown: Sequence[Stage], spec: "PPTP", measure: Callable[[], Onset]) -> Choice:

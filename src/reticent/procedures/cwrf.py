@@ -8,30 +8,28 @@ controls that it lacks.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BeforeValidator
 from torch import Tensor, nn
 
-from reticent.errors import ModelError, SpecError
+from reticent.errors import SpecError
 from reticent.locate.top import Scope
 from reticent.locate.weights import Scoring
-from reticent.objectives import OBJECTIVES
-from reticent.objectives.cross_entropy import CrossEntropy
-from reticent.procedures import basic
-from reticent.procedures._cwrf_mask import Marked, mark, possible, trainable
-from reticent.procedures._cwrf_rewind import rewound, tune, unmoved
-from reticent.procedures._parts import accuracies, given_state, joined, named, shortened
-from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
+from reticent.procedures import _twice, basic
+from reticent.procedures._cwrf_mask import possible, trainable
+from reticent.procedures._cwrf_rewind import scored, sensible, tune
+from reticent.procedures._twice import Second, own, second
+from reticent.procedures.base import Trained, snapshot
 from reticent.procedures.costs import Costs
-from reticent.procedures.short import FIRST, Short, cut, epochs
+from reticent.procedures.short import Short
+from reticent.procedures.states import given_state
 from reticent.spec import Spec
-from reticent.training.loop import History, fit
+from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
-from reticent.training.start import Start
 from reticent.training.streams import Streams
 
 INNER = ("plain", "dpsgd")
@@ -92,9 +90,19 @@ class CWRF(Spec):
         Returns:
             The options of `locate.weights.score`; learnability has no part of non-members.
         """
-        same = {name.removeprefix("scoring_"): getattr(self, name) for name in type(self).model_fields}
-        options = {name: same[name] for name in Scoring.model_fields} | {"statistics": self.scoring_statistics}
-        return Scoring(**options | ({"weight": 0.0} if self.mask == "learnability" else {}))
+        return Scoring(
+            steps=self.scoring_steps,
+            batch_size=self.scoring_batch_size,
+            weight=0.0 if self.mask == "learnability" else self.weight,
+            power=self.power,
+            divergence=self.divergence,
+            statistics=self.scoring_statistics,
+            optimizer=self.scoring_optimizer,
+            learning_rate=self.scoring_learning_rate,
+            momentum=self.scoring_momentum,
+            weight_decay=self.scoring_weight_decay,
+            augmentation=self.scoring_augmentation,
+        )
 
 
 def check(recipe: Recipe) -> None:
@@ -107,24 +115,8 @@ def check(recipe: Recipe) -> None:
         SpecError: options that contradict each other, a fine-tuning that is too short for its objective, or a second
             stage that has no meaning here or refuses the recipe.
     """
-    spec = _spec(recipe)
-    if spec.variant == "rewind-train-vulnerable" and spec.rate == 0:
-        raise SpecError(
-            "cwrf: rate: expected more than 0 with variant rewind-train-vulnerable, which trains the rewound weights "
-            "alone, got 0: nothing would be trained; the control without rewinding is rate 0 with variant cwrf"
-        )
-    if spec.variant == "remove" and spec.value != "initial":
-        raise SpecError(
-            "cwrf: value: variant remove holds the weights at zero, so that value=fresh would change nothing: leave "
-            "one of the two out"
-        )
-    _, tuning = _tuning(recipe)
-    chosen = recipe.objective.method
-    if tuning.epochs == 1 and OBJECTIVES[chosen].between_epochs:
-        raise SpecError(
-            f"cwrf: tuning_epochs: expected at least 2 with {chosen}, got 1: what {chosen} adds comes between two "
-            "epochs of the fine-tuning, so none of it would be trained"
-        )
+    sensible(own(recipe, CWRF))
+    _twice.long_enough(recipe, _tuning(recipe))
 
 
 def check_members(recipe: Recipe, members: int) -> None:
@@ -139,8 +131,7 @@ def check_members(recipe: Recipe, members: int) -> None:
     """
     if members < 2:
         raise SpecError(f"cwrf: expected at least 2 members, to score by, got {members}")
-    entry, tuning = _tuning(recipe)
-    entry.check_members(tuning, members)
+    _tuning(recipe).check_members(members)
 
 
 def check_network(recipe: Recipe, model: nn.Module) -> None:
@@ -150,7 +141,7 @@ def check_network(recipe: Recipe, model: nn.Module) -> None:
         recipe: with CWRF as its procedure.
         model: what `network` built.
     """
-    trainable(model, _spec(recipe))
+    trainable(model, own(recipe, CWRF))
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
@@ -164,8 +155,7 @@ def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module
     Returns:
         The network; with GroupNorm in place of BatchNorm where the fine-tuning is dpsgd.
     """
-    entry, tuning = _tuning(recipe)
-    return entry.network(tuning, materials, streams)
+    return _tuning(recipe).network(materials, streams)
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
@@ -193,21 +183,13 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
     Cost: plain training, T steps of scoring, and `tuning_epochs` of the fine-tuning's procedure.
     """
-    if materials.start is not None:
-        raise ModelError("cwrf begins from a fresh initialisation: expected materials without a start")
-    check(recipe)
-    check_members(recipe, len(materials.members))
-    model = network(recipe, materials, streams)
-    possible(model, _spec(recipe), _tuning(recipe)[1], materials)
-    initial = snapshot(model)
-    first = recipe.replace(objective=CrossEntropy(), procedure=Plain())
-    loss, costs = objective(first), Costs(materials.prepare.device)
-    with costs.stage(FIRST), named("cwrf, the first training"):
-        before = fit(model, first, materials, loss, streams)
-    let_go(loss)
-    marked, start = _rewound(model, initial, recipe, materials, streams, costs)
+    _twice.begins_anew(recipe, materials)
+    model, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
+    initial, one = snapshot(model), _twice.undefended(recipe)
+    before, *_ = _twice.first_training(model, one, recipe, materials, streams, costs)
+    marked, start = scored(model, initial, recipe, materials, streams, costs, partial(network, recipe))
     del model
-    return _after(before, _tuned(marked, start, initial, recipe, materials, streams, costs))
+    return _twice.after(before, tune(_tuning(recipe), marked, start, initial, materials, streams, costs))
 
 
 def repair(
@@ -237,17 +219,12 @@ def repair(
         ModelError: a state is not one of the recipe's network, or the network cannot be scored.
         TrainingDivergedError: a stage diverged.
     """
-    check(recipe)
-    check_members(recipe, len(materials.members))
-    model = network(recipe, materials, streams)
-    possible(model, _spec(recipe), _tuning(recipe)[1], materials)
+    model, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
     initial = given_state(model, initial_state, "the initial state")
     given_state(model, model_state, "the trained state")
-    costs = Costs(materials.prepare.device)
-    marked, start = _rewound(model, initial, recipe, materials, streams, costs)
+    marked, start = scored(model, initial, recipe, materials, streams, costs, partial(network, recipe))
     del model
-    made = _tuned(marked, start, initial, recipe, materials, streams, costs)
-    return made if before is None else _after(before, made)
+    return _twice.after(before, tune(_tuning(recipe), marked, start, initial, materials, streams, costs))
 
 
 def first(recipe: Recipe) -> Recipe | None:
@@ -259,8 +236,7 @@ def first(recipe: Recipe) -> Recipe | None:
     Returns:
         The undefended recipe; None where the fine-tuning needs another network, as dpsgd does.
     """
-    plain = recipe.replace(objective=CrossEntropy(), procedure=Plain())
-    return plain if _tuning(recipe)[0].network is untrained else None
+    return _twice.undefended(recipe) if _tuning(recipe).usual else None
 
 
 def short(recipe: Recipe) -> Short:
@@ -272,66 +248,18 @@ def short(recipe: Recipe) -> Short:
     Returns:
         The short training.
     """
-    entry, tuning = _tuning(recipe)
-    brief = entry.short(tuning).recipe
-    spec = _spec(recipe).replace(tuning_epochs=brief.epochs, inner=brief.procedure)
-    times = {FIRST: epochs(recipe), "tuning": epochs(tuning) / brief.epochs}
-    return Short(cut(recipe.replace(procedure=spec), 1), times=times)
+    return _twice.short(recipe, _tuning(recipe))
 
 
-def _after(before: History, made: Trained) -> Trained:
-    return replace(made, history=joined(before, made.history) if made.history.loss else before)
+def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    """Build the network, and refuse before any training what the later parts would refuse."""
+    check(recipe)
+    check_members(recipe, len(materials.members))
+    model, then = network(recipe, materials, streams), _tuning(recipe)
+    possible(model, own(recipe, CWRF), then.recipe, materials)
+    return model
 
 
-def _spec(recipe: Recipe) -> CWRF:
-    spec = recipe.procedure
-    if not isinstance(spec, CWRF):
-        raise SpecError(f"expected the procedure cwrf, got {spec.method!r}")
-    return spec
-
-
-def _tuning(recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
-    """Return the procedure of the fine-tuning and its recipe: its own epochs, warm-up and stop in proportion."""
-    spec = _spec(recipe)
-    shorter = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // 2))
-    return basic.second(shorter, spec.inner, INNER)
-
-
-def _rewound(
-    model: nn.Module,
-    initial: Mapping[str, Tensor],
-    recipe: Recipe,
-    materials: Materials,
-    streams: Streams,
-    costs: Costs,
-) -> tuple[Marked, Start]:
-    """Score and rewind a trained model, which is altered."""
-    spec = _spec(recipe)
-    known = {"accuracy_before": accuracies(model, materials)}
-    with costs.stage("scoring"), named("cwrf, scoring"):
-        marked = mark(model, initial, spec, recipe, materials, streams)
-        values = initial
-        if spec.value == "fresh":
-            values = snapshot(network(recipe, materials, streams.child("fresh")))
-            marked.notices.extend(unmoved(initial, values, marked.mask))
-        start = rewound(model, initial, values, marked.mask, spec)
-    return replace(marked, facts=known | marked.facts), start
-
-
-def _tuned(
-    marked: Marked,
-    start: Start,
-    initial: dict[str, Tensor],
-    recipe: Recipe,
-    materials: Materials,
-    streams: Streams,
-    costs: Costs,
-) -> Trained:
-    """Fine-tune, and tell of all stages."""
-    entry, tuning = _tuning(recipe)
-    with costs.stage("tuning"), named("cwrf, fine-tuning"):
-        made = tune(entry, tuning, replace(materials, start=start), streams, marked)
-    facts = {key: value for key, value in made.facts.items() if key != "notices"} | {"cwrf": marked.facts} | costs.facts
-    if said := [*marked.notices, *made.facts.get("notices", [])]:
-        facts["notices"] = said
-    return Trained(made.model, initial, made.history, made.artefacts | marked.artefacts(), facts)
+def _tuning(recipe: Recipe) -> Second:
+    spec = own(recipe, CWRF)
+    return second(recipe, spec.tuning_epochs, spec.inner, INNER)

@@ -6,34 +6,32 @@ trained again (`boundary`); the paper chooses it by eye, here a rule does (`loca
 the initial values (`rewind`), of the statistics of BatchNorm too; those of stages that stay are not touched again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Lt
 from pydantic import BeforeValidator
 from torch import Tensor, nn
 
-from reticent.errors import ModelError, SpecError
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
-from reticent.procedures import dpsgd
-from reticent.procedures._parts import Noted, given_state, joined, named, shortened
+from reticent.procedures import _twice
 from reticent.procedures._pptp_repair import set_back, tune
-from reticent.procedures._pptp_stages import AUTO, measurable, place, possible
-from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, snapshot, untrained
-from reticent.procedures.basic import read, second
+from reticent.procedures._pptp_stages import AUTO, measurable, possible, sensible, values
+from reticent.procedures._twice import Second, own, second
+from reticent.procedures.base import Trained, snapshot
+from reticent.procedures.basic import read
 from reticent.procedures.costs import Costs
-from reticent.procedures.short import FIRST, Short, cut, epochs
+from reticent.procedures.short import Short
+from reticent.procedures.states import given_state
 from reticent.spec import Spec
-from reticent.training.loop import History, fit
+from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams
 
-FOR_AUTO = ("seeds", "swap", "equalise", "margin")
-"""Options that mean nothing where the stage is given."""
 INNER = ("plain", "dpsgd", "mist", "selena")
 """Procedures that have a meaning in the second stage: each begins from a state, and trains what it is told to."""
 
@@ -80,28 +78,8 @@ def check(recipe: Recipe) -> None:
             back to lies beyond the first training; the objective would never come to what it adds; or an option means
             nothing beside a stage that is given.
     """
-    spec = _spec(recipe)
-    _, its = _second(recipe)
-    usual = PPTP()
-    idle = [name for name in FOR_AUTO if getattr(spec, name) != getattr(usual, name)]
-    if spec.stage != AUTO and idle:
-        raise SpecError(
-            f"pptp: {idle[0]}: says how the stage is measured, and the stage is given ({spec.stage}): leave one of the "
-            "two out"
-        )
-    if its.epochs == 1 and OBJECTIVES[recipe.objective.method].between_epochs:
-        raise SpecError(
-            f"pptp: tuning_epochs: expected at least 2 with {recipe.objective.method}, which adds something between "
-            "two epochs, got 1: give more tuning_epochs, or twice as many epochs"
-        )
-    whole = int(recipe.stop_after or recipe.epochs)
-    sure = whole if recipe.patience is None else min(whole, recipe.patience + 1)
-    if isinstance(spec.rewind, int) and spec.rewind > sure:
-        early = "" if recipe.patience is None else f" (it may stop early, with patience {recipe.patience})"
-        raise SpecError(
-            f"pptp: rewind: expected at most {sure}, the whole epochs that the first training surely has{early}, got "
-            f"{spec.rewind}"
-        )
+    _twice.long_enough(recipe, _second(recipe))
+    sensible(own(recipe, PPTP), recipe)
 
 
 def check_members(recipe: Recipe, members: int) -> None:
@@ -115,10 +93,9 @@ def check_members(recipe: Recipe, members: int) -> None:
         SpecError: the second training's procedure refuses them.
         InputError: too few to measure the stage.
     """
-    if _spec(recipe).stage == AUTO:
+    if own(recipe, PPTP).stage == AUTO:
         measurable(members)
-    entry, its = _second(recipe)
-    entry.check_members(its, members)
+    _second(recipe).check_members(members)
 
 
 def check_network(recipe: Recipe, model: nn.Module) -> None:
@@ -128,10 +105,8 @@ def check_network(recipe: Recipe, model: nn.Module) -> None:
         recipe: with PPTP as its procedure.
         model: what `network` built.
     """
-    spec = _spec(recipe)
-    names = [one.name for one in stages(model, spec.stages)]
-    if spec.stage != AUTO:
-        place(names, spec.stage)
+    spec = own(recipe, PPTP)
+    possible(stages(model, spec.stages), spec)
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
@@ -145,8 +120,7 @@ def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module
     Returns:
         The network.
     """
-    entry, its = _second(recipe)
-    return entry.network(its, materials, streams)
+    return _second(recipe).network(materials, streams)
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
@@ -173,27 +147,19 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     Cost: plain training, up to half of it for the second training, and for auto, at the defaults, three times plain
         training. One network more in memory than plain training needs.
     """
-    if materials.start is not None:
-        raise ModelError("pptp begins from a fresh initialisation: expected materials without a start")
-    check(recipe)
-    spec, costs = _spec(recipe), Costs(materials.prepare.device)
-    model = network(recipe, materials, streams)
-    _possible(model, recipe, materials)
-    initial, early = snapshot(model), dict[str, Tensor]()
-    first = recipe.replace(procedure=Plain(), objective=OBJECTIVES[spec.pretraining].spec())
-    make = partial(Noted, after=spec.rewind if isinstance(spec.rewind, int) else None, kept=early)
-    loss = objective(first)
-    with costs.stage(FIRST), named("pptp, the first training"):
-        history = fit(model, first, materials, loss, streams, make=make)
-    told = loss.notices()
-    let_go(loss)
+    _twice.begins_anew(recipe, materials)
+    model = _ready(recipe, materials, streams)
+    spec, costs = own(recipe, PPTP), Costs(materials.prepare.device)
+    initial = snapshot(model)
+    one = _twice.undefended(recipe).replace(objective=OBJECTIVES[spec.pretraining].spec())
+    early = spec.rewind if isinstance(spec.rewind, int) else None
+    before, told, kept = _twice.first_training(model, one, recipe, materials, streams, costs, early)
     trained = snapshot(model)
-    back_to = {"initial": initial, "trained": trained}.get(str(spec.rewind), early)
+    back_to = values(spec, initial, trained, kept)
     built, usual = partial(network, recipe), _usual(recipe)
     start, known = set_back(model, trained, back_to, recipe, materials, streams, costs, network=built, usual=usual)
-    del model, trained, back_to
-    made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
-    return _after(history, made, told)
+    del model, trained, back_to, kept
+    return tune(_second(recipe), start, known, initial, materials, streams, costs, before, told)
 
 
 def repair(
@@ -226,26 +192,14 @@ def repair(
     Cost: up to half of plain training, and for auto, at the defaults, four times plain training, of networks that are
         trained anew on the members and halves of them.
     """
-    check(recipe)
-    spec = _spec(recipe)
-    if isinstance(spec.rewind, int):
-        raise SpecError(
-            f"pptp: rewind: the state after {spec.rewind} epochs is not known of a model that is trained already: use "
-            "initial or trained"
-        )
-    model = network(recipe, materials, streams)
-    _possible(model, recipe, materials)
+    model, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
     initial = given_state(model, initial_state, "the initial state")
-    trained = given_state(model, model_state, "the trained state")
-    back_to = initial if spec.rewind == "initial" else trained
-    costs = Costs(materials.prepare.device)
+    trained = given_state(model.eval(), model_state, "the trained state")
+    back_to = values(own(recipe, PPTP), initial, trained, None)
     built, usual = partial(network, recipe), before is not None and _usual(recipe)
-    start, known = set_back(
-        model.eval(), trained, back_to, recipe, materials, streams, costs, network=built, usual=usual
-    )
+    start, known = set_back(model, trained, back_to, recipe, materials, streams, costs, network=built, usual=usual)
     del model, trained, back_to
-    made = tune(*_second(recipe), start, known, initial, materials, streams, costs)
-    return _after(before, made) if before is not None else replace(made, facts=_without_empty(made.facts))
+    return tune(_second(recipe), start, known, initial, materials, streams, costs, before)
 
 
 def first(recipe: Recipe) -> Recipe | None:
@@ -257,9 +211,8 @@ def first(recipe: Recipe) -> Recipe | None:
     Returns:
         The undefended recipe; None where it is another one, or a state in the middle of it is asked for.
     """
-    plain = recipe.replace(procedure=Plain(), objective=OBJECTIVES["cross-entropy"].spec())
-    own = _second(recipe)[0].network is not untrained
-    return None if isinstance(_spec(recipe).rewind, int) or own or not _usual(recipe) else plain
+    known = _usual(recipe) and _second(recipe).usual and not isinstance(own(recipe, PPTP).rewind, int)
+    return _twice.undefended(recipe) if known else None
 
 
 def short(recipe: Recipe) -> Short:
@@ -271,56 +224,27 @@ def short(recipe: Recipe) -> Short:
     Returns:
         The short training, set back to the initial values where the whole goes back to those after some epochs.
     """
-    spec = _spec(recipe)
-    entry, its = _second(recipe)
-    brief = entry.short(its).recipe
-    rewind = "initial" if isinstance(spec.rewind, int) else spec.rewind
-    one = spec.replace(tuning_epochs=brief.epochs, inner=brief.procedure, rewind=rewind)
+    spec = own(recipe, PPTP)
     half = 1.0 if spec.equalise == "steps" else 0.5
     inside = spec.seeds * (1 + half * (1 + spec.swap)) - _usual(recipe)
-    times = {FIRST: epochs(recipe), "tuning": epochs(its) / brief.epochs}
-    return Short(
-        cut(recipe.replace(procedure=one), 1), times=times, inside={"choice": inside} if spec.stage == AUTO else {}
-    )
+    made = _twice.short(recipe, _second(recipe), rewind="initial" if isinstance(spec.rewind, int) else spec.rewind)
+    return replace(made, inside={"choice": inside} if spec.stage == AUTO else {})
 
 
-def _after(before: History, made: Trained, told: Sequence[str] = ()) -> Trained:
-    """Put the first training before what the second one says of itself."""
-    facts = {**made.facts, "notices": [*told, *made.facts["notices"]]}
-    facts["pptp"] = {"epochs": [len(before.loss), len(made.history.loss)], **facts["pptp"]}
-    return replace(made, history=joined(before, made.history), facts=_without_empty(facts))
-
-
-def _possible(model: nn.Module, recipe: Recipe, materials: Materials) -> None:
-    """Refuse before training what the later parts would refuse."""
-    spec = _spec(recipe)
+def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    """Build the network, and refuse before any training what the later parts would refuse."""
+    check(recipe)
+    model, spec = network(recipe, materials, streams), own(recipe, PPTP)
     possible(stages(model, spec.stages), spec, len(materials.members))
-    if spec.inner.method == "dpsgd":
-        dpsgd.ready(_second(recipe)[1], materials, model)
+    _second(recipe).ready(materials, model)
+    return model
 
 
 def _usual(recipe: Recipe) -> bool:
     """Tell whether the first training is what the measurement would train."""
-    return _spec(recipe).pretraining == "cross-entropy"
+    return own(recipe, PPTP).pretraining == "cross-entropy"
 
 
-def _without_empty(facts: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in facts.items() if key != "notices" or value}
-
-
-def _second(recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
-    """Return the second training's procedure and its recipe: other epochs, warm-up and stop in proportion.
-
-    Raises:
-        SpecError: the procedure has no meaning there, or refuses the recipe.
-    """
-    spec = _spec(recipe)
-    its = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // 2))
-    return second(its, spec.inner, INNER)
-
-
-def _spec(recipe: Recipe) -> PPTP:
-    spec = recipe.procedure
-    if not isinstance(spec, PPTP):
-        raise SpecError(f"expected the procedure pptp, got {spec.method!r}")
-    return spec
+def _second(recipe: Recipe) -> Second:
+    spec = own(recipe, PPTP)
+    return second(recipe, spec.tuning_epochs, spec.inner, INNER)

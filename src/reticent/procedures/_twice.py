@@ -1,0 +1,256 @@
+"""The two trainings of procedures that train twice: the first one, what the second one is, and the run of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from torch import Tensor, nn
+
+from reticent.errors import ModelError, SpecError
+from reticent.objectives import OBJECTIVES
+from reticent.objectives.cross_entropy import CrossEntropy
+from reticent.procedures import basic, dpsgd
+from reticent.procedures._parts import Noted, Tuning, joined, named, shortened
+from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, untrained
+from reticent.procedures.costs import Costs
+from reticent.procedures.short import FIRST, Short, cut, epochs
+from reticent.spec import Spec
+from reticent.training.loop import History, fit
+from reticent.training.materials import Materials
+from reticent.training.recipe import Plain, Recipe
+from reticent.training.run import Run
+from reticent.training.start import Start
+from reticent.training.streams import Streams
+
+Kind = TypeVar("Kind", bound=Spec)
+
+
+def own(recipe: Recipe, kind: type[Kind]) -> Kind:
+    """Take the options of a procedure out of a recipe.
+
+    Args:
+        recipe: names the procedure.
+        kind: the class of its spec.
+
+    Returns:
+        The options.
+
+    Raises:
+        SpecError: the recipe names another procedure.
+    """
+    spec = recipe.procedure
+    if not isinstance(spec, kind):
+        raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
+    return spec
+
+
+def undefended(recipe: Recipe) -> Recipe:
+    """Tell what plain training of a recipe is.
+
+    Args:
+        recipe: how a model is made.
+
+    Returns:
+        The recipe with plain cross-entropy, in one go.
+    """
+    return recipe.replace(objective=CrossEntropy(), procedure=Plain())
+
+
+class Second(NamedTuple):
+    """The second training.
+
+    Attributes:
+        entry: its procedure.
+        recipe: how, with its own epochs.
+    """
+
+    entry: ProcedureEntry
+    recipe: Recipe
+
+    @property
+    def usual(self) -> bool:
+        """The procedure trains the architecture as it is."""
+        return self.entry.network is untrained
+
+    def network(self, materials: Materials, streams: Streams) -> nn.Module:
+        """Build the untrained network as the procedure needs it, for the first training too.
+
+        Args:
+            materials: say what a record looks like, and where it lies.
+            streams: the model's random streams.
+
+        Returns:
+            The network; with GroupNorm in place of BatchNorm for dpsgd.
+        """
+        return self.entry.network(self.recipe, materials, streams)
+
+    def ready(self, materials: Materials, model: nn.Module) -> None:
+        """Refuse before the first training what the procedure would refuse of the network.
+
+        Args:
+            materials: the records.
+            model: the untrained network.
+
+        Raises:
+            ModelError: a layer has no per-record gradients, where the procedure is dpsgd.
+            SpecError: the members are too few for its delta.
+        """
+        if self.recipe.procedure.method == "dpsgd":
+            dpsgd.ready(self.recipe, materials, model)
+
+    def check_members(self, members: int) -> None:
+        """Refuse too few members for the procedure.
+
+        Args:
+            members: how many there are.
+        """
+        self.entry.check_members(self.recipe, members)
+
+    def train(
+        self, materials: Materials, start: Start, streams: Streams, guarantee: str, said: Sequence[str] = ()
+    ) -> Trained:
+        """Train.
+
+        Args:
+            materials: the records.
+            start: where it begins, and what stays.
+            streams: those of the whole.
+            guarantee: what to say where the procedure would prove an epsilon.
+            said: notices that come first.
+
+        Returns:
+            What the procedure gives; without an accountant, whose promise would not cover the first training.
+        """
+        made = self.entry.train(self.recipe, replace(materials, start=start), tuning(streams))
+        facts = {key: value for key, value in made.facts.items() if key not in {"accountant", "notices"}}
+        without = [guarantee] if self.entry.proves else []
+        if notices := [*said, *without, *made.facts.get("notices", [])]:
+            facts["notices"] = notices
+        return replace(made, facts=facts)
+
+
+def tuning(streams: Streams) -> Streams:
+    """Derive the streams of the second training.
+
+    Args:
+        streams: those of the whole.
+
+    Returns:
+        Streams of its own, but for the one that builds the network.
+    """
+    return Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
+
+
+def second(recipe: Recipe, number: int | None, inner: Spec, taken: tuple[str, ...]) -> Second:
+    """Find the second training's procedure and its recipe: other epochs, warm-up and stop in proportion.
+
+    Args:
+        recipe: of the whole.
+        number: epochs of the second training; None for half of the recipe's, rounded down.
+        inner: options of its procedure.
+        taken: names of procedures that have a meaning there.
+
+    Returns:
+        Both.
+
+    Raises:
+        SpecError: the procedure has no meaning there, or refuses the recipe.
+    """
+    return Second(*basic.second(shortened(recipe, number or max(1, recipe.epochs // 2)), inner, taken))
+
+
+def long_enough(recipe: Recipe, then: Second) -> None:
+    """Refuse a second training too short for its objective.
+
+    Args:
+        recipe: of the whole.
+        then: the second training.
+
+    Raises:
+        SpecError: it has one epoch, and what the objective adds comes between two.
+    """
+    chosen = recipe.objective.method
+    if then.recipe.epochs == 1 and OBJECTIVES[chosen].between_epochs:
+        raise SpecError(
+            f"{recipe.procedure.method}: tuning_epochs: expected at least 2 with {chosen}, got 1: what {chosen} adds "
+            "comes between two epochs of the second training, so none of it would be trained: give more tuning_epochs"
+        )
+
+
+def begins_anew(recipe: Recipe, materials: Materials) -> None:
+    """Refuse materials that say where training begins.
+
+    Args:
+        recipe: names the procedure.
+        materials: the records.
+
+    Raises:
+        ModelError: they say so.
+    """
+    if materials.start is not None:
+        raise ModelError(
+            f"{recipe.procedure.method} begins from a fresh initialisation: expected materials without a start"
+        )
+
+
+def first_training(
+    model: nn.Module,
+    recipe: Recipe,
+    whole: Recipe,
+    materials: Materials,
+    streams: Streams,
+    costs: Costs,
+    keep_after: int | None = None,
+) -> tuple[History, list[str], dict[str, Tensor]]:
+    """Train the network for the first time.
+
+    Args:
+        model: the untrained network; it is trained.
+        recipe: of this training.
+        whole: names the procedure, for messages.
+        materials: the records.
+        streams: the model's random streams.
+        costs: measures it.
+        keep_after: the epoch after which the state is kept too, counted from 1.
+
+    Returns:
+        The history, what the objective has to say, and the state that was kept.
+    """
+    loss, kept = objective(recipe), dict[str, Tensor]()
+    make = Run if keep_after is None else partial(Noted, after=keep_after, kept=kept)
+    with costs.stage(FIRST), named(f"{whole.procedure.method}, the first training"):
+        history = fit(model, recipe, materials, loss, streams, make=make)
+    told = loss.notices()
+    let_go(loss)
+    return history, told, kept
+
+
+def after(before: History | None, made: Trained) -> Trained:
+    """Put the history of the first training before that of the second.
+
+    Args:
+        before: of the first training; None leaves it out.
+        made: what the second one gave.
+
+    Returns:
+        The same with what there is.
+    """
+    return made if before is None else replace(made, history=joined(before, made.history))
+
+
+def short(recipe: Recipe, then: Second, **options: Any) -> Short:
+    """Shorten both trainings; what lies between them is as long as it is.
+
+    Args:
+        recipe: of the whole.
+        then: the second training.
+        **options: of the procedure, that the short training has.
+
+    Returns:
+        The short training.
+    """
+    brief = then.entry.short(then.recipe).recipe
+    spec = recipe.procedure.replace(tuning_epochs=brief.epochs, inner=brief.procedure, **options)
+    times = {FIRST: epochs(recipe), "tuning": epochs(then.recipe) / brief.epochs}
+    return Short(cut(recipe.replace(procedure=spec), 1), times=times)

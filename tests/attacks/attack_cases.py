@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from reticent.attacks import Problem, parse
-from reticent.attacks._balance import Balance
+from reticent.attacks.balance import Balance
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
 

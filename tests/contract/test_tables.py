@@ -153,6 +153,17 @@ def test_every_module_says_what_it_is(module):
     assert docstring.split("\n\n")[0].rstrip().endswith((".", "?"))
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_private_to_a_folder_or_a_file_stays_there(module):
+    folder = ".".join(("reticent", *Path(module).parts[:-1]))
+    tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("reticent") and node.module != folder:
+            above, _, last = node.module.rpartition(".")
+            assert not last.startswith("_") or above == folder, node.module
+            assert not any(name.name.startswith("_") for name in node.names), node.module
+
+
 def test_the_public_names_are_sorted_and_resolve():
     assert reticent.__all__ == sorted(reticent.__all__)
     assert len(set(reticent.__all__)) == len(reticent.__all__)

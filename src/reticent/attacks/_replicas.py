@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.attacks import _leave_one_out
-from reticent.attacks._balance import Balance, Dropped
 from reticent.attacks._leave_one_out import Mask
 from reticent.attacks._softmax import log_probabilities
+from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Problem
 from reticent.errors import InputError
 from reticent.signals.matrix import Floats

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out, _rmia_signal
-from reticent.attacks._balance import Balance, Dropped
+from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Problem
 from reticent.signals import matrix
 from reticent.signals.matrix import Floats, Signals

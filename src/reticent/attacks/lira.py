@@ -4,7 +4,7 @@ Paper: Carlini et al. (2022), "Membership inference attacks from first principle
 IV-E (offline). Deviations: the shared ("pooled") variance is the one within records, so that the spread between records
 does not enter it; a record's own variance is the unbiased one, since a balanced membership would otherwise give the
 target's row away through the number of references; offline, several queries are combined by their mean z-score, which
-does not saturate; where members and non-members of a target differ by one reference, one is dropped (`_balance`). What
+does not saturate; where members and non-members of a target differ by one reference, one is dropped (`balance`). What
 the authors' code computes is `lira-released`.
 
 A centre that is learned from k references misses a fresh margin by a variance of 1 + 1/k, not 1. The factor is not put
@@ -20,8 +20,8 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out, _references
-from reticent.attacks._balance import Balance, Dropped
 from reticent.attacks._law import FLOOR, Law, spread
+from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Needs, Problem, Rows, used_queries
 from reticent.errors import SpecError
 from reticent.signals.matrix import Floats

@@ -8,7 +8,7 @@ it does.
 
 * How close model m comes to a record's replicas: ``F_m = mean over r of -log(||p_m - s_r||_1 + floor)``, over the
   references r that hold the record, but for m itself and for the target. Where the target does not hold the record, one
-  of them is dropped (`_balance`), so that their number tells nothing of the target.
+  of them is dropped (`balance`), so that their number tells nothing of the target.
 * The margin z of the label, as LiRA takes it, tells of membership too. How far IN and OUT models of a record differ in
   z or F is seen by a handful of references, with as much noise as there is to see, so that what tells little would
   drown what tells much. So these differences are learned from the record's references and from all records together,

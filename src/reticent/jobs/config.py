@@ -316,8 +316,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     if config.also_non_adaptive:
         undefended(recipe)
     replicas.check(attacks, recipe, unaware=config.also_non_adaptive)
-    workers = config.workers or (1 if device != "cpu" else min(_cores(), models))
-    return Job(config, records, population, attacks, workers, device, labellings)
+    return Job(config, records, population, attacks, workers(config, device, models), device, labellings)
 
 
 def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:
@@ -336,5 +335,16 @@ def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:
     return Roles.split(records, config.seed, audited=config.records, reference=usual, **sizes)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def workers(config: AuditConfig, device: str, models: int) -> int:
+    """Choose how many processes train models.
+
+    Args:
+        config: may say so.
+        device: where they train.
+        models: how many there are.
+
+    Returns:
+        What the user said; else one process a core, for as many as there are models, and one where cores do not train.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return config.workers or (1 if device != "cpu" else min(cores, models))

@@ -20,8 +20,8 @@ from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import Repaired, named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.hardening.sides import Side, side
-from reticent.jobs.locate._own import ATTACKING, refuse
 from reticent.jobs.locate.given import Weights
+from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
 from reticent.report.place import HARDEN, REPAIRED, take_folder

@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le, Lt
 from torch import Tensor, nn
 
-from reticent.locate._scoring import answers, copied, fill, run
-from reticent.locate._steps import Answers
+from reticent.locate.scoring import answers, copied, fill, run
+from reticent.locate.steps import Answers
 from reticent.locate.top import Scores
 from reticent.spec import Spec
 from reticent.training.materials import Materials

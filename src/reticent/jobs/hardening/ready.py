@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,18 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.jobs import replicas
 from reticent.jobs.attacks import build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, _cores
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
-from reticent.jobs.locate.given import Own, Weights, states
+from reticent.jobs.locate.given import Own, Weights, origin, states
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
-from reticent.procedures.base import snapshot
 from reticent.procedures.check import check, needs
+from reticent.procedures.states import given_state
 from reticent.report.wording import percent
 from reticent.signals.look import Seen, look
 from reticent.signals.queries import Queries
@@ -148,7 +147,7 @@ def ready(
     for spec in attacks:
         check_membership(spec, membership, [last], np.arange(last))
     materials = _materials(known, torch.device(device))
-    trained, before_training, origin, seen = _model(recipe, weights, initial, materials, after, membership)
+    trained, before_training, where, seen = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
         config=config,
         defense=text,
@@ -160,10 +159,10 @@ def ready(
         materials=materials,
         trained=trained,
         initial=before_training,
-        origin=origin,
+        origin=where,
         seen=seen,
         device=device,
-        workers=config.workers or (1 if device != "cpu" else min(_cores(), last)),
+        workers=workers(config, device, last),
     )
 
 
@@ -269,21 +268,14 @@ def _model(
     """
     streams = Streams(population.seed, population.models)
     network, before, after = states(Own((), None, weights, initial), recipe, materials, streams)
-    origin = "file" if isinstance(initial, (str, Path)) else "given"
-    origin = {type(None): "fresh draw", int: "seed"}.get(type(initial), origin)
-    found = []
-    for what, state in (("the initial state", before), ("the weights", after)):
-        network.load_state_dict(dict(state()))
-        found.append(snapshot(network))
-        wrong = [n for n, v in found[-1].items() if v.is_floating_point() and not bool(torch.isfinite(v).all())]
-        if wrong:
-            raise ModelError(f"{what}: {wrong[0]}: expected finite numbers, got NaN or infinity")
-    if all(torch.equal(value, found[1][name]) for name, value in found[0].items()):
+    initially = given_state(network, before(), "the initial state")
+    trained = given_state(network, after(), "the weights")
+    if all(torch.equal(value, trained[name]) for name, value in initially.items()):
         raise InputError("the initial state is the same as the weights: expected the state before training")
     audited = materials.prepare.examples(population.records, population.roles.audited)
     seen = asked(network, audited, materials, str(recipe.architecture.method))
     _learned(seen.accuracy(population.records.y[population.roles.audited]), membership, population)
-    return found[1], found[0], origin, seen
+    return trained, initially, origin(initial), seen
 
 
 def _learned(correct: NDArray[np.bool_], membership: Membership, population: Population) -> None:

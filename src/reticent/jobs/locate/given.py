@@ -18,7 +18,7 @@ from reticent.jobs.config import BY_KIND, AuditConfig
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
 from reticent.jobs.locate.states import fitted, read
 from reticent.jobs.recipes import build_recipe
-from reticent.locate._scoring import copied, wide
+from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.training.data import Preparation
@@ -81,11 +81,23 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     materials = _materials(records, own, config, prepare, needed)
     streams = Streams(config.seed, 0)
     network, initial, trained = states(own, recipe, materials, streams)
-    origin = "file" if isinstance(own.initial, (str, Path)) else "given"
-    origin = {type(None): "fresh draw", int: "seed"}.get(type(own.initial), origin)
+    where = origin(own.initial)
     name = type(network).__name__ if own.network is not None else recipe.architecture.method
-    notices = [FRESH] if origin == "fresh draw" and needed else []
-    return Source(network, initial, trained, materials, recipe, streams, origin, {"name": name}, notices)
+    notices = [FRESH] if where == "fresh draw" and needed else []
+    return Source(network, initial, trained, materials, recipe, streams, where, {"name": name}, notices)
+
+
+def origin(initial: Weights | int | None) -> str:
+    """Say where a state before training is from.
+
+    Args:
+        initial: what the user gave of it.
+
+    Returns:
+        "file", "given", "seed" or "fresh draw".
+    """
+    given = "file" if isinstance(initial, (str, Path)) else "given"
+    return {type(None): "fresh draw", int: "seed"}.get(type(initial), given)
 
 
 def states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, State, State]:

@@ -13,8 +13,8 @@ from reticent import seeds
 from reticent.errors import SpecError
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._layers_document import Measured, Options, assemble
-from reticent.jobs.locate._own import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate._probes import ALL, HALVES, Key, Probes
+from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.locate.evidence import judged
 from reticent.locate.layers import Contrast, Onset
 from reticent.locate.maps import apart

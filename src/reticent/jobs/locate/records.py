@@ -19,7 +19,7 @@ from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
-from reticent.jobs.locate._own import ATTACKING, refuse, taken
+from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
 from reticent.jobs.sources import Finished as HasFiles
 from reticent.jobs.sources import place

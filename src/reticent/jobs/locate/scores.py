@@ -14,8 +14,8 @@ from torch import Tensor
 
 from reticent.errors import CorruptFileError, MissingFileError, StoreError
 from reticent.jobs.locate.source import Source
-from reticent.locate._scoring import answers, run
-from reticent.locate._steps import Answers
+from reticent.locate.scoring import answers, run
+from reticent.locate.steps import Answers
 from reticent.locate.top import Scores, top
 from reticent.locate.weights import Scoring
 from reticent.report.files import make_folder

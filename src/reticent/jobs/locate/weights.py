@@ -18,9 +18,9 @@ from reticent.errors import InputError
 from reticent.jobs import document
 from reticent.jobs.config import OWN, AuditConfig, chosen, prepare
 from reticent.jobs.locate import words
-from reticent.jobs.locate._own import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
+from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import Scored, read_scores, scored
 from reticent.jobs.locate.source import Source, of_population
 from reticent.jobs.using import using

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import norm
 
 from reticent.attacks import score
-from reticent.attacks._balance import Balance
+from reticent.attacks.balance import Balance
 from reticent.attacks.base import Problem
 from reticent.attacks.lira import Lira
 from reticent.attacks.loss import Loss

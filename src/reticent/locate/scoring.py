@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from reticent.errors import InputError, ModelError, TrainingDivergedError
 from reticent.locate._moving import Mover
-from reticent.locate._steps import Answers, Steps, asker
+from reticent.locate.steps import Answers, Steps, asker
 from reticent.locate.top import Scores
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

@@ -16,9 +16,10 @@ from torch import Tensor, nn
 from reticent.errors import InputError
 from reticent.models import _sizes
 from reticent.models._attention import STD
+from reticent.models._readout import Normalised
 from reticent.models._tokens import Block
 from reticent.models.base import Input
-from reticent.models.stages import HEAD, Stage, Staged
+from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
 
 STAGES = 4
@@ -100,13 +101,8 @@ class StageOfBlocks(nn.Module):
         return x.permute(0, 3, 1, 2)
 
 
-class Readout(nn.Module):
+class Readout(Normalised):
     """The mean of the normalised tokens to logits."""
-
-    def __init__(self, dim: int, classes: int) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(dim)
-        self.linear = nn.Linear(dim, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.
@@ -145,9 +141,7 @@ class Network(Staged):
         Returns:
             The stages in forward order.
         """
-        names = [f"stages.{index}" for index in range(len(self.stages))]
-        middle = [Stage(f"stage {index}", (name,), name) for index, name in enumerate(names, start=1)]
-        return [Stage("embedding", ("embedding",), "embedding"), *middle, Stage(HEAD, ("head",), "head")]
+        return outline_of("stage", "stages", len(self.stages), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reticent.models.stages import HEAD, Stage, Staged
+from reticent.models.stages import Stage, Staged, outline_of
 
 Stem = Literal["cifar", "tiny", "imagenet"]
 """3x3; 3x3 with stride 2; 7x7 with stride 2 and a max-pooling with stride 2."""
@@ -145,9 +145,7 @@ class ResNet(Staged):
         Returns:
             The stages in forward order.
         """
-        names = [f"stages.{index}" for index in range(len(self.stages))]
-        middle = [Stage(f"stage {index}", (name,), name) for index, name in enumerate(names, start=1)]
-        return [Stage("stem", ("stem",), "stem"), *middle, Stage(HEAD, ("head",), "head")]
+        return outline_of("stage", "stages", len(self.stages), "stem")
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.

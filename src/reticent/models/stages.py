@@ -62,6 +62,23 @@ class Staged(nn.Module):
         raise NotImplementedError
 
 
+def outline_of(name: str, blocks: str, count: int, first: str = "") -> list[Stage]:
+    """Say the stages of a network that has a list of blocks between its first layers and its classifier, "head".
+
+    Args:
+        name: of the stages, such as "block", which are numbered from 1.
+        blocks: attribute of the network that holds them.
+        count: how many there are.
+        first: name of the module before it, which is a stage too; none if it is empty.
+
+    Returns:
+        The stages in forward order.
+    """
+    before = [Stage(first, (first,), first)] if first else []
+    middle = [Stage(f"{name} {place + 1}", (f"{blocks}.{place}",), f"{blocks}.{place}") for place in range(count)]
+    return [*before, *middle, Stage(HEAD, (HEAD,), HEAD)]
+
+
 def stages(model: nn.Module, patterns: Sequence[str] = ()) -> list[Stage]:
     """Divide a network into stages.
 

@@ -14,8 +14,9 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError
 from reticent.models._attention import Block
+from reticent.models._readout import Normalised
 from reticent.models.base import Input
-from reticent.models.stages import HEAD, Stage, Staged
+from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
 
 LONGEST = 10_000
@@ -72,13 +73,8 @@ class Embedding(nn.Module):
         return out
 
 
-class Readout(nn.Module):
+class Readout(Normalised):
     """The mean of the normalised tokens to logits."""
-
-    def __init__(self, dim: int, classes: int) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(dim)
-        self.linear = nn.Linear(dim, classes)
 
     def forward(self, x: Tensor, seen: Tensor) -> Tensor:
         """Answer logits.
@@ -115,9 +111,7 @@ class Network(Staged):
         Returns:
             The stages in forward order.
         """
-        names = [f"blocks.{index}" for index in range(len(self.blocks))]
-        blocks = [Stage(f"block {index}", (name,), name) for index, name in enumerate(names, start=1)]
-        return [Stage("embedding", ("embedding",), "embedding"), *blocks, Stage(HEAD, ("head",), "head")]
+        return outline_of("block", "blocks", len(self.blocks), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.

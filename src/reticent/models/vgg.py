@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from reticent.errors import InputError
 from reticent.models import _sizes
 from reticent.models.base import Input
-from reticent.models.stages import HEAD, Stage, Staged
+from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
 
 GROUPS = 5
@@ -90,9 +90,7 @@ class Network(Staged):
         Returns:
             The stages in forward order.
         """
-        names = [f"groups.{index}" for index in range(len(self.groups))]
-        groups = [Stage(f"stage {index}", (name,), name) for index, name in enumerate(names, start=1)]
-        return [*groups, Stage(HEAD, ("head",), "head")]
+        return outline_of("stage", "groups", len(self.groups))
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.

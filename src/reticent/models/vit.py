@@ -15,8 +15,9 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError
 from reticent.models._attention import Block, Learned, narrow
+from reticent.models._readout import Normalised
 from reticent.models.base import Input
-from reticent.models.stages import HEAD, Stage, Staged
+from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
 
 
@@ -68,13 +69,8 @@ class Embedding(nn.Module):
         return out
 
 
-class Readout(nn.Module):
+class Readout(Normalised):
     """The class token, normalised, to logits."""
-
-    def __init__(self, dim: int, classes: int) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(dim)
-        self.linear = nn.Linear(dim, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.
@@ -105,9 +101,7 @@ class Network(Staged):
         Returns:
             The stages in forward order.
         """
-        names = [f"blocks.{index}" for index in range(len(self.blocks))]
-        blocks = [Stage(f"block {index}", (name,), name) for index, name in enumerate(names, start=1)]
-        return [Stage("embedding", ("embedding",), "embedding"), *blocks, Stage(HEAD, ("head",), "head")]
+        return outline_of("block", "blocks", len(self.blocks), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits.

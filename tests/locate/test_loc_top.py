@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from reticent.errors import InputError, NonFiniteError
 from reticent.locate import top as module
-from reticent.locate.top import Scores, jaccard, top
+from reticent.locate.top import Scores, jaccard, shuffled, top
 
 
 def marked(masks):
@@ -106,3 +106,20 @@ def test_bad_arguments_are_named():
         top({}, 0.5)
     with pytest.raises(NonFiniteError, match="scores of w: expected finite"):
         top({"w": torch.tensor([1.0, float("nan")])}, 0.5)
+
+
+def test_a_shuffled_mask_has_as_many_entries_of_each_parameter_and_other_ones():
+    big, gain = (torch.rand(shape, generator=torch.Generator().manual_seed(2)) for shape in ((300, 40), (30,)))
+    scores = {"big": big, "gain": 10 + gain, "one": torch.tensor(5.0), "none": torch.zeros(0)}
+    masks = [top(scores, rate) for rate in (0.003, 0.01)]
+    few, many = (shuffled(mask, torch.Generator().manual_seed(0)) for mask in masks)
+    for name, mask in masks[1].items():
+        assert many[name].shape == mask.shape
+        assert many[name].sum() == mask.sum()
+        assert (few[name] <= many[name]).all()
+    assert many["gain"].all()
+    assert many["one"]
+    assert 0 < int(many["big"].sum()) < 200
+    assert jaccard({"big": many["big"]}, {"big": masks[1]["big"]}) < 0.1
+    other = shuffled(masks[1], torch.Generator().manual_seed(1))
+    assert not torch.equal(other["big"], many["big"])

@@ -299,6 +299,19 @@ def test_random_masks_grow_with_the_rate_and_differ_from_model_to_model():
     assert jaccard(many, other) < 0.5
 
 
+def test_random_masks_within_tensors_have_the_counts_of_vulnerability_and_other_weights():
+    """Half of the norm layers' weights may be vulnerable; a draw from all takes hardly any of them."""
+    given = materials(images())
+    usual, within = (train(using(PICTURES, mask=mask), given, STREAMS) for mask in ("vulnerability", "random-within"))
+    for name, marked in masks(usual).items():
+        assert int(masks(within)[name].sum()) == int(marked.sum())
+    assert jaccard(masks(usual), masks(within)) < 0.5
+    assert not scores(within)
+    assert within.facts["cwrf"]["kinds"] == usual.facts["cwrf"]["kinds"]
+    with pytest.raises(InputError, match="reference non-members"):
+        train(using(PICTURES, mask="random-within"), materials(images(), members=len(images().y)), STREAMS)
+
+
 def test_a_fresh_draw_keeps_the_places_and_not_the_values(monkeypatch):
     given = materials(noise())
     usual, before = started(monkeypatch, SMALL, given)
@@ -382,7 +395,7 @@ def tied(input_shape, classes):
     return Tied(input_shape[0], classes)
 
 
-@pytest.mark.parametrize("mask", ["vulnerability", "magnitude", "random"])
+@pytest.mark.parametrize("mask", ["vulnerability", "magnitude", "random", "random-within"])
 def test_tied_weights_count_once_and_unused_ones_are_never_taken(mask):
     given = materials(noise())
     recipe = using(SMALL.replace(architecture=Factory(factory="test_cwrf:tied")), mask=mask, rate=0.03)

@@ -107,6 +107,9 @@ def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
     for start in starts:
         kept = sum(int(mask.sum()) for mask in start.trainable.values())
         assert kept == round(0.15 * sum(mask.numel() for mask in start.trainable.values()))
+    for one, other in (starts[:2], starts[2:]):
+        for name, mask in one.trainable.items():  # A gain and a bias at zero kill a channel, whatever else is kept.
+            assert mask.sum() == other.trainable[name].sum()
     least, chance = (torch.cat([mask.reshape(-1) for mask in start.trainable.values()]) for start in starts[:2])
     assert 0.05 < float((least & chance).sum() / least.sum()) < 0.3
     assert list(found.rows) == ["M1", "M2", "M3", "M2 at random"]

@@ -8,13 +8,16 @@ from reticent.locate.agree import agreement
 from reticent.locate.top import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES, _scored
+from reticent.studies._ablation_rows import CHANCE
+from reticent.studies._disparity_claims import LEVELS, against
 from reticent.studies._levelling import levelling, places, rivals
 from reticent.studies.base import Found, Results, Setting
 from reticent.studies.bench import Bench
+from reticent.studies.cwrf_ablation import _counts
 from reticent.studies.judging import NOT, OPEN, REPRODUCED, verdict
+from reticent.studies.measured import Measured
 from reticent.studies.numbers import Estimate
 from reticent.studies.places import DIGITS, digit_pictures
-from reticent.studies.pptp_disparity import LEVELS, _against
 
 TINY = DIGITS | {
     "architecture": {"name": "cnn", "widths": (4, 6)},
@@ -157,7 +160,7 @@ def test_levelling_off_is_the_gain_between_stages_before_less_that_after():
 def judged(bench, levels, onset, records):
     numbers = {(LEVELS, "probe"): levelling(levels, onset, records)}
     others = rivals(levels, onset, records)
-    numbers |= {(_against(number), "probe"): one for number, one in enumerate(others, 1)}
+    numbers |= {(against(number), "probe"): one for number, one in enumerate(others, 1)}
     claim = next(one for one in STUDIES["pptp-disparity"].claims if one.key == "levels-off")
     return verdict(claim.parts(Results((bench.setting,), {"cnn": [Found(numbers=numbers)]})))
 
@@ -181,7 +184,7 @@ def test_a_probe_that_levels_off_does_so_at_one_place_alone(bench):
 
 def test_levelling_off_is_open_where_a_seed_has_no_onset(bench):
     claim = next(one for one in STUDIES["pptp-disparity"].claims if one.key == "levels-off")
-    known = Found(numbers={(name, "probe"): Estimate(0.2, 0.01) for name in (LEVELS, _against(1))})
+    known = Found(numbers={(name, "probe"): Estimate(0.2, 0.01) for name in (LEVELS, against(1))})
     both = Results((bench.setting,), {"cnn": [known, known]})
     one = Results((bench.setting,), {"cnn": [known, Found()]})
     assert verdict(claim.parts(both)) == REPRODUCED
@@ -207,7 +210,7 @@ def test_the_main_part_of_a_network_with_attention_is_its_attention():
 def test_values_that_do_not_matter_say_nothing_where_places_do_not_either(leak, wanted):
     """Rewinding that does nothing makes a new draw as good as the initial values: it is no evidence for places."""
     numbers = {("A3 - Fresh values", metric): Estimate(0.0, 0.001) for metric in ("accuracy", "loss", "auc_lira")}
-    numbers["A3 - Random mask", "auc_lira"] = Estimate(leak, 0.001)
+    numbers |= {(f"A3 - {name}", "auc_lira"): Estimate(leak, 0.001) for name in CHANCE}
     claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "location-not-value")
     results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
     assert verdict(claim.parts(results)) == wanted
@@ -216,7 +219,7 @@ def test_values_that_do_not_matter_say_nothing_where_places_do_not_either(leak, 
 def test_fresh_values_that_leak_more_are_no_match():
     numbers = {("A3 - Fresh values", metric): Estimate(0.0, 0.001) for metric in ("accuracy", "loss")}
     numbers["A3 - Fresh values", "auc_lira"] = Estimate(-0.04, 0.001)
-    numbers["A3 - Random mask", "auc_lira"] = Estimate(-0.05, 0.001)
+    numbers |= {(f"A3 - {name}", "auc_lira"): Estimate(-0.05, 0.001) for name in CHANCE}
     claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "location-not-value")
     results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
     assert verdict(claim.parts(results)) == NOT
@@ -228,3 +231,25 @@ def test_pruning_by_chance_is_the_control_of_pruning(gain, wanted):
     claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "pruned-place")
     results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
     assert verdict(claim.parts(results)) == wanted
+
+
+@pytest.mark.parametrize("key", ["mask-random", "location-not-value"])
+@pytest.mark.parametrize(("within", "wanted"), [(-0.05, REPRODUCED), (0.0, NOT), (None, OPEN)])
+def test_a_mask_by_chance_of_other_kinds_of_layer_settles_nothing_by_itself(key, within, wanted):
+    names = ("A3 - Fresh values", *(f"A3 - {name}" for name in CHANCE))
+    numbers = {(name, metric): Estimate(0.0, 0.001) for name in names for metric in ("accuracy", "loss", "auc_lira")}
+    numbers["A3 - Random mask", "auc_lira"] = Estimate(-0.05, 0.001)
+    del numbers["A3 - Random within", "auc_lira"]
+    numbers |= {("A3 - Random within", "auc_lira"): Estimate(within, 0.001)} if within is not None else {}
+    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == key)
+    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
+    assert verdict(claim.parts(results)) == wanted
+
+
+def test_a_row_says_what_was_rewound_of_each_kind_of_layer():
+    facts = [
+        {"cwrf": {"kinds": {"convolution": {"weights": 2000, "rewound": n}, "norm": {"weights": 20, "rewound": 10}}}}
+        for n in (4, 6)
+    ]
+    assert _counts(Measured("A3", "", None, {}, facts)) == "5 of 2,000 convolution, 10 of 20 norm"
+    assert _counts(Measured("scratch", "", None, {}, [{"seconds": 1.0}])) == ""

@@ -205,3 +205,51 @@ def test_the_entries_with_a_remark_are_those_that_arithmetic_forbids():
 def test_defenses_of_the_published_table_have_names_here():
     names = {name.removesuffix(WITH) for table in STUDIES["cwrf-defenses"].published for name in table.rows}
     assert names == set(TITLES.values())
+
+
+def test_the_note_on_table_2_says_at_which_rates_the_gap_of_a3_is_larger():
+    (table,) = STUDIES["cwrf-ablation"].published
+    rates = (0.001, 0.01, 0.03, 0.05)
+    gaps = {v: [table.rows[named(v, rate)]["gap"][0] for rate in rates] for v in ("A2", "A3")}
+    larger = [f"{100 * rate:g}" for rate, one, other in zip(rates, gaps["A3"], gaps["A2"], strict=True) if one > other]
+    *most, last = [f"{100 * rate:g}" for rate in rates if f"{100 * rate:g}" not in larger]
+    assert f"At r = {' and '.join(larger)} % the table's gap of A3 is larger than that of A2" in table.note
+    assert f"at {', '.join(most)} and {last} % it is smaller" in table.note
+    for variant in ("loss_members", "loss"):
+        assert table.rows[named("A3", 0.001)][variant] < table.rows[named("A2", 0.001)][variant]
+    card = (Path(__file__).parents[2] / "docs" / "methods" / "cwrf.md").read_text(encoding="utf-8")
+    assert f"at r = {' and '.join(larger)} %, and a smaller one from {most[0]} % on (Table 2)" in card
+
+
+def test_the_notes_on_table_3_name_each_auc_that_is_larger_with_cwrf():
+    card = (Path(__file__).parents[2] / "docs" / "methods" / "cwrf.md").read_text(encoding="utf-8")
+    named_there = 0
+    for table in STUDIES["cwrf-defenses"].published:
+        for name, row in table.rows.items():
+            for metric in ("auc_lira", "auc_rmia"):
+                joined = table.rows.get(name + WITH, {}).get(metric)
+                pair = f"{100 * row[metric][0]:.2f} to {100 * joined[0]:.2f} %" if joined else ""
+                if joined and joined[0] > row[metric][0]:
+                    named_there += 1
+                    assert f"with {name}, from {pair}" in table.note
+                    assert pair in card
+                else:
+                    assert not pair or pair not in table.note
+    assert named_there == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "over"),
+    [
+        ("cwrf-ablation", "models and records"),
+        ("cwrf-entanglement", "networks alone, with the records as they are"),
+        ("pptp-disparity", "records alone, with the networks as they are"),
+    ],
+)
+def test_the_page_says_what_its_intervals_are_over(name, over):
+    study = STUDIES[name]
+    given = replace(study.scales["tiny"], seeds=2)
+    records = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
+    data = {one.key: records for one in given.settings}
+    said = assemble(study, "tiny", given, empty(study, "tiny"), data)["cannot_say"]
+    assert f"is not part of the intervals, which are over {over}; from 3 seeds on it is." in "\n".join(said)

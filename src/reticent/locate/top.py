@@ -82,6 +82,27 @@ def top(
     return masks
 
 
+def shuffled(mask: Mapping[str, Tensor], generator: torch.Generator) -> dict[str, Tensor]:
+    """Mark as many entries of each parameter as a mask does, by chance: the control that keeps what kind they are of.
+
+    A mask drawn from all entries together takes few of small parameters, such as the gains of norm layers, where one
+    by scores may take half of them.
+
+    Args:
+        mask: booleans by parameter name.
+        generator: what to draw from; it is drawn from equally whatever the mask marks, so that masks of more entries
+            hold those of fewer.
+
+    Returns:
+        Booleans of the same names and shapes, on the CPU.
+    """
+    drawn = {name: torch.zeros(value.shape, dtype=torch.bool) for name, value in mask.items()}
+    for name, value in mask.items():
+        order = torch.randperm(value.numel(), generator=generator)
+        drawn[name].view(-1)[order[: int(torch.count_nonzero(value))]] = True
+    return drawn
+
+
 def jaccard(a: Mapping[str, Tensor], b: Mapping[str, Tensor]) -> float:
     """Compare two masks: the entries that both mark among those that either marks.
 

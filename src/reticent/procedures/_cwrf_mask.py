@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.locate.kinds import KINDS, kinds
-from reticent.locate.top import Scores, top
+from reticent.locate.top import Scores, shuffled, top
 from reticent.locate.weights import score
 from reticent.procedures import dpsgd
 from reticent.training.materials import Materials
@@ -58,7 +58,7 @@ def possible(model: nn.Module, spec: "CWRF", tuning: Recipe, materials: Material
         InputError: there are no reference non-members.
         ModelError: a layer has no per-record gradients, where the fine-tuning is dpsgd.
     """
-    if spec.mask == "vulnerability" and spec.weight and not len(materials.reference):
+    if spec.mask in {"vulnerability", "random-within"} and spec.weight and not len(materials.reference):
         raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
     if spec.inner.method == "dpsgd":
         dpsgd.ready(tuning, materials, model)
@@ -110,13 +110,16 @@ def mark(
         The weights. Parameters that have no gradient are never among them, whatever the mask is from.
     """
     scoring = spec.scoring()
+    within = spec.mask == "random-within"
     by_score = spec.mask in {"vulnerability", "learnability"}
-    if by_score:
+    if by_score or within:
         scores = score(model, initial, materials, scoring, streams, recipe)
     else:
         one = scoring.replace(steps=1, weight=0.0)
         scores = _instead(model, spec.mask, score(model, initial, materials, one, streams, recipe), streams)
     mask = top(scores, spec.rate, spec.scope)
+    if within:
+        mask = shuffled(mask, streams.generator("mask"))
     facts = _counts(model, mask)
     notices = []
     if spec.rate and not facts["rewound"]:

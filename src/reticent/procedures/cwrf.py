@@ -47,8 +47,9 @@ class CWRF(Spec):
     variant: Literal["cwrf", "remove", "rewind-train-vulnerable"] = "cwrf"
     """cwrf holds the rewound weights and trains the others; remove holds them at zero (the paper's A1);
     rewind-train-vulnerable trains the rewound ones and holds the others (A2)."""
-    mask: Literal["vulnerability", "learnability", "magnitude", "random"] = "vulnerability"
-    """By what the weights are chosen; the last three are controls: learnability scores, absolute values, or chance."""
+    mask: Literal["vulnerability", "learnability", "magnitude", "random", "random-within"] = "vulnerability"
+    """By what the weights are chosen; all but the first are controls: learnability scores, absolute values, chance, or
+    chance within each parameter tensor, of which it takes as many as vulnerability does."""
     scope: Scope = "global"
     """global takes the share of all weights together, layer the same share of each layer."""
     value: Literal["initial", "fresh"] = "initial"

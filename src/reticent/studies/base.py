@@ -214,6 +214,7 @@ class Study:
         published: the paper's own numbers.
         draw: makes the figures of ``study.json`` (`reticent.report.study.picture` says what they hold).
         caution: sentences on what no scale of this study can say.
+        over: what is redrawn for the intervals of one seed, in words; by default as `collect` does it.
     """
 
     name: str
@@ -226,6 +227,7 @@ class Study:
     published: tuple[Published, ...] = ()
     draw: Callable[[Results], Sequence[Plain]] = lambda _: ()
     caution: tuple[str, ...] = ()
+    over: str = "models and records"
 
     def scale(self, name: str) -> Scale:
         """Look a scale up.

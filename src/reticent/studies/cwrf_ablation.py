@@ -5,6 +5,7 @@ section 4.4, its figure of A1, A2 and A3 and Table 2. The controls are not the p
 new draw in place of the initial values, and fine-tuning without rewinding.
 """
 
+from statistics import fmean
 from typing import Any
 
 from reticent.studies._ablation_claims import CLAIMS
@@ -66,9 +67,21 @@ def measured(bench: Bench) -> Found:
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
     rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
     found = collect(rows, _contrasts(bench))
+    found.rows |= {one.name: f"{one.about}; rewound: {counts}" for one in rows if (counts := _counts(one))}
     if bench.options.get("located"):
         located(bench, found)
     return found
+
+
+def _counts(row: Measured) -> str:
+    """Count what was rewound of each kind of layer, on average over models: a mask is a choice of kinds, too."""
+    each = [one["cwrf"]["kinds"] for one in row.facts if "cwrf" in one]
+    if not any(kind["rewound"] for one in each for kind in one.values()):
+        return ""
+    return ", ".join(
+        f"{fmean(one[kind]['rewound'] for one in each):,.0f} of {total['weights']:,} {kind}"
+        for kind, total in each[0].items()
+    )
 
 
 COLUMNS = (

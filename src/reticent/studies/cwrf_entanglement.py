@@ -294,4 +294,5 @@ STUDY = Study(
         "A correlation of scores says nothing of what an attack would find if these weights were changed: that is "
         "cwrf-ablation's question.",
     ),
+    over="networks alone, with the records as they are",
 )

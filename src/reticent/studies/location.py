@@ -2,7 +2,8 @@
 
 Paper: Fang and Kim (2026), section 4.4, M1, M2 and M3. M1 is plain training. M2 holds the weights of M1 that matter
 least for accuracy at zero, and trains the others from their initial values. M3 is M1 with the same weights set to zero.
-The paper lacks a control: M2 with as many weights drawn by chance.
+The paper lacks a control: M2 with as many weights of each parameter tensor, drawn by chance. (A draw from all together
+holds most gains and biases of norm layers at zero, which kills whole channels: it tells nothing about places.)
 """
 
 from dataclasses import replace
@@ -15,7 +16,7 @@ from torch import Tensor
 
 import reticent
 from reticent.auditing.bootstrap import affordable
-from reticent.locate.top import Scores, top
+from reticent.locate.top import shuffled, top
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
@@ -27,7 +28,6 @@ from reticent.studies.bench import Bench
 from reticent.studies.measured import Bools, means
 from reticent.studies.numbers import combined
 from reticent.training.start import Start
-from reticent.training.streams import Streams
 from reticent.training.threads import one_thread
 
 PRUNED = 0.85
@@ -36,10 +36,10 @@ MODELS = {
     "M1": "trained without a defense",
     "M2": "M1's weights of least learnability held at zero, the others trained from their initial values",
     "M3": "M1 with the same weights set to zero",
-    "M2 at random": "M2 with as many weights, drawn by chance, held at zero",
+    "M2 at random": "M2 with as many weights of each parameter tensor, drawn by chance, held at zero",
 }
 PAIRS = (("M2", "M1"), ("M2", "M3"), ("M2", "M2 at random"))
-FORMAT = 1
+FORMAT = 2
 """Of what is kept of a model; a change makes all be measured again."""
 
 
@@ -114,18 +114,13 @@ def _networks(maker: Maker, store: Store, made: Made, scoring: Scoring) -> list[
     assert run is not None  # it is in use
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     scores = score(network, initial, materials, scoring, streams.child("pruned"), population.recipe)
-    masks = [top(one, 1 - PRUNED) for one in (scores, _by_chance(scores, streams.child("pruned")))]
-    starts = [Start(_masked(initial, keep), keep) for keep in masks]
+    kept = top(scores, 1 - PRUNED)
+    drawn = shuffled(kept, streams.child("pruned").generator("by chance"))
+    starts = [Start(_masked(initial, keep), keep) for keep in (kept, drawn)]
     retrained = [plain.train(population.recipe, replace(materials, start=one), streams).model for one in starts]
     cut = maker.network(made)
-    cut.load_state_dict(_masked(network.state_dict(), masks[0]))
+    cut.load_state_dict(_masked(network.state_dict(), kept))
     return [network, retrained[0], cut.eval(), retrained[1]]
-
-
-def _by_chance(scores: Scores, streams: Streams) -> Scores:
-    drawn = streams.generator("by chance")
-    other = {name: torch.rand(value.shape, generator=drawn, dtype=torch.float64) for name, value in scores.items()}
-    return Scores(other, unused=scores.unused)
 
 
 def _masked(state: dict[str, Tensor], keep: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -138,8 +138,8 @@ def _limits(study: Study, scale: str, given: Scale, results: Results) -> list[st
     said = list(study.caution)
     if given.seeds < FEW:
         said.append(
-            f"Seeds: {given.seeds}. How much another one would change is not part of the intervals, which hold for "
-            f"models and records; from {FEW} seeds on it is."
+            f"Seeds: {given.seeds}. How much another one would change is not part of the intervals, which are over "
+            f"{study.over}; from {FEW} seeds on it is."
         )
     if scale != "paper":
         labels = "; ".join(one.label for one in given.settings)

@@ -72,9 +72,9 @@ def test_equal_scores_agree_wholly(bench, monkeypatch):
     def same(network, *_):
         threads.append(torch.get_num_threads())
         fixed = np.random.default_rng(int(rng.integers(1)))
-        return {
+        return Scores({
             n: torch.from_numpy(fixed.random(tuple(p.shape), dtype=np.float32)) for n, p in network.named_parameters()
-        }
+        })
 
     monkeypatch.setattr(_scored, "score", same)
     job = bench.job()

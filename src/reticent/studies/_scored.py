@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from reticent.locate.agree import agreement, pairs, total
+from reticent.jobs.locate.numbers import by_kind, held
+from reticent.locate.agree import agreement, pairs
 from reticent.locate.kinds import KINDS, kinds
-from reticent.locate.top import Scores, jaccard, top
+from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
@@ -18,7 +19,6 @@ from reticent.training.threads import one_thread
 NAMES = dict(zip(KINDS, ("Conv", "Att+MLP", "Linear", "Norm", "Embedding", "Other"), strict=True))
 """Kind of layer -> name in the paper's table."""
 ALL = "All"
-RATES = (0.001, 0.01, 0.05)
 BINS = 26
 """Of each axis of a cloud."""
 LEFT = 1e-12
@@ -56,33 +56,26 @@ def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers,
 def _compared(
     network: nn.Module, vulnerability: Scores, learnability: Scores, unlearning: Scores, draw: bool
 ) -> tuple[Numbers, dict[str, Any]]:
-    groups: dict[str, list[str]] = {ALL: list(vulnerability)}
-    for name, kind in kinds(network).items():
-        if name in vulnerability:
-            groups.setdefault(NAMES[kind], []).append(name)
-    groups = {name: groups[name] for name in (ALL, *NAMES.values()) if name in groups}
-    size = sum(value.numel() for value in vulnerability.values())
-    sums = [total(one, list(one)) for one in (vulnerability, learnability)]
     numbers: Numbers = {}
     clouds: dict[str, Any] = {}
-    for row, names in groups.items():
-        numbers[row, "proportion"] = sum(vulnerability[name].numel() for name in names) / size
-        numbers[row, "vulnerability"] = total(vulnerability, names) / max(sums[0], 1e-300)
-        found = agreement(learnability, vulnerability, names)
+    of = kinds(network)
+    for found in by_kind(vulnerability, learnability, of, drawn=False):
+        row = NAMES.get(found["kind"], ALL)
+        names = [name for name in vulnerability if row in {ALL, NAMES[of[name]]}]
         alone = agreement(learnability, unlearning, names)
-        several = {"pearson": found.pearson, "log_pearson": found.log_pearson, "spearman": found.spearman}
-        several |= {"pearson_alone": alone.pearson, "spearman_alone": alone.spearman}
-        several |= _beside_magnitude(network, learnability, unlearning, names)
-        numbers |= {(row, metric): value for metric, value in several.items() if value is not None}
+        several = {metric: found[metric] for metric in ("vulnerability", "pearson", "log_pearson", "spearman")}
+        several |= {"proportion": found["share"], "pearson_alone": alone.pearson, "spearman_alone": alone.spearman}
+        numbers |= _known(row, several | _beside_magnitude(network, learnability, unlearning, names))
         if draw:
             clouds[row] = _cloud(learnability, vulnerability, names)
-    for rate in RATES:
-        mask, other = top(vulnerability, rate), top(learnability, rate)
-        row = f"Top {100 * rate:g} %"
-        numbers[row, "proportion"] = rate
-        numbers[row, "vulnerability"] = total(vulnerability, list(vulnerability), mask) / max(sums[0], 1e-300)
-        numbers[row, "overlap"] = jaccard(mask, other)
+    for largest in held(vulnerability, learnability, sorted(vulnerability.unused)):
+        several = {"proportion": largest["rate"], "overlap": largest["jaccard"]}
+        numbers |= _known(f"Top {100 * largest['rate']:g} %", several | {"vulnerability": largest["vulnerability"]})
     return numbers, clouds
+
+
+def _known(row: str, values: Mapping[str, float | None]) -> Numbers:
+    return {(row, metric): value for metric, value in values.items() if value is not None}
 
 
 def _beside_magnitude(

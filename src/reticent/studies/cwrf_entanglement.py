@@ -10,8 +10,9 @@ the factor |w| and the weights that no gradient reaches; another column is witho
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from reticent.jobs.locate.scores import RATES
 from reticent.population.worker import Maker
-from reticent.studies._scored import ALL, RATES, scored
+from reticent.studies._scored import ALL, scored
 from reticent.studies.base import Claim, Column, Found, Plain, Published, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.judging import Part, better, reaches

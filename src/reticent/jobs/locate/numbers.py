@@ -25,13 +25,16 @@ MARKED = 0.01
 """The share whose places are told by layer."""
 
 
-def by_kind(vulnerability: State, learnability: State, kinds: Mapping[str, str]) -> list[dict[str, Any]]:
+def by_kind(
+    vulnerability: State, learnability: State, kinds: Mapping[str, str], drawn: bool = True
+) -> list[dict[str, Any]]:
     """Measure how the two scores agree, over all weights and within each kind of layer, as the paper's Table 1.
 
     Args:
         vulnerability: scores by parameter name.
         learnability: others of the same parameters.
         kinds: the kind of layer by parameter name.
+        drawn: also count for a picture; else its entry is None.
 
     Returns:
         A row for all, then one a kind that there is.
@@ -54,7 +57,7 @@ def by_kind(vulnerability: State, learnability: State, kinds: Mapping[str, str])
                 "log_pearson": found.log_pearson,
                 "spearman": found.spearman,
                 "positive": found.positive,
-                "density": density(vulnerability, learnability, names),
+                "density": density(vulnerability, learnability, names) if drawn else None,
             })
     return rows
 

@@ -68,7 +68,11 @@ def test_without_a_measurable_rate_the_sentence_is_about_pairs():
 def test_best_of_several_is_labelled_and_widened():
     said = verdict([made("loss", tpr=(0.01, 0.005, 0.02)), made("lira"), made("rmia", tpr=(0.06, 0.05, 0.07))])
     assert (said["attack"], said["best_of"]) == ("lira", 3)
-    assert "This is the best of 3 attacks (lira), chosen on the same records" in said["detail"]
+    assert (
+        "Of 3 attacks tried, 2 do better than chance at that rate of false alarms, and of these lira finds"
+        in (said["detail"])
+    )
+    assert "chosen on the same records, so the intervals are widened." in said["detail"]
     low, high = said["tpr_interval"]
     # Arms stretched from 1.960 to 2.394 standard errors, the quantile at 1 - 0.05 / 6.
     assert low == pytest.approx(0.066 - 0.016 * 2.39398 / 1.95996, abs=1e-6)
@@ -189,7 +193,7 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
     assert (only["leak"], only["attack"], only["best_by"], only["best_among"]) == ("found", "correctness", "auc", 1)
     assert only["sentence"].startswith("An attacker tells")
-    assert "no other is shown to do better than chance by that share (by the area under the" in only["detail"]
+    assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the larger" in only["detail"]
     assert "rmia is above it: 0.539);" in only["detail"]
     # Of attacks that show the same figure, the one with most of it, whatever the other figure says.
     some = [
@@ -198,7 +202,7 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     ]
     told = verdict([*some, made("c", area=(0.5, 0.4, 0.6), tpr=(0.012, 0.0, 0.05))])
     assert (told["attack"], told["best_by"], told["best_among"]) == ("b", "auc", 2)
-    assert "of the 2 that do better than chance by that share, no other tells more pairs apart;" in told["detail"]
+    assert "2 do better than chance in telling pairs apart, and of these b tells most pairs apart;" in told["detail"]
     # A share of records that is more than chance goes before any area.
     told = verdict([*some, made("d", area=(0.5, 0.4, 0.6))])
     assert (told["attack"], told["best_by"], told["best_among"]) == ("d", "tpr", 1)
@@ -213,4 +217,4 @@ def test_equal_or_unknown_shares_leave_the_choice_to_the_area():
     assert (told["attack"], told["best_by"]) == ("b", "auc")
     more = verdict([made("a", area=(0.476, 0.4, 0.6), tpr=(0.02, 0.0, 0.1)), made("b", area=(0.5, 0.4, 0.6), **zero)])
     assert (more["attack"], more["best_by"]) == ("a", "tpr")
-    assert "no other finds more at that rate of false alarms (by the area under the ROC curve, b is" in more["detail"]
+    assert "a finds most at that rate of false alarms (b has the larger area under the ROC curve," in more["detail"]

@@ -352,9 +352,9 @@ def test_a_bound_of_zero_is_no_epsilon_of_zero(document):
         ({"best_by": "auc", "best_among": 7}, "the largest AUC, of 7 attacks tried"),
         (
             {"best_by": "auc", "best_among": 2},
-            "the largest AUC, of the 2 of 7 attacks tried that do better than chance",
+            "the largest AUC; 2 of 7 attacks tried do better than chance here",
         ),
-        ({"best_by": "tpr", "best_among": 1}, "the only one of 7 attacks tried that is shown to do better than chance"),
+        ({"best_by": "tpr", "best_among": 1}, "the only one of 7 attacks tried that does better than chance here"),
     ],
 )
 def test_the_card_says_by_what_the_attack_was_chosen(document, rows, given, words):

@@ -23,8 +23,9 @@ UNLEARNED = {
     ),
 }
 """What is said in place of these where most models did not learn."""
-BY = {"tpr": "finds more at that rate of false alarms", "auc": "tells more pairs apart"}
-"""By which figure an attack was chosen -> what no other one does."""
+AT = {"tpr": "at that rate of false alarms", "auc": "in telling pairs apart"}
+MOST = {"tpr": f"finds most {AT['tpr']}", "auc": "tells most pairs apart"}
+"""The figure by which an attack was chosen -> what it does."""
 ENOUGH_TARGETS = 5
 """Models from which their spread is known well enough."""
 
@@ -143,15 +144,16 @@ def basis(audit: Audit, choices: int, figure: str, among: int, widest: Audit) ->
     """
     lines = []
     if choices > 1:
-        which = f"no other {BY[figure]}"
-        if among < choices:
-            better = f"better than chance {'by that share' if figure == 'auc' else 'at that rate of false alarms'}"
-            which = f"of the {among} that do {better}, {which}" if among > 1 else f"no other is shown to do {better}"
-        area = f" (by the area under the ROC curve, {widest.name} is above it: {widest.auc.mean:.3f})"
-        which += area if round(widest.auc.mean, 3) > round(audit.auc.mean, 3) else ""
+        if among == choices:
+            told = f"{audit.name} {MOST[figure]}"
+        elif among > 1:
+            told = f"{among} do better than chance {AT[figure]}, and of these {audit.name} {MOST[figure]}"
+        else:
+            told = f"only {audit.name} is shown to do better than chance {AT[figure]}"
+        if round(widest.auc.mean, 3) > round(audit.auc.mean, 3):
+            told += f" ({widest.name} has the larger area under the ROC curve, {widest.auc.mean:.3f})"
         lines.append(
-            f"This is the best of {choices} attacks ({audit.name}), chosen on the same records: {which}; "
-            "the intervals are widened for that choice."
+            f"Of {choices} attacks tried, {told}; it was chosen on the same records, so the intervals are widened."
         )
     models = len(audit.targets)
     members = min(target.members for target in audit.targets)

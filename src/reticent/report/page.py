@@ -170,8 +170,8 @@ def _chosen(verdict: Plain) -> str:
     if among == many:
         return f"{most}, of {count(many)} attacks tried"
     if among == 1:
-        return f"the only one of {count(many)} attacks tried that is shown to do better than chance by this figure"
-    return f"{most}, of the {count(among)} of {count(many)} attacks tried that do better than chance by this figure"
+        return f"the only one of {count(many)} attacks tried that does better than chance here"
+    return f"{most}; {count(among)} of {count(many)} attacks tried do better than chance here"
 
 
 def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, Any]]:

@@ -193,8 +193,8 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
     assert (only["leak"], only["attack"], only["best_by"], only["best_among"]) == ("found", "correctness", "auc", 1)
     assert only["sentence"].startswith("An attacker tells")
-    assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the larger" in only["detail"]
-    assert "rmia is above it: 0.539);" in only["detail"]
+    assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the" in only["detail"]
+    assert "larger area under the ROC curve, 0.539);" in only["detail"]
     # Of attacks that show the same figure, the one with most of it, whatever the other figure says.
     some = [
         made("a", area=(0.6, 0.59, 0.61), tpr=(0.01, 0.005, 0.03)),

@@ -136,3 +136,20 @@ def test_what_few_models_reach_early_is_looked_for_to_the_end_of_all(tmp_path, m
     asked.clear()
     assert stops(made, [0.8])[0].epochs == 2
     assert asked == [(4, None), (8, 4)]
+
+
+def test_where_accuracy_goes_up_and_down_the_nearest_of_what_was_asked_is_taken(tmp_path, monkeypatch):
+    """Half an epoch further it is lower again, so that the line leads astray: epoch 2 is nearest."""
+    curve = [0.4, 0.638, 0.66, 0.67, 0.67]
+    asked = []
+
+    def told(job, models, epochs=None, **_):
+        if epochs is None or float(epochs).is_integer():
+            return curve[: int(epochs or 5)]
+        asked.append(epochs)
+        return [*curve[:2], 0.60]
+
+    monkeypatch.setattr(early, "pilots", told)
+    (found,) = stops(job(tmp_path, models=8), [0.641])
+    assert len(asked) == 3
+    assert (found.epochs, found.expected, found.end) == (2, 0.638, 5)

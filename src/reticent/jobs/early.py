@@ -26,7 +26,7 @@ FINE = 32
 STEEP = 0.01
 """Where accuracy rises by more than that in an epoch, it does not rise along a straight line: the pilots are stopped
 where the line says, and asked."""
-ASKED = 2
+ASKED = 3
 """So often at most."""
 NEAR = 0.002
 """A pilots' accuracy so close to what is asked for is near enough."""
@@ -175,19 +175,26 @@ def _asked(
     progress: Callback | None,
     stage: Callable[[str], None] | None,
 ) -> Stop:
-    """Stop the same pilots there, ask how accurate they are, and draw the line anew through what they say."""
+    """Stop the same pilots there, ask how accurate they are, and draw the line anew through what they say.
+
+    Accuracy may go up and down within an epoch, so that no line finds it: then it is the nearest of what was asked, and
+    of the two epochs around it.
+    """
     chance, between = 1 / job.records.classes, dict[float, float]()
+    ends = (int(where.epochs), int(where.epochs) + 1)
     for _ in range(ASKED):
         if where.epochs in between or where.epochs.is_integer():
             break
         reached = pilots(job, models, where.epochs, progress=progress, stage=stage)
         if reached is None:
-            break
+            return where
         between[where.epochs] = reached[-1]
         if abs(reached[-1] - accuracy) <= NEAR:
-            break
+            return where
         where = replace(stop(curve, accuracy, chance, where.of, between), end=where.end)
-    return where
+    known = between | {float(one): curve[one - 1] for one in ends if 1 <= one <= len(curve)}
+    nearest = min(known, key=lambda epochs: abs(known[epochs] - accuracy))
+    return replace(where, epochs=nearest, expected=known[nearest])
 
 
 def stopped(job: Job, epochs: float) -> Job:

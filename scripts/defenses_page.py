@@ -320,8 +320,10 @@ def by_labels(found):
     """
     baseline, names, areas = found[0]["baseline"], [], []
     for row in found[0]["rows"]:
+        if row["role"] != "recipe" or row["name"] == baseline:
+            continue
         of = [seen(document, row["name"]) for document in found]
-        if row["role"] == "recipe" and row["name"] != baseline and of == [seen(d, baseline) for d in found]:
+        if of == [seen(document, baseline) for document in found]:
             names.append(f"`{row['name']}`")
             areas = of
     if not names:

@@ -157,3 +157,13 @@ def document(proven):
         "pairs": [],
         "sentence": "One row.",
     }
+
+
+def test_controls_of_other_seeds_may_stop_elsewhere(page):
+    documents = {seed: document(7.9) for seed in range(2)}
+    for seed, one in documents.items():
+        stopped = {"name": f"none, {seed + 1} of 40 epochs", "models": 4, "matches": ["mixup"], "notices": []}
+        one["rows"] += [row(role="control") | stopped]
+    text = "\n".join(page.section({"title": "A set"}, documents))
+    assert "2 seeds" in text
+    assert "of 40 epochs" not in text

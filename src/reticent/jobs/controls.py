@@ -49,15 +49,15 @@ def control(maker: Maker, found: Sequence[Entrant], contenders: list[Contender],
     made: dict[float, Contender] = {}
     patient = job.population.recipe.patience is not None
     for other, where in zip(others, places, strict=True):
-        sentences = _itself(other, first, where, patient=patient)
-        notes += sentences
-        if sentences:
-            first.matched.append(other.name)
-        elif where.epochs not in made:
-            name = f"{baseline}, {where.epochs:g} of {where.of} epochs"
-            made[where.epochs] = maker.train(name, stopped(job, where.epochs), where)[0]
-        if not sentences:
-            made[where.epochs].matched.append(other.name)
+        why, beside = _itself(other, first, where, patient=patient), first
+        if why:
+            notes.append(why)
+        else:
+            if where.epochs not in made:
+                name = f"{baseline}, {where.epochs:g} of {where.of} epochs"
+                made[where.epochs] = maker.train(name, stopped(job, where.epochs), where)[0]
+            beside = made[where.epochs]
+        beside.matched.append(other.name)
         if not where.reached:
             notes.append(
                 f"{other.name} is more accurate than {baseline} at any epoch (it reaches {percent(where.expected)}): "
@@ -81,16 +81,16 @@ def _own(first: Contender, others: Sequence[Contender]) -> tuple[list[Contender]
     return left, notes + unknown
 
 
-def _itself(other: Contender, first: Contender, where: Stop, *, patient: bool) -> list[str]:
+def _itself(other: Contender, first: Contender, where: Stop, *, patient: bool) -> str:
     """Say why the baseline, as it is, is a row's control; empty where it is not."""
     if patient and first.accuracy is not None and (other.accuracy or 0.0) >= first.accuracy:
-        return [
+        return (
             f"{other.name} has no early-stopped control: it is at least as accurate as {first.name}, whose training "
             "stops early by itself, so the baseline is its control."
-        ]
+        )
     if where.epochs >= where.end:
-        return [
+        return (
             f"{other.name} has no early-stopped control: {first.name} is closest to its accuracy when it is trained "
             "to the end, so the baseline is its control."
-        ]
-    return []
+        )
+    return ""

@@ -11,7 +11,6 @@ from reticent.errors import InputError, ModelError, SpecError
 from reticent.locate.kinds import KINDS, kinds
 from reticent.locate.top import Scores, shuffled, top
 from reticent.locate.weights import score
-from reticent.procedures import dpsgd
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -44,24 +43,21 @@ class Marked:
         return {name: value.reshape(value.shape or (1,)) for name, value in named.items()}
 
 
-def possible(model: nn.Module, spec: "CWRF", tuning: Recipe, materials: Materials) -> None:
+def possible(model: nn.Module, spec: "CWRF", materials: Materials) -> None:
     """Refuse before training what the later stages would refuse.
 
     Args:
         model: the untrained network.
         spec: how weights are chosen.
-        tuning: the recipe of the fine-tuning.
         materials: the records.
 
     Raises:
-        SpecError: nothing would be trained, or dpsgd's delta is too large.
+        SpecError: nothing would be trained.
         InputError: there are no reference non-members.
-        ModelError: a layer has no per-record gradients, where the fine-tuning is dpsgd.
+        ModelError: no parameter asks for a gradient.
     """
     if spec.mask in {"vulnerability", "random-within"} and spec.weight and not len(materials.reference):
         raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
-    if spec.inner.method == "dpsgd":
-        dpsgd.ready(tuning, materials, model)
     trainable(model, spec)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
@@ -22,27 +22,6 @@ from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Start
 from reticent.training.streams import Streams
-
-Kind = TypeVar("Kind", bound=Spec)
-
-
-def own(recipe: Recipe, kind: type[Kind]) -> Kind:
-    """Take the options of a procedure out of a recipe.
-
-    Args:
-        recipe: names the procedure.
-        kind: the class of its spec.
-
-    Returns:
-        The options.
-
-    Raises:
-        SpecError: the recipe names another procedure.
-    """
-    spec = recipe.procedure
-    if not isinstance(spec, kind):
-        raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
-    return spec
 
 
 def undefended(recipe: Recipe) -> Recipe:

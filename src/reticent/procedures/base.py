@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from torch import Tensor, nn
 
+from reticent.errors import SpecError
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.objectives import OBJECTIVES, Objective
@@ -16,6 +17,8 @@ from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
+
+Kind = TypeVar("Kind", bound=Spec)
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,25 @@ class Trained:
     history: History
     artefacts: dict[str, Tensor] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+
+
+def own(recipe: Recipe, kind: type[Kind]) -> Kind:
+    """Take the options of a procedure out of a recipe.
+
+    Args:
+        recipe: names the procedure.
+        kind: the class of its spec.
+
+    Returns:
+        The options.
+
+    Raises:
+        SpecError: the recipe names another procedure.
+    """
+    spec = recipe.procedure
+    if not isinstance(spec, kind):
+        raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
+    return spec
 
 
 def untrained(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

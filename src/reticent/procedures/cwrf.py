@@ -21,8 +21,8 @@ from reticent.locate.weights import Scoring
 from reticent.procedures import _twice, basic
 from reticent.procedures._cwrf_mask import possible, trainable
 from reticent.procedures._cwrf_rewind import scored, sensible, tune
-from reticent.procedures._twice import Second, own, second
-from reticent.procedures.base import Trained, snapshot
+from reticent.procedures._twice import Second, second
+from reticent.procedures.base import Trained, own, snapshot
 from reticent.procedures.costs import Costs
 from reticent.procedures.short import Short
 from reticent.procedures.states import given_state
@@ -257,7 +257,8 @@ def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     check(recipe)
     check_members(recipe, len(materials.members))
     model, then = network(recipe, materials, streams), _tuning(recipe)
-    possible(model, own(recipe, CWRF), then.recipe, materials)
+    possible(model, own(recipe, CWRF), materials)
+    then.ready(materials, model)
     return model
 
 

@@ -14,11 +14,11 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import model_validator
 from torch import nn
 
-from reticent.errors import ModelError, SpecError
+from reticent.errors import SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import _dp_accounting, _dp_extra, _dp_layers
 from reticent.procedures._dp_run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
-from reticent.procedures.base import Trained, begun, objective, snapshot, untrained
+from reticent.procedures.base import Trained, begun, objective, own, snapshot, untrained
 from reticent.spec import Spec
 from reticent.training.loop import fit, planned
 from reticent.training.materials import Materials
@@ -103,7 +103,7 @@ def check_members(recipe: Recipe, members: int) -> None:
     Raises:
         SpecError: delta is not below 1 / members.
     """
-    _delta(_spec(recipe), members)
+    _delta(own(recipe, DPSGD), members)
 
 
 def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
@@ -159,7 +159,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     Raises:
         ModelError: the recipe names another procedure.
     """
-    spec = _spec(recipe)
+    spec = own(recipe, DPSGD)
     model, replaced = _built(recipe, materials, streams)
     begun(model, materials)
     _dp_layers.check(model)
@@ -186,18 +186,6 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
             "neighbours": NEIGHBOURS,
         }
     return Trained(model, initial, history, facts=facts)
-
-
-def _spec(recipe: Recipe) -> DPSGD:
-    """Take the options of DP-SGD out of a recipe.
-
-    Raises:
-        ModelError: the recipe names another procedure.
-    """
-    spec = recipe.procedure
-    if not isinstance(spec, DPSGD):
-        raise ModelError(f"expected the procedure dpsgd, got {spec.method!r}")
-    return spec
 
 
 def _delta(spec: DPSGD, members: int) -> float:

@@ -20,7 +20,7 @@ from reticent.errors import ReticentError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
 from reticent.procedures._copies import Copy, average, divisible, partition
-from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, snapshot
+from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, own, snapshot
 from reticent.procedures.short import Short, cut, epochs
 from reticent.spec import Spec
 from reticent.training.loop import History, check_recipe, planned, validation_loss
@@ -56,7 +56,7 @@ def check(recipe: Recipe) -> None:
     Raises:
         SpecError: the objective adds something between epochs, and a copy trains for one epoch only.
     """
-    spec, method = _spec(recipe), recipe.objective.method
+    spec, method = own(recipe, Mist), recipe.objective.method
     if spec.parts > 1 and spec.local_epochs == 1 and OBJECTIVES[method].between_epochs:
         raise SpecError(
             f"mist: local_epochs: expected at least 2 with {method}, got 1: what {method} adds comes between two "
@@ -74,7 +74,7 @@ def check_members(recipe: Recipe, members: int) -> None:
     Raises:
         SpecError: a part would have fewer than two records.
     """
-    parts = _spec(recipe).parts
+    parts = own(recipe, Mist).parts
     if parts > 1:
         divisible(members, parts)
 
@@ -103,7 +103,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     Cost: ``1 + (cross_epochs / local_epochs) (1 + (parts - 1) / 3)`` times plain training; `parts` copies, their
         optimizers and `parts` frozen copies in memory.
     """
-    spec = _spec(recipe)
+    spec = own(recipe, Mist)
     if spec.parts == 1:
         return plain.train(recipe, materials, streams)
     given = materials.prepare.input
@@ -127,7 +127,7 @@ def short(recipe: Recipe) -> Short:
     Returns:
         The short training.
     """
-    spec = _spec(recipe)
+    spec = own(recipe, Mist)
     local = min(recipe.epochs, spec.local_epochs, SHORT)
     cross = math.ceil(spec.cross_epochs * local / min(recipe.epochs, spec.local_epochs))
     one = spec.replace(local_epochs=local, cross_epochs=cross)
@@ -228,10 +228,3 @@ def _named(number: int, part: int) -> Iterator[None]:
         yield
     except ReticentError as error:
         raise error.prefixed(f"round {number + 1}, part {part + 1}: ") from error
-
-
-def _spec(recipe: Recipe) -> Mist:
-    spec = recipe.procedure
-    if not isinstance(spec, Mist):
-        raise SpecError(f"expected the procedure mist, got {spec.method!r}")
-    return spec

@@ -20,8 +20,8 @@ from reticent.objectives import OBJECTIVES
 from reticent.procedures import _twice
 from reticent.procedures._pptp_repair import set_back, tune
 from reticent.procedures._pptp_stages import AUTO, measurable, possible, sensible, values
-from reticent.procedures._twice import Second, own, second
-from reticent.procedures.base import Trained, snapshot
+from reticent.procedures._twice import Second, second
+from reticent.procedures.base import Trained, own, snapshot
 from reticent.procedures.basic import read
 from reticent.procedures.costs import Costs
 from reticent.procedures.short import Short

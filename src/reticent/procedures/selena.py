@@ -17,7 +17,7 @@ from reticent.errors import SpecError
 from reticent.objectives.base import Objective
 from reticent.objectives.distillation import Distillation
 from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models, sure_sizes
-from reticent.procedures.base import Trained, fresh, gathered, snapshot
+from reticent.procedures.base import Trained, fresh, gathered, own, snapshot
 from reticent.procedures.costs import Costs
 from reticent.procedures.short import Short, cut, epochs, few
 from reticent.spec import Spec
@@ -52,7 +52,7 @@ def check(recipe: Recipe) -> None:
     Raises:
         SpecError: no sub-model would train on a member, or the distillation is shorter than what the recipe says of it.
     """
-    spec = _spec(recipe)
+    spec = own(recipe, Selena)
     if spec.outside >= spec.models:
         raise SpecError(
             f"selena: outside: expected fewer than the {spec.models} models, since each member must train some of "
@@ -72,7 +72,7 @@ def check_members(recipe: Recipe, members: int) -> None:
     Raises:
         SpecError: a sub-model would train on fewer than two, however they are drawn.
     """
-    spec = _spec(recipe)
+    spec = own(recipe, Selena)
     sure_sizes(members, spec.models, spec.outside)
 
 
@@ -97,7 +97,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
         further forward passes a record and epoch.
     """
     check(recipe)
-    spec = _spec(recipe)
+    spec = own(recipe, Selena)
     members = materials.members
     assigned = assign(len(members), spec.models, spec.outside, streams.generator("assignment"))
     sizes = check_sizes(assigned, spec.models)
@@ -138,7 +138,7 @@ def short(recipe: Recipe) -> Short:
     Returns:
         The short training.
     """
-    spec, number = _spec(recipe), few(recipe)
+    spec, number = own(recipe, Selena), few(recipe)
     whole = spec.distillation_epochs or recipe.epochs
     then = max(1, round(whole * number / recipe.epochs))
     times = {"sub-models": epochs(recipe) / number, "distillation": (recipe.stop_after or whole) / then}
@@ -149,13 +149,6 @@ def _released(recipe: Recipe, materials: Materials, streams: Streams, taught: Ob
     model = fresh(recipe, materials, streams)
     initial = snapshot(model)
     return Trained(model, initial, fit(model, recipe, materials, taught, streams))
-
-
-def _spec(recipe: Recipe) -> Selena:
-    spec = recipe.procedure
-    if not isinstance(spec, Selena):
-        raise SpecError(f"expected the procedure selena, got {spec.method!r}")
-    return spec
 
 
 def _views(recipe: Recipe, spec: Selena) -> bool:

@@ -109,10 +109,9 @@ class Findings:
         Returns:
             Words to put behind "leaks less".
         """
-        tested = {name: self.get(first, second, name) for name in LEAK}
-        tied = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] == "tie"]
-        told = [MEASURES[name] for name, one in tested.items() if one is not None and one[2] != "tie"]
-        return f" (by the {told[0]}; not shown by the {tied[0]})" if tied and told else ""
+        told = self.shown(first, second)
+        tied = [name for name in LEAK if name not in told and self.get(first, second, name) is not None]
+        return f" (by the {MEASURES[told[0]]}; not shown by the {MEASURES[tied[0]]})" if tied and told else ""
 
     def missed(self, name: str, control: str) -> float | None:
         """Say by how much a control misses the accuracy that it was stopped for.
@@ -132,6 +131,18 @@ class Findings:
             return None
         value, (low, high), _ = found
         return None if low <= 0 <= high and abs(value) < NEAR else value
+
+    def standing(self, name: str, control: str) -> "Standing":
+        """Hold a row against another, which was stopped for its accuracy or is the baseline.
+
+        Args:
+            name: of the row.
+            control: name of the other.
+
+        Returns:
+            How it stands.
+        """
+        return Standing(control, self.leak(name, control), self.shown(name, control), self.missed(name, control))
 
 
 def control_of(rows: Sequence[Row], name: str) -> Row | None:
@@ -203,5 +214,4 @@ def standing(rows: Sequence[Row], name: str, baseline: str, findings: Findings) 
         How it stands.
     """
     control = control_of(rows, name)
-    other = baseline if control is None else control.name
-    return Standing(other, findings.leak(name, other), findings.shown(name, other), findings.missed(name, other))
+    return findings.standing(name, baseline if control is None else control.name)

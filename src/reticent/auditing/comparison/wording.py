@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of
+from reticent.auditing.comparison.findings import Findings, Relation, control_of
 from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
@@ -163,8 +163,7 @@ def _against(first: str, second: str, findings: Findings) -> str:
 
 def _control(row: Row, control: Row, findings: Findings) -> str:
     """Judge a recipe against the baseline that was stopped early at the same accuracy."""
-    name, missed = row.name, findings.missed(row.name, control.name)
-    held = Standing(control.name, findings.leak(name, control.name), findings.shown(name, control.name), missed)
+    name, held = row.name, findings.standing(row.name, control.name)
     partly = findings.partly(name, control.name)
     other = f"the baseline, stopped early ({control.name})"
     lead = {
@@ -173,8 +172,8 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
         "tie": f"no difference is shown between {name} and {other}",
         "mixed": f"{name} leaks less by one measure and more by the other than {other}",
     }[held.relation]
-    if missed is not None and not held.settled:
-        what = f"but it came out {_apart(-missed)} accurate than that"
+    if held.missed is not None and not held.settled:
+        what = f"but it came out {_apart(-held.missed)} accurate than that"
         conclusion = {
             "tie": f"{what}, so this does not settle which of the two is better",
         }.get(held.relation, f"{what}, too, so which of the two is better is open")

@@ -153,3 +153,14 @@ def test_where_accuracy_goes_up_and_down_the_nearest_of_what_was_asked_is_taken(
     (found,) = stops(job(tmp_path, models=8), [0.641])
     assert len(asked) == 3
     assert (found.epochs, found.expected, found.end) == (2, 0.638, 5)
+
+
+def test_a_recipe_that_ends_within_an_epoch_has_its_last_accuracy_there(tmp_path, monkeypatch):
+    assert stop([0.4, 0.6], 0.5, 0.1, 5, end=1.5).epochs == pytest.approx(1.25)
+    assert stop([0.4, 0.6], 0.6, 0.1, 5, end=1.5).epochs == 1.5
+    never = stop([0.4, 0.6], 0.9, 0.1, 5, end=1.5)
+    assert (never.epochs, never.end, never.reached) == (1.5, 1.5, False)
+    monkeypatch.setattr(early, "pilots", lambda job, models, epochs=None, **_: [0.4, 0.6 if epochs is None else 0.5])
+    found = stops(job(tmp_path, models=8, stop_after=1.5), [0.5, 0.9])
+    assert [one.epochs for one in found] == [1.25, 1.5]
+    assert [one.end for one in found] == [1.5, 1.5]

@@ -100,6 +100,7 @@ def stop(
     chance: float = 0.0,
     of: int | None = None,
     between: Mapping[float, float] | None = None,
+    end: float | None = None,
 ) -> Stop:
     """Find where a mean accuracy is first reached, between two epochs by a straight line.
 
@@ -109,13 +110,15 @@ def stop(
         chance: accuracy before the first epoch.
         of: how many epochs the recipe has; by default as many as the curve.
         between: mean accuracy at other moments, by epochs.
+        end: after how many epochs the curve's last value is, where that is within one; by default a whole number.
 
     Returns:
         Where to stop, to a hundredth of an epoch.
     """
-    known = dict(between or {}) | {float(epochs): value for epochs, value in enumerate(curve, 1)}
+    end = float(len(curve)) if end is None else end
+    known = dict(between or {}) | _moments(curve, end)
     at, values = np.array([0.0, *sorted(known)]), np.array([known[epochs] for epochs in sorted(known)])
-    end, all_of = len(curve), len(curve) if of is None else of
+    all_of = len(curve) if of is None else of
     above = np.flatnonzero(values >= accuracy)
     if len(above) == 0:
         best = int(values.argmax())
@@ -126,6 +129,11 @@ def stop(
     epochs = float(at[first] + share * (at[first + 1] - at[first]))
     steep = float(values[first]) - before
     return Stop(max(0.01, round(epochs, 2)), all_of, end, max(accuracy, before), reached=True, steep=steep)
+
+
+def _moments(curve: Sequence[float], end: float) -> dict[float, float]:
+    """Say after how many epochs each value of a curve is; the last one of a training may lie within an epoch."""
+    return {min(float(number), end): value for number, value in enumerate(curve, 1)}
 
 
 def stops(
@@ -151,18 +159,21 @@ def stops(
     rough = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
     if rough is None:
         return None
-    chance, epochs = 1 / job.records.classes, job.population.recipe.epochs
-    latest = max(stop(rough, accuracy, chance).epochs for accuracy in accuracies)
+    recipe, chance = job.population.recipe, 1 / job.records.classes
+    end = float(recipe.stop_after or recipe.epochs)
+    latest = max(stop(rough, accuracy, chance, end=end).epochs for accuracy in accuracies)
     models, last = min(FINE, job.population.models), ceil(1.5 * latest) + 1
-    fine = pilots(job, models, last, progress=progress, stage=stage) if last < len(rough) else None
+    fine = pilots(job, models, last, progress=progress, stage=stage) if last < end else None
     if fine is None or max(fine) < max(accuracies):
         # What few models reach early, all together may reach late, or never.
         fine = pilots(job, models, progress=progress, stage=stage) or rough
+    known = _moments(fine, min(end, float(len(fine))))
     found = []
     for accuracy in accuracies:
-        where = replace(stop(fine, accuracy, chance, epochs), end=len(rough))
+        where = stop(fine, accuracy, chance, recipe.epochs, end=max(known))
         curved = where.reached and where.steep > STEEP
-        found.append(_asked(job, models, fine, accuracy, where, progress, stage) if curved else where)
+        where = _asked(job, models, fine, accuracy, where, progress, stage) if curved else where
+        found.append(replace(where, end=end))
     return found
 
 
@@ -181,9 +192,10 @@ def _asked(
     of the two epochs around it.
     """
     chance, between = 1 / job.records.classes, dict[float, float]()
-    ends = (int(where.epochs), int(where.epochs) + 1)
+    drawn = _moments(curve, where.end)
+    ends = [epochs for epochs in drawn if abs(epochs - where.epochs) < 1]
     for _ in range(ASKED):
-        if where.epochs in between or where.epochs.is_integer():
+        if where.epochs in between or where.epochs in drawn:
             break
         reached = pilots(job, models, where.epochs, progress=progress, stage=stage)
         if reached is None:
@@ -191,8 +203,8 @@ def _asked(
         between[where.epochs] = reached[-1]
         if abs(reached[-1] - accuracy) <= NEAR:
             return where
-        where = replace(stop(curve, accuracy, chance, where.of, between), end=where.end)
-    known = between | {float(one): curve[one - 1] for one in ends if 1 <= one <= len(curve)}
+        where = stop(curve, accuracy, chance, where.of, between, where.end)
+    known = between | {epochs: drawn[epochs] for epochs in ends}
     nearest = min(known, key=lambda epochs: abs(known[epochs] - accuracy))
     return replace(where, epochs=nearest, expected=known[nearest])
 

@@ -100,7 +100,12 @@ def _explain(spec: type[Spec], error: ValidationError) -> str:
         else:
             message = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
             message = _list(spec, path) if item["type"] == "tuple_type" else message
-            lines.append(f"{title}{path or 'value'}: expected {message}, got {written(item['input'])}")
+            # What is wrong of several options together has no path, and its input is all of them.
+            lines.append(
+                f"{title}{path}: expected {message}, got {written(item['input'])}"
+                if path
+                else f"{title}expected {message}"
+            )
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ import pytest
 from reticent.errors import SpecError
 from reticent.jobs import early
 from reticent.jobs.config import gather, prepare
+from reticent.jobs.controls import _steps
 from reticent.jobs.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.population.train import train
 from reticent.store import Store
@@ -164,3 +165,16 @@ def test_a_recipe_that_ends_within_an_epoch_has_its_last_accuracy_there(tmp_path
     found = stops(job(tmp_path, models=8, stop_after=1.5), [0.5, 0.9])
     assert [one.epochs for one in found] == [1.25, 1.5]
     assert [one.end for one in found] == [1.5, 1.5]
+
+
+def test_two_stops_after_the_same_step_are_one_control(tmp_path):
+    """150 of 300 records or so are 3 batches of 64: 1.4 and 1.5 epochs are 4 steps, 1.1 are 3."""
+    made = job(tmp_path, records=300)
+    steps = [_steps(stopped(made, epochs)) for epochs in (1.1, 1.4, 1.45, 2)]
+    assert steps[1] == steps[2]
+    assert len(set(steps)) == 3
+
+
+def test_a_stop_beyond_the_last_epoch_is_told_in_one_line(tmp_path):
+    with pytest.raises(SpecError, match=r"^[^{}]*expected stop_after at most epochs \(5\), got 99$"):
+        job(tmp_path, stop_after=99)

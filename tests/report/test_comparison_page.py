@@ -424,3 +424,21 @@ def test_a_long_name_breaks_where_its_parts_end(compared):
     changed = copy.deepcopy(compared)
     changed["rows"][1]["name"] = "selena:models=3,outside=1+<b>"
     assert "<bdi>selena:<wbr>models=3,<wbr>outside=1+<wbr>&lt;b&gt;</bdi>" in html(changed)
+
+
+def test_notices_and_standing_are_on_the_terminal_and_in_the_table(compared, tmp_path):
+    told = copy.deepcopy(compared)
+    (row, *_) = [row for row in told["rows"] if row["role"] == "recipe" and row["name"] != told["baseline"]]
+    row["notices"] = ["the defense never acted"]
+    row["control"] = {"name": "early", "leak": "more", "by": ["auc"], "missed": -0.02, "settled": False}
+    assert f"{row['name']}: the defense never acted" in _terminal(told)
+    write_comparison(tmp_path, told)
+    with (tmp_path / "compare.csv").open() as stream:
+        line = next(line for line in csv.DictReader(stream) if line["name"] == row["name"])
+    assert (line["control"], line["leaks"], line["shown_by"], line["control_missed"]) == (
+        "early",
+        "more",
+        "auc",
+        "-0.02",
+    )
+    assert (line["settled"], line["notices"]) == ("no", "the defense never acted")

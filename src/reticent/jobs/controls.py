@@ -8,6 +8,8 @@ from reticent.jobs.contenders import Contender
 from reticent.jobs.early import Stop, stopped
 from reticent.jobs.entrants import Entrant
 from reticent.report.wording import percent
+from reticent.training.loop import planned
+from reticent.training.run import batch_sizes
 
 UNKNOWN = "a recipe that costs accuracy looks private by that alone."
 
@@ -46,25 +48,33 @@ def control(maker: Maker, found: Sequence[Entrant], contenders: list[Contender],
             f"There is no early-stopped control, since the training of {baseline} has no epochs that could be cut off: "
             f"{UNKNOWN}"
         ]
-    made: dict[float, Contender] = {}
+    made: dict[tuple[int, ...], Contender] = {}
     patient = job.population.recipe.patience is not None
     for other, where in zip(others, places, strict=True):
         why, beside = _itself(other, first, where, patient=patient), first
         if why:
             notes.append(why)
         else:
-            if where.epochs not in made:
-                name = f"{baseline}, {where.epochs:g} of {where.of} epochs"
-                made[where.epochs] = maker.train(name, stopped(job, where.epochs), where)[0]
-            beside = made[where.epochs]
+            short = stopped(job, where.epochs)
+            steps = _steps(short)
+            if steps not in made:
+                made[steps] = maker.train(f"{baseline}, {where.epochs:g} of {where.of} epochs", short, where)[0]
+            beside = made[steps]
         beside.matched.append(other.name)
         if not where.reached:
             notes.append(
-                f"{other.name} is more accurate than {baseline} at any epoch (it reaches {percent(where.expected)}): "
-                "its control is less accurate than it is, which counts against it."
+                f"{other.name} is more accurate than {baseline} at any epoch{_end(where)} (it reaches "
+                f"{percent(where.expected)}): its control is less accurate than it is, which counts against it."
             )
     contenders += made.values()
     return notes
+
+
+def _steps(job: Job) -> tuple[int, ...]:
+    """Count the steps of each model: two stops so close that these are the same are one control."""
+    population, recipe = job.population, job.population.recipe
+    sizes = (len(population.members(model)) for model in range(population.models))
+    return tuple(sum(planned(recipe, len(batch_sizes(size, recipe.batch_size)))) for size in sizes)
 
 
 def _own(first: Contender, others: Sequence[Contender]) -> tuple[list[Contender], list[str]]:
@@ -91,6 +101,11 @@ def _itself(other: Contender, first: Contender, where: Stop, *, patient: bool) -
     if where.epochs >= where.end:
         return (
             f"{other.name} has no early-stopped control: {first.name} is closest to its accuracy when it is trained "
-            "to the end, so the baseline is its control."
+            f"to the end{_end(where)}, so the baseline is its control."
         )
     return ""
+
+
+def _end(where: Stop) -> str:
+    """Say where the baseline's own training ends, if that is before all epochs of its schedule."""
+    return f", which is {where.end:g} of {where.of} epochs by its own stop_after," if where.end < where.of else ""

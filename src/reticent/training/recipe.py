@@ -71,9 +71,9 @@ class Recipe(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> Any:
         if self.warmup_epochs > self.epochs:
-            raise ValueError(f"warmup_epochs at most epochs ({self.epochs})")
+            raise ValueError(f"warmup_epochs at most epochs ({self.epochs}), got {self.warmup_epochs:g}")
         if self.stop_after is not None and self.stop_after > self.epochs:
-            raise ValueError(f"stop_after at most epochs ({self.epochs})")
+            raise ValueError(f"stop_after at most epochs ({self.epochs}), got {self.stop_after:g}")
         if self.nesterov and not self.momentum:
             raise ValueError("a positive momentum where nesterov is on")
         return self

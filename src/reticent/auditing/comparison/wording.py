@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from reticent.auditing.comparison.findings import Findings, Relation, control_of
+from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of
 from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
@@ -36,8 +36,17 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
             clause += _beside(row.name, control.name, baseline, findings)
         elif apart is not None:
             clause += f", but it is {_apart(apart)} accurate, and without a control that may be all of it"
+        else:
+            clause += _itself(findings.standing(row.name, baseline))
         clauses.append(clause)
     return _capital("; ".join(clauses) + ".")
+
+
+def _itself(held: Standing) -> str:
+    """Add to a clause on a row whose control is the baseline itself that their accuracies leave it open."""
+    if held.missed is None or held.settled:
+        return ""
+    return f", but {held.control} is {_apart(held.missed)} accurate, so this is not judged"
 
 
 def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:

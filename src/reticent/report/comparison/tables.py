@@ -42,6 +42,8 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [Prose(Text(short(document.get("sentence") or "", 1200), style="bold"))]
     if rows:
         parts += [Padding(_table(document, rows), (1, 0)), Prose(_notes(document, rows))]
+    noticed = [f"{row['name']}: {notice}" for row in rows for notice in row.get("notices") or ()]
+    parts += [Prose(Text(short(notice, 600), style="yellow")) for notice in noticed]
     found = _differences(document)
     if found is not None:
         parts.append(found)

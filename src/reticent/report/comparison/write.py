@@ -37,6 +37,12 @@ COLUMNS = (
     "pareto",
     "seconds_per_model",
     "peak_memory_bytes_per_model",
+    "control",
+    "leaks",
+    "shown_by",
+    "control_missed",
+    "settled",
+    "notices",
 )
 """The columns of ``compare.csv``."""
 
@@ -88,6 +94,15 @@ def _line(row: Plain, document: Mapping[str, Any]) -> dict[str, Any]:
         "peak_memory_bytes_per_model": costs(document, row).get("peak_memory_bytes_per_model"),
         "accountant_epsilon": (row.get("accountant") or {}).get("epsilon"),
         "pareto": {True: "yes", False: "no"}.get(row.get("pareto")),  # type: ignore[arg-type]
+    }
+    held = row.get("control") or {}
+    line |= {
+        "control": held.get("name"),
+        "leaks": held.get("leak"),
+        "shown_by": "; ".join(held.get("by") or ()),
+        "control_missed": held.get("missed"),
+        "settled": {True: "yes", False: "no"}.get(held.get("settled")),  # type: ignore[arg-type]
+        "notices": "; ".join(row.get("notices") or ()),
     }
     for key, estimate in (
         ("accuracy_non_members", accuracy.get("non_members")),

@@ -8,6 +8,7 @@ second (imports, what PyTorch loads at its first step) is paid once a process, a
 held beyond what the process held before.
 
     python benchmarks/defenses.py [--dataset digits] [--data-dir DIR] [--epochs 10] [--defense NAME ...] [--repeats 2]
+    python benchmarks/defenses.py --dataset cifar10 --data-dir DIR --architecture cnn --records 1000 --epochs 4
 """
 
 import argparse
@@ -30,14 +31,12 @@ includes what each model pays besides:
 """
 
 
-def measure(defense, dataset, data_dir, epochs):
+def measure(defense, args):
     """Train one model, and ask it about every record.
 
     Args:
         defense: as `reticent audit --defense` takes it.
-        dataset: by name.
-        data_dir: folder of its files.
-        epochs: of training.
+        args: what the command line says: `dataset`, `data_dir`, `epochs`, `architecture` and `records`.
 
     Returns:
         Seconds of the processor (``train``, ``ask``, what a process pays ``once``), ``clock`` seconds of the training,
@@ -56,7 +55,8 @@ def measure(defense, dataset, data_dir, epochs):
 
     torch.set_num_threads(1)
     cpu, used = torch.device("cpu"), time.process_time
-    usual = {"dataset": dataset, "data_dir": data_dir, "models": 4, "recipe": {"epochs": epochs}}
+    usual = {"dataset": args.dataset, "data_dir": args.data_dir, "records": args.records, "models": 4}
+    usual["recipe"] = {"epochs": args.epochs} | ({"architecture": args.architecture} if args.architecture else {})
     reference = prepare(AuditConfig(**usual | {"defense": "adv-reg"})).population.roles.sizes()["reference"]
     population = prepare(AuditConfig(**usual | {"defense": defense, "reference": reference})).population
     maker = Maker(population, Store(Path("unused")), "cpu")
@@ -129,7 +129,9 @@ def tidy():
 def measured(defense, args):
     """Measure in a fresh process, so that no defense profits from what another one loaded."""
     command = [sys.executable, __file__, "--one", defense, "--dataset", args.dataset, "--epochs", str(args.epochs)]
-    command += ["--data-dir", args.data_dir] if args.data_dir else []
+    for name in ("data_dir", "architecture", "records"):
+        value = getattr(args, name)
+        command += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
@@ -165,12 +167,14 @@ def main():
     parser.add_argument("--dataset", default="digits")
     parser.add_argument("--data-dir")
     parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--architecture", help="by default the one that suits the data")
+    parser.add_argument("--records", type=int, help="by default all")
     parser.add_argument("--defense", action="append")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--one")
     args = parser.parse_args()
     if args.one:
-        print(json.dumps(measure(args.one, args.dataset, args.data_dir, args.epochs)))
+        print(json.dumps(measure(args.one, args)))
         return
     from reticent.jobs.defenses import catalogue
 
@@ -181,7 +185,7 @@ def main():
     base = mean(plain)
     spread = max(one["train"] for one in plain) / min(one["train"] for one in plain)
     print(
-        f"{args.dataset}, {args.epochs} epochs, one thread; plain: {base['train']:.2f} s of the processor to train ",
+        f"{args.dataset}, {f'{args.architecture}, ' if args.architecture else ''}{args.epochs} epochs, one thread; plain: {base['train']:.2f} s of the processor to train ",
         end="",
     )
     print(f"({base['clock']:.2f} s by the clock), {base['train_bytes'] / 2**20:.0f} MiB, {base['ask']:.3f} s ", end="")

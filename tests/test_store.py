@@ -1,7 +1,9 @@
+import errno
 import json
 import multiprocessing
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -114,6 +116,57 @@ def test_a_store_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "f").write_text("x")
     with pytest.raises(StoreError, match="cannot be written"):
         Store(tmp_path / "f").open()
+
+
+@pytest.fixture
+def sealed(store, monkeypatch):
+    """A store of one run on a disk that may only be read; chmod would not hold root back."""
+    write(store)
+    for path in (store.root / "locks").iterdir():
+        path.unlink()
+    ours = str(store.root.resolve())
+
+    def refuse(name):
+        kept = getattr(os, name)
+
+        def refusing(path, *args, **options):
+            if str(path).startswith(ours):
+                raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+            return kept(path, *args, **options)
+
+        return refusing
+
+    for name in ("mkdir", "unlink"):
+        monkeypatch.setattr(os, name, refuse(name))
+    opened, written = os.open, Path.write_bytes
+
+    def opening(path, flags, *args, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) and str(path).startswith(ours):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return opened(path, flags, *args, **options)
+
+    def write_bytes(path, content):
+        opening(path, os.O_WRONLY)
+        return written(path, content)
+
+    monkeypatch.setattr(os, "open", opening)
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
+    return store
+
+
+def test_a_store_that_may_only_be_read_gives_its_runs_and_makes_none(sealed):
+    opened = Store(sealed.root).open()
+    assert opened.read_only
+    with opened.using(["r1", "r2"]) as used:
+        assert used.find("r1") is not None
+        assert used.find("r2") is None
+    with pytest.raises(StoreError, match=r"cannot be written \(Read-only file system\): give a folder that can be"):
+        write(opened, "r2")
+
+
+def test_a_folder_without_runs_that_may_only_be_read_is_refused(sealed):
+    with pytest.raises(StoreError, match="cannot be written"):
+        Store(sealed.root / "runs" / "r1").open()
 
 
 @pytest.mark.parametrize("name", ["r1", "r1.partial"])

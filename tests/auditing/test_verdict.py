@@ -72,7 +72,7 @@ def test_best_of_several_is_labelled_and_widened():
         "Of 3 attacks tried, 2 do better than chance at that rate of false alarms, and of these lira finds"
         in (said["detail"])
     )
-    assert "chosen on the same records, so the intervals are widened." in said["detail"]
+    assert "on the same records, so the intervals are widened, also those that say which do better." in said["detail"]
     low, high = said["tpr_interval"]
     # Arms stretched from 1.960 to 2.394 standard errors, the quantile at 1 - 0.05 / 6.
     assert low == pytest.approx(0.066 - 0.016 * 2.39398 / 1.95996, abs=1e-6)

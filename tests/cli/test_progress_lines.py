@@ -24,7 +24,7 @@ def test_every_population_has_its_lines_under_its_stage(capfd):
         ("stage", "relaxloss [b]: training"),
         far(0),
         far(4),
-        ("stage", "pilots of the early-stopped control"),
+        ("stage", "pilots of the early-stopped control, 2.5 of 40 epochs"),
         far(4),
     )
     assert lines == [
@@ -32,7 +32,7 @@ def test_every_population_has_its_lines_under_its_stage(capfd):
         "none: training: models 4/4",
         "relaxloss [b]: training: models 0/4",
         "relaxloss [b]: training: models 4/4",
-        "pilots of the early-stopped control: models 4/4",
+        "pilots of the early-stopped control, 2.5 of 40 epochs: models 4/4",
     ]
 
 

@@ -442,3 +442,11 @@ def test_errors_name_the_round_and_the_part(monkeypatch):
         TrainingDivergedError, match="round 1, part 1: the disagreement of the copies became nan: lower"
     ):
         mist.train(SMALL, materials(noise(44)), STREAMS)
+
+
+def test_parts_smaller_than_the_number_of_classes_are_told():
+    records = materials(noise(44))
+    enough = len(records.members) // records.classes
+    assert "notices" not in mist.train(changed(parts=enough), records, STREAMS).facts
+    (told,) = mist.train(changed(parts=enough + 4), records, STREAMS).facts["notices"]
+    assert told.startswith(f"Of {enough + 4} parts of 34 members the smallest has ")

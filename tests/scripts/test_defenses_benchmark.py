@@ -40,7 +40,7 @@ def test_what_is_paid_once_and_what_is_no_training_is_told(benchmark):
 
 @pytest.mark.slow
 def test_the_import_of_opacus_is_paid_once_and_the_search_by_each_model(benchmark):
-    args = Namespace(dataset="digits", data_dir=None, epochs=1)
+    args = Namespace(dataset="digits", data_dir=None, epochs=1, architecture=None, records=None)
     got = benchmark.measured("dpsgd:epsilon=8", args)
     assert got["once"] > 0.5, "Opacus was imported before, or within the training"
     assert 0 < got["search"] < got["train"]

@@ -24,7 +24,7 @@ UNLEARNED = {
 }
 """What is said in place of these where most models did not learn."""
 AT = {"tpr": "at that rate of false alarms", "auc": "in telling pairs apart"}
-MOST = {"tpr": f"finds most {AT['tpr']}", "auc": "tells most pairs apart"}
+MOST = {"tpr": "finds most", "auc": "tells most pairs apart"}
 """The figure by which an attack was chosen -> what it does."""
 ENOUGH_TARGETS = 5
 """Models from which their spread is known well enough."""
@@ -145,15 +145,17 @@ def basis(audit: Audit, choices: int, figure: str, among: int, widest: Audit) ->
     lines = []
     if choices > 1:
         if among == choices:
-            told = f"{audit.name} {MOST[figure]}"
+            told = f"{audit.name} {MOST[figure]}{f' {AT[figure]}' * (figure == 'tpr')}"
         elif among > 1:
             told = f"{among} do better than chance {AT[figure]}, and of these {audit.name} {MOST[figure]}"
         else:
             told = f"only {audit.name} is shown to do better than chance {AT[figure]}"
+        which = "" if among == choices else ", also those that say which do better"
         if round(widest.auc.mean, 3) > round(audit.auc.mean, 3):
             told += f" ({widest.name} has the larger area under the ROC curve, {widest.auc.mean:.3f})"
         lines.append(
-            f"Of {choices} attacks tried, {told}; it was chosen on the same records, so the intervals are widened."
+            f"Of {choices} attacks tried, {told}; "
+            f"it was chosen on the same records, so the intervals are widened{which}."
         )
     models = len(audit.targets)
     members = min(target.members for target in audit.targets)

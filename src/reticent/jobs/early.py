@@ -79,7 +79,8 @@ def pilots(
     if population.recipe.procedure.method == "function":
         return None
     if stage is not None:
-        stage("pilots of the early-stopped control")
+        until = "" if epochs is None else f", {epochs:g} of {population.recipe.epochs} epochs"
+        stage(f"pilots of the early-stopped control{until}")
     membership = Membership(population.membership.matrix[:models])
     recipe = population.recipe.replace(patience=None)
     if epochs is not None:

@@ -114,8 +114,22 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     rounds.train()
     model.eval()
     facts = {"rounds": len(rounds.disagreement), "disagreement": rounds.disagreement, "validation": rounds.validation}
-    said = gathered(rounds.notices, "copies of all rounds")
+    said = [
+        *_small(len(materials.members), spec.parts, materials.classes),
+        *gathered(rounds.notices, "copies of all rounds"),
+    ]
     return Trained(model, initial, rounds.history, facts={"mist": facts} | ({"notices": said} if said else {}))
+
+
+def _small(members: int, parts: int, classes: int) -> list[str]:
+    """Say where a part is too small to hold all classes."""
+    smallest = members // parts
+    if smallest >= classes:
+        return []
+    return [
+        f"Of {parts} parts of {members:,} members the smallest has {smallest} records, fewer than there are classes "
+        f"({classes}): a copy cannot learn from its part what the others know; give fewer parts, or more members."
+    ]
 
 
 def short(recipe: Recipe) -> Short:

@@ -1,5 +1,6 @@
 """The store: a folder of runs that several processes may share."""
 
+import errno
 import json
 import os
 import shutil
@@ -25,6 +26,8 @@ CLAIM_PATIENCE = 5.0
 """Seconds to wait for a claim: long enough for the workers of a process that was just killed to end."""
 LOOK_PATIENCE = 0.2
 """Seconds to wait for who only looks at a lock."""
+READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""Errors that say that this user may read a store at most."""
 UNKNOWN = "another process"
 
 
@@ -67,26 +70,47 @@ class Draft:
 
 
 class Store:
-    """A folder of runs."""
+    """A folder of runs.
+
+    Attributes:
+        root: the folder.
+        read_only: it holds runs, but this user may not write there: found by `open`.
+    """
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root, self.read_only = root, False
         self._runs = root / RUNS
         self._locks = root / "locks"
 
     def open(self) -> "Store":
-        """Make the folders.
+        """Make the folders; of a store that may only be read, finished runs are found, and no other is made.
 
         Returns:
             The store.
+
+        Raises:
+            StoreError: the disk is full, or may not be written and holds no runs.
         """
         with writing(self.root):
+            self._probe()
+        return self
+
+    def _probe(self) -> None:
+        """Write something, so that a disk that cannot be written is known before anything is trained.
+
+        Raises:
+            OSError: it cannot, and not because the store may only be read.
+        """
+        probe = self._locks / f".probe-{os.getpid()}"
+        try:
             self._runs.mkdir(parents=True, exist_ok=True)
             self._locks.mkdir(exist_ok=True)
-            probe = self._locks / f".probe-{os.getpid()}"
             probe.write_bytes(b"")
             probe.unlink()
-        return self
+        except OSError as error:
+            self.read_only = error.errno in READ_ONLY and self._runs.is_dir()
+            if not self.read_only:
+                raise
 
     def find(self, run_id: str) -> Run | None:
         """Find a finished run.
@@ -140,6 +164,8 @@ class Store:
     def using(self, runs: Iterable[str]) -> Iterator["Store"]:
         """Keep runs from being removed until the block ends or this process does, those not made yet too.
 
+        Where the store may only be read, nothing keeps them: who may write there can remove them.
+
         Args:
             runs: their names.
 
@@ -150,8 +176,9 @@ class Store:
             StoreError: the store may not be written.
         """
         with ExitStack() as noted:
-            with writing(self.root):
-                noted.enter_context(locks.using(self._locks, runs))
+            if not self.read_only:
+                with writing(self.root):
+                    noted.enter_context(locks.using(self._locks, runs))
             yield self
 
     def users(self) -> dict[str, str]:

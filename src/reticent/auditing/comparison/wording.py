@@ -211,7 +211,7 @@ def _numbers(first: Row, second: Row, findings: Findings) -> str:
         value, (low, high), _ = area
         parts.append(
             f"the area under the ROC curve is {areas} "
-            f"(difference {value:+.3f}, {sure} interval {low:+.3f} to {high:+.3f}{_alone(area)})"
+            f"(difference {_signed(value, 3)}, {sure} interval {_signed(low, 3)} to {_signed(high, 3)}{_alone(area)})"
         )
     return "; ".join(parts)
 
@@ -232,9 +232,15 @@ def _accuracy(first: Row, second: Row, findings: Findings) -> str:
 
 def _points(found: tuple[float, Interval, Relation], sure: str) -> str:
     """Write a difference of two shares."""
-    value, (low, high), _ = found
-    written = f"{100 * value:+.2f} percentage points, {sure} interval {100 * low:+.2f} to {100 * high:+.2f}"
-    return written + _alone(found)
+    value, interval, _ = found
+    low, high = (_signed(100 * end, 2) for end in interval)
+    return f"{_signed(100 * value, 2)} percentage points, {sure} interval {low} to {high}{_alone(found)}"
+
+
+def _signed(value: float, digits: int) -> str:
+    """Write a difference with its sign; what is written as nothing has none."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text[1:]
 
 
 def _alone(found: tuple[float, Interval, Relation]) -> str:

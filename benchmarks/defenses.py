@@ -184,8 +184,9 @@ def main():
     plain += [measured("none", args) for _ in range(args.repeats)]
     base = mean(plain)
     spread = max(one["train"] for one in plain) / min(one["train"] for one in plain)
+    what = ", ".join(filter(None, (args.dataset, args.architecture, f"{args.epochs} epochs")))
     print(
-        f"{args.dataset}, {f'{args.architecture}, ' if args.architecture else ''}{args.epochs} epochs, one thread; plain: {base['train']:.2f} s of the processor to train ",
+        f"{what}, one thread; plain: {base['train']:.2f} s of the processor to train ",
         end="",
     )
     print(f"({base['clock']:.2f} s by the clock), {base['train_bytes'] / 2**20:.0f} MiB, {base['ask']:.3f} s ", end="")

@@ -184,7 +184,8 @@ def main():
     plain += [measured("none", args) for _ in range(args.repeats)]
     base = mean(plain)
     spread = max(one["train"] for one in plain) / min(one["train"] for one in plain)
-    what = ", ".join(filter(None, (args.dataset, args.architecture, f"{args.epochs} epochs")))
+    records = f"{args.records:,} records" if args.records else None
+    what = ", ".join(filter(None, (args.dataset, records, args.architecture, f"{args.epochs} epochs")))
     print(
         f"{what}, one thread; plain: {base['train']:.2f} s of the processor to train ",
         end="",

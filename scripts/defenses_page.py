@@ -222,13 +222,26 @@ def verdict(found, name):
     said = (told[0] if len(set(told)) == 1 else ", ".join(told)) + alone(found, name)
     held = [(document, row_of(document, name)) for document in found]
     gaps = [row["auc"]["mean"] - row_of(d, row["control"]["name"])["auc"]["mean"] for d, row in held]
-    said += f"; AUC {statistics.mean(gaps):+.3f}"
+    said += f"; AUC {statistics.mean(gaps):+.{3 if abs(statistics.mean(gaps)) >= 0.0005 else 4}f}"
     missed = [100 * row["control"]["missed"] for _, row in held if row["control"]["missed"] is not None]
     if missed:
-        gap = statistics.mean(missed)
         seeds = "" if len(missed) == len(found) else f" with {len(missed)} of {len(found)} seeds"
-        said += f"; its control is {abs(gap):.1f} points {'more' if gap > 0 else 'less'} accurate{seeds}"
+        said += f"; its control is {gap(missed)} accurate{seeds}"
     return said
+
+
+def gap(missed):
+    """Say by how much controls are more or less accurate than a row: on average, if all of them are either.
+
+    Args:
+        missed: percentage points of each seed, none of them zero.
+
+    Returns:
+        Words.
+    """
+    ends = sorted(missed) if min(missed) < 0 < max(missed) else [statistics.mean(missed)]
+    each = [f"{abs(one):.1f} points {'more' if one > 0 else 'less'}" for one in ends]
+    return each[0] if len(each) == 1 else f"between {each[0]} and {each[-1]}"
 
 
 def plainly(found):

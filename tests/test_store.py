@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from reticent.errors import CorruptRunError, StoreError, StoreLockedError
+from reticent.jobs.config import gather, prepare
+from reticent.jobs.using import using
 from reticent.store import Store
 
 
@@ -162,6 +164,15 @@ def test_a_store_that_may_only_be_read_gives_its_runs_and_makes_none(sealed):
         assert used.find("r2") is None
     with pytest.raises(StoreError, match=r"cannot be written \(Read-only file system\): give a folder that can be"):
         write(opened, "r2")
+
+
+def test_a_population_that_is_not_whole_is_refused_at_once_where_nothing_can_be_added(sealed):
+    job = prepare(gather(None, {"records": 100, "models": 4, "epochs": 1, "store": sealed.root}))
+    with (
+        pytest.raises(StoreError, match=r"may only be read, and 0 of the 4 models are there: give another --store"),
+        using(sealed.root, job.population),
+    ):
+        pass
 
 
 def test_a_folder_without_runs_that_may_only_be_read_is_refused(sealed):

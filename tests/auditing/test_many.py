@@ -1,9 +1,13 @@
 """A comparison of many recipes counts them: each against the control of its accuracy, or the baseline."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from reticent.auditing.comparison.compare import compare
 from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.findings import Standing
 from reticent.auditing.comparison.wording import _points
 
 
@@ -60,9 +64,7 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
         )
     ]
     none = compare([entries[0], *beaten], fpr=None, rng=np.random.default_rng(0), replicates=200)
-    assert none["sentence"].startswith(
-        "Of 5 recipes, none is shown to leak less than the baseline (none), stopped early to be as accurate; "
-    )
+    assert none["sentence"].startswith("Of 5 recipes, none is shown to leak less than the baseline (none); ")
 
 
 def test_many_recipes_that_are_less_accurate_and_have_no_control_are_named():
@@ -83,6 +85,9 @@ def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
     assert _points(found, "95 %").endswith("corrected for all tests of the comparison, chance may explain it")
     assert _points((-0.17, (-0.26, 0.08), "tie"), "95 %").endswith("interval -26.00 to +8.00")
     assert _points((-0.17, (-0.26, -0.08), "less"), "95 %").endswith("interval -26.00 to -8.00")
+    assert _points((-0.00004, (-0.00004, 0.02), "tie"), "95 %") == (
+        "0.00 percentage points, 95 % interval 0.00 to +2.00"
+    )
 
 
 def _rows(members, *, accuracy=0.7):
@@ -145,3 +150,31 @@ def test_a_recipe_that_differs_by_one_measure_alone_says_so():
     held = next(row["control"] for row in told["rows"] if row["name"] == "top")
     assert held["by"] == ["auc"]
     assert "(top [by the AUC alone])" in told["sentence"]
+
+
+def test_a_recipe_of_unknown_accuracy_is_not_called_worth_its_cost():
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d"))]
+    rows.append(replace(entry("margins", 0.2, members, seed=9), accuracy=None))
+    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    assert told["sentence"].startswith(
+        "Of 5 recipes, 1 leak less than the baseline (none) (margins [accuracy not known]); "
+    )
+    held = {row["name"]: row["control"] for row in told["rows"]}["margins"]
+    assert (held["leak"], held["missed"], held["settled"]) == ("less", None, False)
+    few = compare([rows[0], rows[-1]], fpr=None, rng=np.random.default_rng(0), replicates=200)
+    assert few["sentence"] == "margins leaks less than none, at an accuracy that is not known."
+
+
+@pytest.mark.parametrize(
+    ("relation", "missed", "settled"),
+    [
+        ("mixed", None, True),
+        ("mixed", 0.03, False),
+        ("mixed", -0.03, False),
+        ("more", 0.03, True),
+        ("tie", 0.03, False),
+    ],
+)
+def test_what_differs_both_ways_from_a_control_that_missed_is_open(relation, missed, settled):
+    assert Standing("early", relation, ("auc",), missed).settled is settled

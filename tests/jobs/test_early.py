@@ -6,7 +6,6 @@ import pytest
 from reticent.errors import SpecError
 from reticent.jobs import early
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.controls import _steps
 from reticent.jobs.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.population.train import train
 from reticent.store import Store
@@ -167,12 +166,25 @@ def test_a_recipe_that_ends_within_an_epoch_has_its_last_accuracy_there(tmp_path
     assert [one.end for one in found] == [1.5, 1.5]
 
 
-def test_two_stops_after_the_same_step_are_one_control(tmp_path):
-    """150 of 300 records or so are 3 batches of 64: 1.4 and 1.5 epochs are 4 steps, 1.1 are 3."""
-    made = job(tmp_path, records=300)
-    steps = [_steps(stopped(made, epochs)) for epochs in (1.1, 1.4, 1.45, 2)]
-    assert steps[1] == steps[2]
-    assert len(set(steps)) == 3
+@pytest.mark.parametrize(
+    ("defense", "epochs"),
+    [("selena:models=4,outside=2,distillation_epochs=4", 8), ("cwrf:scoring_steps=2", 4)],
+)
+def test_a_training_of_more_or_fewer_epochs_than_its_recipe_has_no_stops(tmp_path, monkeypatch, defense, epochs):
+    """After some of its epochs it isn't what a recipe that ends there is; a stop may not even be one."""
+    followed = []
+    kept = early.pilots
+    monkeypatch.setattr(early, "pilots", lambda *a, **o: followed.append(kept(*a, **o)) or followed[-1])
+    assert stops(job(tmp_path, records=100, reference=20, epochs=epochs, defense=defense), [0.3]) is None
+    (curve,) = followed
+    assert len(curve) != epochs
+
+
+def test_the_nearest_moments_are_the_one_before_and_the_one_after():
+    assert early._around([1.0, 1.5], 0.6) == [1.0]
+    assert early._around([3.0, 1.0, 2.0], 2) == [1.0, 2.0]
+    assert early._around([1.0, 2.0, 2.3], 2.2) == [2.0, 2.3]
+    assert early._around([1.0], 1.5) == [1.0]
 
 
 def test_a_stop_beyond_the_last_epoch_is_told_in_one_line(tmp_path):

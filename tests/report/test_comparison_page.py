@@ -407,6 +407,10 @@ def test_how_many_models_is_a_column_only_where_lines_differ(compared):
             {"leak": "more", "by": ["auc"], "missed": -0.0157, "settled": False},
             "not judged: its control is 1.6 points less accurate",
         ),
+        (
+            {"leak": "less", "by": ["auc", "tpr"], "missed": None, "settled": False},
+            "leaks less than its control, at an accuracy that is not known",
+        ),
     ],
 )
 def test_a_recipes_line_says_how_it_stands_to_its_control(compared, held, words):

@@ -1,6 +1,6 @@
 """The controls of a comparison: for each row, the baseline stopped early where it is as accurate."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Protocol
 
 from reticent.jobs.config import Job
@@ -45,34 +45,41 @@ def control(maker: Maker, found: Sequence[Entrant], contenders: list[Contender],
     places = maker.stops(job, accuracies) if others else []
     if places is None:
         return [
+            *notes,
             f"There is no early-stopped control, since the training of {baseline} has no epochs that could be cut off: "
-            f"{UNKNOWN}"
+            f"{UNKNOWN}",
         ]
-    made: dict[tuple[int, ...], Contender] = {}
+    made: dict[Hashable, Contender] = {}
     patient = job.population.recipe.patience is not None
     for other, where in zip(others, places, strict=True):
-        why, beside = _itself(other, first, where, patient=patient), first
+        short = stopped(job, where.epochs)
+        models = _models(short)
+        whole = not patient and (where.epochs >= round(where.end, 2) or models == _models(job))
+        why, beside = _why_none(other, first, where, patient=patient, whole=whole), first
         if why:
             notes.append(why)
         else:
-            short = stopped(job, where.epochs)
-            steps = _steps(short)
-            if steps not in made:
-                made[steps] = maker.train(f"{baseline}, {where.epochs:g} of {where.of} epochs", short, where)[0]
-            beside = made[steps]
+            if models not in made:
+                made[models] = maker.train(f"{baseline}, {where.epochs:g} of {where.of} epochs", short, where)[0]
+            beside = made[models]
         beside.matched.append(other.name)
         if not where.reached:
             notes.append(
-                f"{other.name} is more accurate than {baseline} at any epoch{_end(where)} (it reaches "
+                f"{other.name} is more accurate than {baseline} at any epoch of its training (it reaches "
                 f"{percent(where.expected)}): its control is less accurate than it is, which counts against it."
             )
     contenders += made.values()
     return notes
 
 
-def _steps(job: Job) -> tuple[int, ...]:
-    """Count the steps of each model: two stops so close that these are the same are one control."""
+def _models(job: Job) -> Hashable:
+    """Tell the models of two stops apart: by their steps in plain training, and else by where they are stopped.
+
+    Stops may be so close that each model has as many steps with both, and then they are one control.
+    """
     population, recipe = job.population, job.population.recipe
+    if recipe.procedure.method != "plain":
+        return recipe.stop_after or recipe.epochs
     sizes = (len(population.members(model)) for model in range(population.models))
     return tuple(sum(planned(recipe, len(batch_sizes(size, recipe.batch_size)))) for size in sizes)
 
@@ -91,21 +98,17 @@ def _own(first: Contender, others: Sequence[Contender]) -> tuple[list[Contender]
     return left, notes + unknown
 
 
-def _itself(other: Contender, first: Contender, where: Stop, *, patient: bool) -> str:
+def _why_none(other: Contender, first: Contender, where: Stop, *, patient: bool, whole: bool) -> str:
     """Say why the baseline, as it is, is a row's control; empty where it is not."""
     if patient and first.accuracy is not None and (other.accuracy or 0.0) >= first.accuracy:
         return (
             f"{other.name} has no early-stopped control: it is at least as accurate as {first.name}, whose training "
             "stops early by itself, so the baseline is its control."
         )
-    if where.epochs >= where.end:
+    if whole:
+        own = f" ({where.end:g} of {where.of} epochs, by its own stop_after)" if where.end < where.of else ""
         return (
             f"{other.name} has no early-stopped control: {first.name} is closest to its accuracy when it is trained "
-            f"to the end{_end(where)}, so the baseline is its control."
+            f"to the end{own}, so the baseline is its control."
         )
     return ""
-
-
-def _end(where: Stop) -> str:
-    """Say where the baseline's own training ends, if that is before all epochs of its schedule."""
-    return f", which is {where.end:g} of {where.of} epochs by its own stop_after," if where.end < where.of else ""

@@ -7,7 +7,7 @@ would be off by its luck, and where accuracy hardly rises any more that is a mat
 part in the choice.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -111,7 +111,8 @@ def stop(
         chance: accuracy before the first epoch.
         of: how many epochs the recipe has; by default as many as the curve.
         between: mean accuracy at other moments, by epochs.
-        end: after how many epochs the curve's last value is, where that is within one; by default a whole number.
+        end: after how many epochs the curve's last value is, more than the curve's length less one and at most that; by
+            default its length.
 
     Returns:
         Where to stop, to a hundredth of an epoch.
@@ -153,15 +154,16 @@ def stops(
         stage: called with a word before pilots start.
 
     Returns:
-        One stop an accuracy; None where training cannot be stopped. Cost: `PILOTS` whole models, `FINE` that train
-        until somewhat after the latest stop, and for each stop where accuracy is `STEEP` `FINE` that train until there,
-        `ASKED` times at most.
+        One stop an accuracy; None where training cannot be stopped, or is more than the epochs of the recipe, so that
+        its accuracy after some of them is not that of a training which ends there. Cost: `PILOTS` whole models, `FINE`
+        that train until somewhat after the latest stop, and for each stop where accuracy is `STEEP` `FINE` that train
+        until there, `ASKED` times at most.
     """
-    rough = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
-    if rough is None:
-        return None
     recipe, chance = job.population.recipe, 1 / job.records.classes
     end = float(recipe.stop_after or recipe.epochs)
+    rough = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
+    if rough is None or len(rough) != ceil(end):
+        return None
     latest = max(stop(rough, accuracy, chance, end=end).epochs for accuracy in accuracies)
     models, last = min(FINE, job.population.models), ceil(1.5 * latest) + 1
     fine = pilots(job, models, last, progress=progress, stage=stage) if last < end else None
@@ -194,7 +196,7 @@ def _asked(
     """
     chance, between = 1 / job.records.classes, dict[float, float]()
     drawn = _moments(curve, where.end)
-    ends = [epochs for epochs in drawn if abs(epochs - where.epochs) < 1]
+    ends = _around(drawn, where.epochs)
     for _ in range(ASKED):
         if where.epochs in between or where.epochs in drawn:
             break
@@ -208,6 +210,13 @@ def _asked(
     known = between | {epochs: drawn[epochs] for epochs in ends}
     nearest = min(known, key=lambda epochs: abs(known[epochs] - accuracy))
     return replace(where, epochs=nearest, expected=known[nearest])
+
+
+def _around(moments: Iterable[float], epochs: float) -> list[float]:
+    """Find the last moment before, and the first one from there on."""
+    before = [moment for moment in moments if moment < epochs]
+    after = [moment for moment in moments if moment >= epochs]
+    return [*sorted(before)[-1:], *sorted(after)[:1]]
 
 
 def stopped(job: Job, epochs: float) -> Job:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from reticent.errors import CorruptRunError
+from reticent.errors import CorruptRunError, StoreError
 from reticent.population.population import Population
 from reticent.procedures import entry
 from reticent.store import Store
@@ -23,7 +23,7 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
         The store.
 
     Raises:
-        StoreError: the store may not be written.
+        StoreError: the store may not be written, and a model is not there.
     """
     rows = range(population.models)
     runs = [population.training_id(model) for model in rows] + [population.signals_id(model) for model in rows]
@@ -31,7 +31,13 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
     if first is not None:
         before = replace(population, recipe=first)
         runs += [before.training_id(model) for model in rows]
-    with Store(Path(store)).open().using(runs) as opened:
+    opened = Store(Path(store)).open()
+    if opened.read_only and (there := finished(store, population)) < population.models:
+        raise StoreError(
+            f"the store {store} may only be read, and {there} of the {population.models} models are there: give "
+            "another --store, or train them where it can be written"
+        )
+    with opened.using(runs):
         yield opened
 
 

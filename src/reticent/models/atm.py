@@ -70,7 +70,8 @@ class ATM(Spec):
     def _one_a_stage(self) -> Any:
         _sizes.one_a_stage(self, ("depths", "widths", "strides"), STAGES)
         if any(width % (2 * shared) for width, shared in zip(self.widths, SHARED, strict=False)):
-            raise ValueError(f"widths to be multiples of {', '.join(str(2 * shared) for shared in SHARED)}")
+            multiples = ", ".join(str(2 * shared) for shared in SHARED)
+            raise ValueError(f"widths to be multiples of {multiples}, got {', '.join(map(str, self.widths))}")
         return self
 
 

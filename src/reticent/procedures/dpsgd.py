@@ -57,7 +57,10 @@ class DPSGD(Spec):
     @model_validator(mode="after")
     def _one_of_two(self) -> Any:
         if self.epsilon is not None and self.noise is not None:
-            raise ValueError("epsilon (the noise follows) or noise (epsilon follows), not both")
+            raise ValueError(
+                "epsilon (the noise follows) or noise (epsilon follows), not both, "
+                f"got epsilon {self.epsilon:g} and noise {self.noise:g}"
+            )
         return self
 
     def implied(self) -> dict[str, Any]:
@@ -115,8 +118,8 @@ def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
         model: what `network` built.
 
     Raises:
-        ModelError: the recipe names another procedure, or a layer has no per-record gradients.
-        SpecError: delta is not below 1 / members.
+        ModelError: a layer has no per-record gradients.
+        SpecError: the recipe names another procedure, or delta is not below 1 / members.
     """
     _dp_layers.check(model)
     check_members(recipe, len(materials.members))
@@ -157,7 +160,8 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
         The trained model, its initial state, the history, and in its facts ``accountant`` and ``notices``.
 
     Raises:
-        ModelError: the recipe names another procedure.
+        ModelError: a layer has no per-record gradients.
+        SpecError: the recipe names another procedure, or delta is not below 1 / members.
     """
     spec = own(recipe, DPSGD)
     model, replaced = _built(recipe, materials, streams)

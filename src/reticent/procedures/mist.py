@@ -123,12 +123,11 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
 def _small(members: int, parts: int, classes: int) -> list[str]:
     """Say where a part is too small to hold all classes."""
-    smallest = members // parts
-    if smallest >= classes:
+    if members // parts >= classes:
         return []
-    return [
-        f"Of {parts} parts of {members:,} members the smallest has {smallest} records, fewer than there are classes "
-        f"({classes}): a copy cannot learn from its part what the others know; give fewer parts, or more members."
+    return [  # Without counts of records, which differ from model to model: told once for all of them.
+        f"With {parts} parts of the members, a part has fewer records than there are classes ({classes}): a copy "
+        "cannot learn from it what the others know; give fewer parts, or more members."
     ]
 
 
@@ -192,9 +191,9 @@ class _Rounds:
         parts = partition(len(self._materials.members), spec.parts, self._drawn)
         copies, losses = [], []
         for part, rows in enumerate(parts):
-            own = streams.child("round", number, "part", part)
-            with _named(number, part), own.lent("dropout"):
-                copy, lost = self._local(number, rows, own)
+            drawing = streams.child("round", number, "part", part)
+            with _named(number, part), drawing.lent("dropout"):
+                copy, lost = self._local(number, rows, drawing)
             copies.append(copy)
             losses.append(lost)
             if lost:
@@ -209,12 +208,12 @@ class _Rounds:
         for copy in copies:
             let_go(copy.objective)
 
-    def _local(self, number: int, rows: Tensor, own: Streams) -> tuple[Copy, list[float]]:
+    def _local(self, number: int, rows: Tensor, streams: Streams) -> tuple[Copy, list[float]]:
         """Train one copy on its part."""
         recipe, materials, first = self._recipe, self._materials, number * self._spec.local_epochs
         epochs = min(self._spec.local_epochs, recipe.epochs - first)
         share = replace(materials, members=materials.members.take(rows), watched=None)
-        run = Copy(deepcopy(self._model), recipe, share, objective(recipe), own, done=first, epochs=epochs)
+        run = Copy(deepcopy(self._model), recipe, share, objective(recipe), streams, done=first, epochs=epochs)
         plan = planned(recipe, run.steps)[first : first + epochs]
         return run, [run.epoch(epoch, batches) for epoch, batches in enumerate(plan)]
 

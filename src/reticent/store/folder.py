@@ -99,7 +99,7 @@ class Store:
         """Write something, so that a disk that cannot be written is known before anything is trained.
 
         Raises:
-            OSError: it cannot, and not because the store may only be read.
+            OSError: it cannot, and there are no runs that may be read.
         """
         probe = self._locks / f".probe-{os.getpid()}"
         try:

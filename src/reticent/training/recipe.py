@@ -75,5 +75,5 @@ class Recipe(Spec):
         if self.stop_after is not None and self.stop_after > self.epochs:
             raise ValueError(f"stop_after at most epochs ({self.epochs}), got {self.stop_after:g}")
         if self.nesterov and not self.momentum:
-            raise ValueError("a positive momentum where nesterov is on")
+            raise ValueError(f"a positive momentum where nesterov is on, got {self.momentum:g}")
         return self

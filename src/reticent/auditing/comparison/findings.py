@@ -142,7 +142,8 @@ class Findings:
         Returns:
             How it stands.
         """
-        return Standing(control, self.leak(name, control), self.shown(name, control), self.missed(name, control))
+        known = self.get(control, name, "accuracy") is not None
+        return Standing(control, self.leak(name, control), self.shown(name, control), self.missed(name, control), known)
 
 
 def control_of(rows: Sequence[Row], name: str) -> Row | None:
@@ -159,6 +160,21 @@ def control_of(rows: Sequence[Row], name: str) -> Row | None:
     return next(controls, None)
 
 
+def held_against(rows: Sequence[Row], name: str) -> Row | None:
+    """Find the row that was chosen for a recipe's accuracy: its control, or the baseline where that is it as it is.
+
+    Args:
+        rows: of all recipes and controls.
+        name: of a recipe.
+
+    Returns:
+        The row, or None where nothing was chosen.
+    """
+    roles = ("control", "recipe")  # An attacker who does not know of a defense matches a row by its models.
+    chosen = (row for row in rows if row.checked.entry.role in roles and name in row.checked.entry.matches)
+    return next(chosen, None)
+
+
 @dataclass(frozen=True)
 class Standing:
     """How a recipe stands to its control, or to the baseline where it has none.
@@ -168,23 +184,30 @@ class Standing:
         relation: what the tests show: "less", "more", "tie", or "mixed".
         by: the statistics that show it.
         missed: the control's accuracy minus the recipe's; None if they are equally accurate, or it is not known.
+        known: both accuracies are known.
     """
 
     control: str
     relation: Relation
     by: tuple[Statistic, ...]
     missed: float | None
+    known: bool = True
 
     @property
     def settled(self) -> bool:
-        """Whether the accuracies leave the relation as it is.
+        """Whether the accuracies are known, and leave the relation as it is.
 
         A model that is more accurate gives away more by that alone: that a recipe leaks less than a control that is
-        more accurate shows nothing, nor does a tie with one that is not as accurate.
+        more accurate shows nothing, nor does a tie with one that is not as accurate, or what differs both ways.
         """
-        if self.missed is None or self.relation == "mixed":
-            return True
+        if self.missed is None:
+            return self.known
         return self.relation == ("more" if self.missed > 0 else "less")
+
+    @property
+    def apart(self) -> bool:
+        """Whether the accuracies are known, and may be all that sets the two apart."""
+        return self.missed is not None and not self.settled
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as ``docs/schema.md`` has them.

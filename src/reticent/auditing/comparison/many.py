@@ -28,8 +28,9 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     alone = [name for name in recipes if lost(rows, name, baseline, findings) is not None]
     for name in (name for name in recipes if name not in alone):
         held = standing(rows, name, baseline, findings)
-        sorts[held.relation if held.settled else "open"].append(_named(name, held, findings))
-    stopped = f"the baseline ({baseline}), stopped early to be as accurate"
+        sorts["open" if held.apart else held.relation].append(_named(name, held, findings))
+    early = any(row.checked.entry.role == "control" for row in rows)
+    stopped = f"the baseline ({baseline}){', stopped early to be as accurate' * early}"
     told = {
         "less": "leak less than {}",
         "more": "leak more than {}",
@@ -59,6 +60,8 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
 
 
 def _named(name: str, held: Standing, findings: Findings) -> str:
-    """Name a recipe, and the measure where one alone sets it apart."""
-    alone = held.settled and findings.partly(name, held.control)
-    return f"{name} [by the {MEASURES[held.by[0]]} alone]" if alone else name
+    """Name a recipe, the measure where one alone sets it apart, and that its accuracy is not known if it is not."""
+    alone = not held.apart and findings.partly(name, held.control)
+    told = [f"by the {MEASURES[held.by[0]]} alone"] if alone else []
+    told += [] if held.known else ["accuracy not known"]
+    return f"{name} [{', '.join(told)}]" if told else name

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of
+from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of, held_against
 from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
@@ -37,13 +37,15 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         elif apart is not None:
             clause += f", but it is {_apart(apart)} accurate, and without a control that may be all of it"
         else:
-            clause += _itself(findings.standing(row.name, baseline))
+            clause += _open(findings.standing(row.name, baseline))
         clauses.append(clause)
     return _capital("; ".join(clauses) + ".")
 
 
-def _itself(held: Standing) -> str:
-    """Add to a clause on a row whose control is the baseline itself that their accuracies leave it open."""
+def _open(held: Standing) -> str:
+    """Add to a clause on a row that is held against the baseline itself that the accuracies leave it open."""
+    if not held.known:
+        return ", at an accuracy that is not known"
     if held.missed is None or held.settled:
         return ""
     return f", but {held.control} is {_apart(held.missed)} accurate, so this is not judged"
@@ -51,11 +53,10 @@ def _itself(held: Standing) -> str:
 
 def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
     """Add to a clause on a row how it stands to its control."""
-    relation, partly = findings.leak(name, control), findings.partly(name, control)
-    missed = findings.missed(name, control)
-    other = "the control that was stopped early to be as accurate"
-    if missed is not None:
-        other = f"the control that was stopped early, which came out {_apart(missed)} accurate than {name}"
+    held, partly = findings.standing(name, control), findings.partly(name, control)
+    relation, other = held.relation, "the control that was stopped early to be as accurate"
+    if held.missed is not None:
+        other = f"the control that was stopped early, which came out {_apart(held.missed)} accurate than {name}"
     before = findings.leak(name, baseline)
     joined = "but" if before == "less" != relation else "and"
     # After two names, "it" might be either.
@@ -66,7 +67,7 @@ def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
         "tie": f"no difference is shown between {it} and {other}",
         "mixed": f"{it} differs both ways from {other}",
     }[relation]
-    return f", {joined} {told}"
+    return f", {joined} {told}{', so this is not judged' * held.apart}"
 
 
 def lost(rows: Sequence[Row], name: str, baseline: str, findings: Findings) -> float | None:
@@ -82,11 +83,10 @@ def lost(rows: Sequence[Row], name: str, baseline: str, findings: Findings) -> f
         Its accuracy minus the baseline's, where it leaks less and is less accurate, or more and more accurate; None
         otherwise, or where it has a control, be that the baseline itself.
     """
-    beside = next(row.checked.entry.matches for row in rows if row.name == baseline)
     relation, accuracy = findings.leak(name, baseline), findings.get(name, baseline, "accuracy")
     if accuracy is None or relation not in ("less", "more") or accuracy[2] != relation:
         return None
-    return None if name in beside or control_of(rows, name) is not None else accuracy[0]
+    return accuracy[0] if held_against(rows, name) is None else None
 
 
 def _apart(difference: float) -> str:
@@ -181,7 +181,7 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
         "tie": f"no difference is shown between {name} and {other}",
         "mixed": f"{name} leaks less by one measure and more by the other than {other}",
     }[held.relation]
-    if held.missed is not None and not held.settled:
+    if held.missed is not None and held.apart:
         what = f"but it came out {_apart(-held.missed)} accurate than that"
         conclusion = {
             "tie": f"{what}, so this does not settle which of the two is better",
@@ -291,7 +291,7 @@ def _missed(rows: Sequence[Row], findings: Findings) -> list[str]:
     """Say which controls are not as accurate as the rows that they stand beside, and whom that favours."""
     lines = []
     for row in rows:
-        control = control_of(rows, row.name)
+        control = held_against(rows, row.name)
         missed = None if control is None else findings.missed(row.name, control.name)
         if control is None or missed is None:
             continue

@@ -135,17 +135,19 @@ def _standing(held: Plain | None, baseline: Any) -> str:
     if not held:
         return ""
     other = "the baseline" if held["name"] == baseline else "its control"
-    if not held["settled"]:
+    if not held["settled"] and held["missed"] is not None:
         much = "more" if held["missed"] > 0 else "less"
         return f"not judged: {other} is {points(held['missed'])} points {much} accurate"
+    unknown = "" if held["settled"] else ", at an accuracy that is not known"
     by = [{"auc": "AUC", "tpr": "members found"}[name] for name in held["by"]]
     alone = f", by {by[0]} alone" if len(by) == 1 else ""
-    return {
+    told = {
         "less": f"leaks less than {other}{alone}",
         "more": f"leaks more than {other}{alone}",
         "tie": f"not told apart from {other}",
         "mixed": f"leaks less than {other} by one measure, more by the other",
     }[held["leak"]]
+    return told + unknown
 
 
 def _nearness(control: Plain, other: Plain | None) -> str:

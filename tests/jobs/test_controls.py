@@ -93,8 +93,8 @@ def test_a_row_that_is_more_accurate_than_the_baseline_ever_is_says_so(tmp_path)
     notes, _, contenders = told(job(tmp_path), [Row("a", 0.95)], [at(3.0, reached=False)])
     assert contenders[-1].matched == ["a"]
     assert notes == [
-        "a is more accurate than none at any epoch of its training (it reaches 80.0\N{NO-BREAK SPACE}%): its control is "
-        "less accurate than it is, which counts against it."
+        "a is more accurate than none at any epoch of its training (it reaches 80.0\N{NO-BREAK SPACE}%): its control "
+        "is less accurate than it is, which counts against it."
     ]
 
 

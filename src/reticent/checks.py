@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent.errors import InputError, ShapeError
 
+INT64 = 2**63
+"""The first number that is too large for 64-bit integers."""
+
 
 def _only(named: Mapping[str, Any]) -> tuple[str, Any]:
     if len(named) != 1:
@@ -42,7 +45,9 @@ def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
         raise ShapeError(f"{name}: expected numbers or booleans, got elements of type {checked.dtype}")
     if checked.ndim not in allowed:
         expected = " or ".join(str(n) for n in allowed)
-        raise ShapeError(f"{name}: expected {expected} axes, got shape {checked.shape}")
+        raise ShapeError(
+            f"{name}: expected {expected} {'axis' if expected == '1' else 'axes'}, got shape {checked.shape}"
+        )
     return checked
 
 
@@ -112,6 +117,8 @@ def integers(*, ndim: int, low: int | None = None, high: int | None = None, **na
     checked = array(ndim=ndim, **named)
     if checked.dtype.kind not in "iu":
         raise ShapeError(f"{name}: expected integers, got {checked.dtype}")
+    if checked.dtype.kind == "u" and int(checked.max(initial=0)) >= INT64:
+        raise InputError(f"{name}: expected integers below 2**63, got {checked.max()} at position {checked.argmax()}")
     result = checked.astype(np.int64)
     for bound, wrong in ((low, low is not None and result < low), (high, high is not None and result >= high)):
         if bound is not None and np.any(wrong):

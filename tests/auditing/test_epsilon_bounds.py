@@ -304,7 +304,7 @@ def test_errors_name_what_is_wrong():
         one(np.array([np.nan, 1, 2, 3, 4, 5]), members, AllThresholds())
     with pytest.raises(ShapeError, match="members: expected booleans"):
         one(scores, members.astype(int), AllThresholds())
-    with pytest.raises(ShapeError, match=r"members: expected 1 axes, got shape \(2, 3\)"):
+    with pytest.raises(ShapeError, match=r"members: expected 1 axis, got shape \(2, 3\)"):
         one(scores, members.reshape(2, 3), AllThresholds())
     with pytest.raises(InputError, match="the method 'gaussian' needs a delta above 0, such as 1e-5"):
         one(scores, members, Gaussian())

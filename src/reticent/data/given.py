@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data.records import Records
+from reticent import checks
+from reticent.data.records import Records, renumber
 from reticent.errors import InputError, ShapeError
 
 
@@ -24,7 +25,12 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
 
     Raises:
         InputError: the arrays are not what they must be; the message starts with the name.
+        ShapeError: one of the two is None.
     """
+    for key, value in (("x", x), ("y", y)):
+        if value is None:
+            what = "the features are" if key == "x" else "the labels are"
+            raise ShapeError(f"{name}: {key}: {what} missing: expected an array with one entry a record, got None")
     try:
         labels, names = _labels(array(y))
         if not names and labels.ndim == 1 and hasattr(y, "to_numpy"):
@@ -79,7 +85,7 @@ def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
         ``(N,)``; what is of another kind as it is.
 
     Raises:
-        InputError: rows that are not one-hot, or fractions.
+        InputError: rows that are not one-hot, fractions, or numbers beyond 64-bit integers.
     """
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -91,12 +97,33 @@ def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
         return np.asarray(labels.argmax(axis=1))
     if labels.dtype.kind == "b":
         return labels.astype(np.int64)
+    _in_reach(labels, name)
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
             bad = int(np.argmax(~np.isfinite(labels) | (labels != np.rint(labels))))
             raise InputError(f"{name}: expected whole numbers as labels, got {labels[bad]} for record {bad}")
         return labels.astype(np.int64)
     return labels
+
+
+def _in_reach(labels: NDArray[Any], name: str) -> None:
+    """Refuse labels that 64-bit integers do not hold.
+
+    Raises:
+        InputError: there is one.
+    """
+    if labels.dtype.kind == "O":  # Python's own whole numbers have no end.
+        large = np.array([isinstance(value, int) and abs(value) >= checks.INT64 for value in labels.flat])
+    elif labels.dtype.kind in "uf":  # What is not finite is told as such.
+        large = np.isfinite(labels) & (np.abs(labels.astype(np.float64)) >= checks.INT64)
+    else:
+        return
+    if large.any():
+        place = int(large.argmax())
+        raise InputError(
+            f"{name}: expected labels that count from 0, got {int(labels.flat[place])} for record {place}; "
+            f"{renumber(name)}"
+        )
 
 
 def array(value: Any) -> NDArray[Any]:
@@ -120,6 +147,7 @@ def array(value: Any) -> NDArray[Any]:
 
 
 def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
+    _in_reach(labels, "y")
     if labels.dtype.kind in "OUS":
         names, codes = np.unique(labels.astype(np.str_), return_inverse=True)
         return codes.reshape(labels.shape), tuple(str(name) for name in names)

@@ -13,6 +13,8 @@ from reticent import checks
 from reticent.errors import InputError, ShapeError
 
 Kind = Literal["image", "tabular", "tokens"]
+MOST_TOKENS = 10_000_000
+"""A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +71,8 @@ class Records:
             The records.
 
         Raises:
-            ShapeError: the arrays do not fit each other, or are of no known form.
-            InputError: labels out of range, an empty class, or features that are not finite.
+            ShapeError: the arrays do not fit each other, are of no known form, or hold no feature.
+            InputError: labels out of range, an empty class, features that are not finite, or too large as tokens.
         """
         features = checks.array(x=x, ndim=(2, 3, 4))
         labels = checks.integers(y=y, ndim=1, low=0, high=classes)
@@ -78,6 +80,8 @@ class Records:
             raise ShapeError(f"x has {len(features)} records, y has {len(labels)}: expected as many labels as records")
         if len(labels) == 0:
             raise ShapeError("x: expected at least one record, got none")
+        if not features.size:
+            raise ShapeError(f"x: expected at least one feature a record, got none: shape {features.shape}")
         count = classes if classes is not None else int(labels.max()) + 1
         _no_empty_class(labels, count)
         if features.ndim == 2:
@@ -86,8 +90,8 @@ class Records:
             converted, kind = _images(features), "image"
             facts.setdefault("mean", (0.5,) * converted.shape[1])
             facts.setdefault("std", (0.25,) * converted.shape[1])
-        if kind == "tokens":
-            facts.setdefault("vocabulary", int(converted.max()) + 1)
+        if kind == "tokens" and "vocabulary" not in facts:
+            facts["vocabulary"] = _vocabulary(converted)
         names, picture = facts.get("class_names", ()), facts.get("picture", ())
         if names and len(names) != count:
             raise ShapeError(f"class_names: expected {count} names, one a class, got {len(names)}")
@@ -165,14 +169,28 @@ def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
         raise InputError(
             f"y: expected at least 2 classes, got 1: every record has the label {labels[0]}, nothing can be learned"
         )
-    counts = np.bincount(labels, minlength=classes)
-    empty = np.flatnonzero(counts == 0)
-    if len(empty):
-        shown = ", ".join(str(c) for c in empty[:5]) + (", ..." if len(empty) > 5 else "")
+    present = np.unique(labels)
+    empty = classes - len(present)
+    if empty:
+        # No array of all classes: a label may be any number. So many of the first ones hold five gaps, if there are.
+        first = np.setdiff1d(np.arange(min(classes, len(present) + 5)), present)[:5]
+        shown = ", ".join(str(c) for c in first) + (", ..." if empty > 5 else "")
         raise InputError(
-            f"y: {len(empty)} of {classes} classes have no record (class {shown}): expected labels 0 to {classes - 1} "
-            "without gaps; renumber them, for example with numpy.unique(y, return_inverse=True)"
+            f"y: {empty} of {classes} classes have no record (class {shown}): expected labels 0 to {classes - 1} "
+            f"without gaps; {renumber('y')}"
         )
+
+
+def renumber(name: str) -> str:
+    """Say what to do about labels that do not count from 0.
+
+    Args:
+        name: what the message calls the labels.
+
+    Returns:
+        A clause for an error message.
+    """
+    return f"renumber them, for example with numpy.unique({name}, return_inverse=True)"
 
 
 def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
@@ -182,6 +200,21 @@ def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
         return features.astype(np.float32), "tabular"
     with np.errstate(over="ignore"):
         return checks.floats(x=checks.floats(x=features, ndim=2).astype(np.float32), ndim=2), "tabular"
+
+
+def _vocabulary(tokens: NDArray[Any]) -> int:
+    """Count the tokens that there may be, for each of which a model of texts has a vector.
+
+    Raises:
+        InputError: one is so large that it is none.
+    """
+    largest = int(tokens.max())
+    if largest >= MOST_TOKENS:
+        raise InputError(
+            f"x: whole numbers of 2 axes are tokens of texts, expected below {MOST_TOKENS:,}, got {largest}: give "
+            "features as floats, for example x.astype('float32'), or the number of tokens as vocabulary"
+        )
+    return largest + 1
 
 
 def _images(features: NDArray[Any]) -> NDArray[np.uint8]:

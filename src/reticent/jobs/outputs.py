@@ -67,7 +67,8 @@ def _unlearned(problem: Problem, accuracies: Sequence[float]) -> list[dict[str, 
     found = []
     for model, accuracy in enumerate(accuracies):
         labels = problem.signals.labels[problem.membership.matrix[model]]
-        said = document.unlearned(accuracy, float(np.bincount(labels).max() / len(labels)), len(labels))
+        commonest = np.unique(labels, return_counts=True)[1].max()  # A label may be any number.
+        said = document.unlearned(accuracy, float(commonest / len(labels)), len(labels))
         if said is not None:
             found.append({"model": model, "problem": said})
     return found

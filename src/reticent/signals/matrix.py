@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import checks
 from reticent.data import given
+from reticent.data.records import renumber
 from reticent.errors import InputError, NonFiniteError, ShapeError
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 64 * 2**20
 """How much float64 memory one block of records may take."""
+MOST_CLASSES = 1_000_000
+"""A label from here on, and beyond the number of records, is no number of a class, unless the user says so."""
 TELLING_ROWS = 10
 """So many rows that sum to one are softmax outputs."""
 
@@ -124,13 +127,20 @@ class Signals:
 
         Raises:
             NonFiniteError: a model's margins are NaN or infinite; the message names the model and the count.
+            InputError: a label too large to be the number of a class, where `classes` is not given.
         """
         values = checks.array(margins=margins, ndim=(2, 3))
         finite_rows(values, "margins")
         truth = _truth(labels, classes)
         values = values[:, :, None] if values.ndim == 2 else values
         checks.shape(margins=values, expected=(None, len(truth), None), meaning="(models, records, queries)")
-        return cls(labels=truth, margins=values, classes=classes or int(truth.max(initial=1)) + 1)
+        largest = int(truth.max(initial=1))
+        if classes is None and largest >= max(MOST_CLASSES, len(truth)):
+            raise InputError(
+                f"labels: expected labels that count from 0, got {largest} among {len(truth)} records; "
+                f"{renumber('labels')}, or give the number of classes as classes"
+            )
+        return cls(labels=truth, margins=values, classes=classes or largest + 1)
 
     @property
     def models(self) -> int:

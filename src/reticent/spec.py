@@ -49,7 +49,7 @@ class Spec(BaseModel):
         return data
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with some fields changed, checked again.
+        """Return a copy with some fields changed, checked again; what was not given counts as not given there too.
 
         Args:
             **changes: fields and their new values.
@@ -57,7 +57,7 @@ class Spec(BaseModel):
         Returns:
             The new spec.
         """
-        return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | changes)
+        return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
 
     def implied(self) -> dict[str, Any]:
         """Return what options mean that are left out, where the default only says that they are (None).

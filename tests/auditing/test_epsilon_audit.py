@@ -170,7 +170,8 @@ def test_the_sentences():
     )
     assert sentence(0.0, 0.0, 0.99, accountant) == (
         "This shows nothing about epsilon: at this size the audit cannot rule out epsilon 0 (at delta 0), at 99 % "
-        "confidence. That does not contradict the accountant: the accountant proves at most 8 (at delta 0.00001)."
+        "confidence. That does not contradict the accountant: the accountant proves at most 8 (at delta 0.00001, which "
+        "says nothing of delta 0)."
     )
     assert sentence(9.0, 1e-5, 0.95, accountant).endswith(
         "That contradicts the accountant: the accountant proves at most 8. Either the noise is not added as it "

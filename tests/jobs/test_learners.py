@@ -2,6 +2,7 @@
 
 import pytest
 
+from reticent.auditing.verdict import EXCLUDED
 from reticent.jobs.document import health_sentences
 from reticent.jobs.learners import named_of_learners, of_learners
 
@@ -22,6 +23,17 @@ def test_a_leak_that_is_shown_is_not_said_to_be_nothing(population):
     assert not any(NOTHING in sentence for sentence in told)
     assert "models that work may give away more" in told[-1]
     assert any(NOTHING in sentence for sentence in health_sentences(population, "cannot tell"))
+
+
+@pytest.mark.parametrize("sick", [1, 2, 3])
+def test_where_any_model_learned_nothing_no_leak_is_excluded(sick):
+    population = {"models": 4, "health": SICK["health"][:sick]}
+    found = of_learners({"leak": "not found", "detail": f"Measured. {EXCLUDED}", "cannot_say": []}, population)
+    assert found["leak"] == "cannot tell"
+    assert EXCLUDED not in found["detail"]
+    assert found["detail"].startswith(f"{sick} of 4 models did not learn. ")
+    assert found["detail"].endswith("is not excluded." if sick < 3 else "have nothing to give away.")
+    assert of_learners({"leak": "not found", "detail": EXCLUDED, "cannot_say": []}, WELL)["leak"] == "not found"
 
 
 def test_no_group_is_named_where_the_models_learned_nothing():

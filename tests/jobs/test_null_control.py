@@ -44,6 +44,7 @@ def test_a_leaky_population_passes_its_null_control(seed):
     assert found["detectable"]["fpr"] < found["detectable"]["tpr"] < 0.5
     assert "no attack does better than chance" in found["sentence"]
     assert found["sentence"].endswith(f"by {found['detectable']['attack']}.")
+    assert "if it were as large as an AUC of " in found["sentence"]  # Not "this size", read after another number.
 
 
 def test_the_same_seed_gives_the_same_control_and_another_seed_another_one():

@@ -86,15 +86,21 @@ def test_an_audit_shows_both_numbers(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "the accountant proves at most" in page
     assert ("measured: at least" in page) == (told["lower"] > 0)
-    again = audited(tmp_path, recipe__procedure__epsilon=4.0, delta=1e-3)
+    again = audited(tmp_path, recipe__procedure__epsilon=4.0, recipe__procedure__delta=1e-5, delta=1e-3)
     assert again.document["epsilon"]["delta"] == 1e-3
     assert again.document["epsilon"]["accountant"] == made.document["epsilon"]["accountant"]
+    assert "(at delta 0.00001, and so at 0.001 too)" in again.document["epsilon"]["sentence"]
+    both = audited(tmp_path, recipe__procedure__epsilon=4.0, delta=1e-3).document["epsilon"]
+    assert (both["delta"], both["accountant"]["delta"]) == (1e-3, 1e-3)
+    assert both["accountant"]["epsilon"] != made.document["epsilon"]["accountant"]["epsilon"]
 
 
 def test_clipping_alone_has_no_epsilon_and_says_so(tmp_path):
     told = audited(tmp_path, recipe__procedure__noise=0.0).document
     assert told["epsilon"]["accountant"] is None
     assert WITHOUT_NOISE in told["verdict"]["cannot_say"]
+    assert told["epsilon"]["unproved"] == WITHOUT_NOISE
+    assert told["epsilon"]["sentence"].endswith(WITHOUT_NOISE)
     assert "there is no guarantee and no epsilon" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 

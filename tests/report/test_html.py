@@ -78,6 +78,16 @@ def test_states_have_a_word_and_an_icon_of_their_own(small, rows, leak, word):
     assert badge.one("svg").attributes["aria-hidden"] == "true"
 
 
+def test_more_of_models_that_learn_nothing_are_not_said_to_settle_it(small, rows):
+    changed = copy.deepcopy(small)
+    changed["verdict"]["leak"], changed["population"]["health"] = "cannot tell", []
+    assert "or more models, may settle it" in html(changed, rows[:5])
+    changed["population"]["health"] = [{"model": 0, "problem": "learned nothing"}]
+    page = html(changed, rows[:5])
+    assert "models that all learn may settle it" in page
+    assert "or more models, may settle it" not in page
+
+
 def test_attack_table_has_the_documents_numbers(document, page):
     table = read(page).one("table", class_="attacks stack")
     lines = {line.one("bdi").text: line for line in table.one("tbody").all("tr")}

@@ -23,6 +23,11 @@ UNLEARNED = {
     ),
 }
 """What is said in place of these where most models did not learn."""
+UNLEARNED_SOME = (
+    f"{NOTHING}, but every figure is an average that holds the models that learned nothing, and attacks learn from them "
+    "too: a leak that matters, in those that did learn, is not excluded."
+)
+"""What is said in place of an exclusion where some models did not learn, and most did."""
 AT = {"tpr": "at that rate of false alarms", "auc": "in telling pairs apart"}
 MOST = {"tpr": "finds most", "auc": "tells most pairs apart"}
 """The figure by which an attack was chosen -> what it does."""

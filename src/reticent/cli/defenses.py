@@ -56,6 +56,8 @@ def _one(one: "Defense") -> object:
     facts.add_row("not with", _not_with(one) or "goes with all of other kinds")
     if one.inner:
         facts.add_row("second stage", f"may be {', '.join(one.inner)}, as in {one.name}+{one.inner[0]}")
+    if one.guarantee:
+        facts.add_row("guarantee", one.guarantee)
     facts.add_row("card", f"in the repository: docs/methods/{one.name}.md")
     options = Table(box=None, pad_edge=False)
     for heading in ("option", "default", "meaning"):

@@ -37,7 +37,7 @@ class Training:
     attack: Annotated[list[str] | None, Parameter(negative="")] = None
     "An attack to run; repeat it for several. [all]"
     delta: float | None = None
-    "Delta of the lower bounds on epsilon. [0.00001]"
+    "Delta of the lower bounds on epsilon, and of dpsgd where that has none of its own. [0.00001]"
     set: Annotated[list[str] | None, Parameter(negative="")] = None
     "Any option by its dotted name: --set attack.lira.variance=pooled; repeat it for several."
 

@@ -29,7 +29,7 @@ class AttackConfig(Spec):
     confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
     """Level of every interval."""
     delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
-    """Delta of the lower bounds on epsilon."""
+    """Delta of the lower bounds on epsilon; also of the epsilon that dpsgd keeps, where it has no delta of its own."""
     promised_epsilon: Annotated[float, Ge(0)] | None = None
     """The epsilon, at `delta`, that you say the training keeps; shown beside the bound from below, as stated."""
     control: Literal["none", "null"] = "none"

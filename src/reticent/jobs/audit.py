@@ -23,6 +23,7 @@ from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made
+from reticent.procedures import entry
 from reticent.report.place import AUDIT, take_folder
 from reticent.report.write import write_report
 from reticent.spec import canonical, full
@@ -190,6 +191,7 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
         cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *said],
+        unproved=next((one for one in said if one == entry(job.population.recipe).unproved), None),
     )
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)

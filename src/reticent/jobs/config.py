@@ -22,7 +22,7 @@ from reticent.jobs import grouping, replicas
 from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.misplaced import owners, placed
-from reticent.jobs.recipes import METHODS, build_recipe
+from reticent.jobs.recipes import METHODS, at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.population.population import Population
 from reticent.procedures.check import check, check_network, needs
@@ -196,11 +196,12 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
             file's name if it is the file that is wrong.
     """
     tree: dict[str, Any] = {}
+    alone = AuditConfig()
     if file is not None:
         written = read_toml(Path(file))
         try:
             tree = _shorthand(written)
-            AuditConfig(**tree)
+            alone = AuditConfig(**tree)
         except SpecError as error:
             raise error.prefixed(f"{file}: ") from None
     if values.get("attacks") and "attack" in tree:
@@ -210,7 +211,23 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
     for key, value in values.items():
         if value is not None:
             _set(tree, key, str(value) if isinstance(value, Path) else deepcopy(value))
-    return AuditConfig(**_shorthand(tree))
+    config = AuditConfig(**_shorthand(tree))
+    wrong = _contradiction(config) if file is not None else None
+    if wrong is not None:
+        # Values that are wrong by themselves are no fault of a file that is right by itself.
+        blameless = _contradiction(alone) is None and _contradiction(gather(None, values)) is not None
+        raise wrong if blameless else wrong.prefixed(f"{file}: ")
+    return config
+
+
+def _contradiction(config: AuditConfig) -> InputError | None:
+    """Find what is wrong with a defense by itself, or beside the recipe that it stands in."""
+    try:
+        if config.defense is not None:
+            defended(config.recipe, config.defense)
+    except InputError as error:
+        return error
+    return None
 
 
 def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
@@ -300,6 +317,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     roles = _roles(config, recipe, records)
     labellings = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
+    recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
     for spec in attacks:
         check_membership(spec, membership)
     population = Population(recipe, records, roles, membership, config.seed, queries)

@@ -156,4 +156,5 @@ def _sentence(odd: Sequence[str], detectable: Mapping[str, Any] | None) -> str:
     found = f"an AUC of {detectable['auc']:.3f}"
     if detectable["tpr"] is not None:
         found += f", or {percent(detectable['tpr'])} of the members at {percent(detectable['fpr'])} false alarms"
-    return f"{text} A leak of this size would have been found four times in five: {found}, by {detectable['attack']}."
+    size = f"{found}, by {detectable['attack']}"
+    return f"{text} Whatever was found here, a leak would have been found four times in five if it were as large as {size}."

@@ -54,6 +54,7 @@ class Defense:
         options: by name, a sentence and the default; the sentence begins with the allowed words where there are some.
         clashes: defenses that it cannot be combined with at the defaults or some options, to when (see `clashes`).
         inner: procedures that may be its second stage.
+        guarantee: in which pairs with another procedure no epsilon is proved, though one of the two does; or empty.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Defense:
     options: Mapping[str, tuple[str, Any]]
     clashes: Mapping[str, str]
     inner: tuple[str, ...] = ()
+    guarantee: str = ""
 
 
 def catalogue() -> list[Defense]:
@@ -91,7 +93,15 @@ def _told(name: str, part: str, clash: Mapping[str, str]) -> Defense:
     options = {key: (_meaning(field), full(usual[key])) for key, field in fields.items() if key != INNER}
     refused = tuple(other for other, when in clash.items() if not when.startswith("with "))
     inner = tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"])
-    return Defense(name, part, entry.summary, entry.needs, entry.cost, entry.paper, refused, options, clash, inner)
+    about = name, part, entry.summary, entry.needs, entry.cost, entry.paper
+    return Defense(*about, refused, options, clash, inner, _guarantee(name))
+
+
+def _guarantee(name: str) -> str:
+    """Name the pairs with a procedure of which the second stage proves an epsilon alone, and the two none."""
+    pairs = [(one, inner) for one in PROCEDURES for inner in PROCEDURES[one].inner if PROCEDURES[inner].proves]
+    void = " and ".join("+".join(pair) for pair in pairs if name in pair)
+    return f"none in {void}, whose first stage sees the members without noise: there is no epsilon then" if void else ""
 
 
 def _meaning(field: FieldInfo) -> str:
@@ -210,7 +220,7 @@ def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Opt
     parts = parts_of(defense)
     for part in PARTS:
         given = recipe.get(part)
-        name = given.get("name") if isinstance(given, Mapping) else given
+        name = given.get("name", given.get("method")) if isinstance(given, Mapping) else given
         own = usercode.is_import_string(str(name))
         if own and part in parts:
             raise SpecError(

@@ -51,6 +51,7 @@ def assemble(
     non_adaptive: Mapping[str, Any] | None = None,
     cannot_say: Sequence[str] = (),
     left_out: Mapping[str, str] | None = None,
+    unproved: str | None = None,
 ) -> dict[str, Any]:
     """Put the parts of a document together.
 
@@ -64,6 +65,7 @@ def assemble(
         non_adaptive: what an attacker who does not know of the defense finds, or None.
         cannot_say: further sentences on what this audit cannot say.
         left_out: by name of an attack that could not run, a sentence that says why.
+        unproved: why there is no epsilon although a part of the training could prove one, or None.
 
     Returns:
         Plain values, in the order of ``docs/schema.md``.
@@ -84,13 +86,18 @@ def assemble(
         "population": dict(population),
         "attacks": [audit.to_json() | {"epsilon": epsilons.attacks[audit.name]} for audit in measured.audits],
         "left_out": [{"name": name, "sentence": sentence} for name, sentence in left.items()],
-        "epsilon": epsilons.overall,
+        "epsilon": epsilons.overall if unproved is None else _unproved(epsilons.overall, unproved),
         "groups": named_of_learners(measured.groups, said["leak"], population),
         "exposure": exposed(measured.exposure, said["confidence"]),
         "non_adaptive": None if non_adaptive is None else dict(non_adaptive),
         "control": None if control is None else dict(control),
         "environment": dict(environment),
     }
+
+
+def _unproved(overall: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Say where epsilon is read why none is proved."""
+    return {**overall, "unproved": why, "sentence": f"{overall['sentence']} {why}"}
 
 
 def data_facts(records: Records, roles: Roles) -> dict[str, Any]:

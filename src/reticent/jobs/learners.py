@@ -6,11 +6,14 @@ from typing import Any
 from reticent.auditing.grouptext import short
 from reticent.auditing.labelling import CLASS
 from reticent.auditing.verdict import EXCLUDED
-from reticent.auditing.wording import TOO_SMALL, UNKNOWN, UNLEARNED
+from reticent.auditing.wording import TOO_SMALL, UNKNOWN, UNLEARNED, UNLEARNED_SOME
 
 
 def of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in a verdict how many models did not learn; where most did not, low numbers exclude nothing.
+    """Say in a verdict how many models did not learn; where any did not, low numbers exclude nothing.
+
+    What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that
+    would make any leak of the others look smaller, by an amount that is not known.
 
     Args:
         verdict: from `auditing.verdict`.
@@ -29,9 +32,11 @@ def of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> di
         learned = "What they give away is shown all the same; models that work may give away more."
         said["detail"] = f"{sick} of {population['models']} models did not learn. {learned} {said['detail']}"
         return said
-    if _unlearned_most(population):
-        if said["leak"] == "not found":
-            said["leak"] = "cannot tell"
+    if said["leak"] == "not found":
+        said["leak"] = "cannot tell"
+    if not _unlearned_most(population):
+        said["detail"] = said["detail"].replace(EXCLUDED, UNLEARNED_SOME)
+    else:
         for usual, instead in {EXCLUDED: UNLEARNED[TOO_SMALL], **UNLEARNED}.items():
             said["detail"] = said["detail"].replace(usual, instead)
             said["cannot_say"] = [instead if line == usual else line for line in said["cannot_say"]]

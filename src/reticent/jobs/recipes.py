@@ -1,17 +1,18 @@
 """A recipe from names and options, looked up in the tables of methods."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError
-from reticent.jobs.attacks import Options
+from reticent.jobs.attacks import AttackConfig, Options
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.procedures.basic import BASIC
+from reticent.procedures.dpsgd import DPSGD, usual_delta
 from reticent.procedures.user import Function
 from reticent.spec import Spec
 from reticent.training.recipe import Recipe
@@ -44,6 +45,36 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Reci
             same = options.get("name", usual.get("name")) == usual.get("name")
             merged[part] = _method(part, table, {**usual, **options} if same else options)
     return Recipe(**merged)
+
+
+def at_delta(recipe: Recipe, config: AttackConfig, members: Iterable[int]) -> Recipe:
+    """Hand the delta that the user gives for the bounds to DP-SGD where it has none, so that both speak of one promise.
+
+    Args:
+        recipe: how models are made.
+        config: may give a delta.
+        members: how many each model has.
+
+    Returns:
+        The recipe; the same one where DP-SGD has no part in it, has a delta of its own, adds no noise, or would choose
+        that delta by itself, so that models which are finished serve.
+
+    Raises:
+        SpecError: the delta is 0.
+    """
+    given, procedure = config.delta, recipe.procedure
+    stage = getattr(procedure, "inner", procedure)
+    if "delta" not in config.model_fields_set or not isinstance(stage, DPSGD):
+        return recipe
+    if stage.delta is not None or stage.noise == 0 or all(usual_delta(int(many)) == given for many in members):
+        return recipe
+    if given == 0:
+        raise SpecError(
+            "delta: dpsgd proves no epsilon at delta 0: expected more than 0 and less than 1 / members, or a delta of "
+            "its own beside that of the bounds (dpsgd:delta=1e-5), got 0"
+        )
+    own = stage.replace(delta=given)
+    return recipe.replace(procedure=own if stage is procedure else procedure.replace(inner=own))
 
 
 def _table(value: Any) -> Options:

@@ -162,6 +162,7 @@ class ProcedureEntry:
         cost: beside plain training, in words.
         needs: what it must be given.
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
+        unproved: the sentence that its models say where there is no epsilon although a part of it could prove one.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         check_members: the same for a number of members that is too small for the recipe.
         check_network: the same for the untrained network; None where it cannot matter.
@@ -180,6 +181,7 @@ class ProcedureEntry:
     cost: str = "none"
     needs: tuple[Need, ...] = ()
     proves: bool = False
+    unproved: str = ""
     check: Callable[[Recipe], None] = _nothing
     check_members: Callable[[Recipe, int], None] = _any_number
     check_network: Callable[[Recipe, nn.Module], None] | None = None

@@ -20,6 +20,7 @@ BASIC: dict[str, ProcedureEntry] = {
         paper="Abadi et al. (2016), CCS",
         cost="1.5 to 4 times plain training, half a second to find the noise, and the memory of one gradient a record",
         proves=True,
+        unproved=dpsgd.WITHOUT_NOISE,
         check=dpsgd.check,
         check_members=dpsgd.check_members,
         network=dpsgd.network,

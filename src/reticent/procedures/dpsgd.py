@@ -46,7 +46,8 @@ class DPSGD(Spec):
     noise: Annotated[float, Ge(0)] | None = None
     """Standard deviation of the noise in units of `max_norm`, in place of `epsilon`; 0 clips and proves nothing."""
     delta: Annotated[float, Gt(0), Lt(1)] | None = None
-    """Delta of the guarantee, below 1 / members; by default 1e-5, or the largest power of ten below 1 / members."""
+    """Delta of the guarantee, below 1 / members; by default that of the bounds (`--delta`) where it is given, else
+    1e-5, or the largest power of ten below 1 / members."""
     max_norm: Annotated[float, Gt(0)] = 1.0
     """Largest norm of one record's gradient; longer ones are scaled down."""
     accountant: Literal["prv", "rdp"] = "prv"
@@ -192,6 +193,19 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     return Trained(model, initial, history, facts=facts)
 
 
+def usual_delta(members: int) -> float:
+    """Choose delta where none is given.
+
+    Args:
+        members: how many there are.
+
+    Returns:
+        1e-5, or the largest power of ten below 1 / members if that is smaller.
+    """
+    below = math.ceil(math.log10(members)) if members > 1 else 1
+    return min(DELTA, float(10.0 ** -(below + (10**below == members))))
+
+
 def _delta(spec: DPSGD, members: int) -> float:
     """Choose delta, and see that it is below 1 / n.
 
@@ -199,8 +213,7 @@ def _delta(spec: DPSGD, members: int) -> float:
         SpecError: it is not.
     """
     if spec.delta is None:
-        below = math.ceil(math.log10(members)) if members > 1 else 1
-        return min(DELTA, float(10.0 ** -(below + (10**below == members))))
+        return usual_delta(members)
     if spec.delta * members >= 1:
         raise SpecError(
             f"dpsgd: delta: expected less than 1 / members = {1 / members:.3g} ({members} members), since a training "

@@ -12,7 +12,7 @@ from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
 from reticent.report.view import short, title
 from reticent.report.wording import Plain
-from reticent.report.words import GLOSSARY, LEAKS
+from reticent.report.words import GLOSSARY, LEAKS, UNSURE_OF_LEARNERS, Leak
 
 HISTOGRAMS = 9
 """Most attacks whose score histograms the page shows, the verdict's first."""
@@ -39,7 +39,7 @@ def html(
     verdict, attacks = document.get("verdict") or {}, view.ordered(document)
     values = {
         "verdict": verdict,
-        "leak": LEAKS.get(verdict.get("leak", ""), LEAKS["cannot tell"]),
+        "leak": _leak(document),
         "glossary": GLOSSARY,
         **page.parts(document),
         **_drawings(document, rows),
@@ -50,6 +50,14 @@ def html(
         "records": records.parts(document, rows, thumbnails or {}),
     }
     return render("report.html.j2", values)
+
+
+def _leak(document: Mapping[str, Any]) -> Leak:
+    """Look up how the verdict is shown; more of models that learn nothing would settle nothing."""
+    unsure = LEAKS["cannot tell"]
+    leak = LEAKS.get((document.get("verdict") or {}).get("leak", ""), unsure)
+    sick = (document.get("population") or {}).get("health")
+    return leak._replace(meaning=UNSURE_OF_LEARNERS) if leak is unsure and sick else leak
 
 
 def _drawings(document: Mapping[str, Any], rows: Sequence[Plain]) -> dict[str, Any]:

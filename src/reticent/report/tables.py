@@ -37,7 +37,8 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
     if said:
         parts.append(Prose(Text("\n".join(["", *said]))))
     notices = (document.get("population") or {}).get("notices") or ()
-    parts.extend(Prose(Text(short(notice, 600), style="yellow")) for notice in notices)
+    there = (document.get("epsilon") or {}).get("unproved")  # It stands in the sentence on epsilon.
+    parts.extend(Prose(Text(short(one, 600), style="yellow")) for one in notices if one != there)
     parts.extend(
         Text(f"Model {item.get('model')}: {short(item.get('problem', ''), 200)}", style="yellow") for item in health
     )

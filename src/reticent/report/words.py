@@ -33,6 +33,8 @@ LEAKS = {
     ),
 }
 """State of the verdict -> how it is shown; any other state is shown as "cannot tell"."""
+UNSURE_OF_LEARNERS = "That is neither a pass nor a fail: models that all learn may settle it."
+"""What "cannot tell" means where some models did not learn."""
 
 GLOSSARY = (
     ("Member", "A record that the model in question was trained on. Every other record is a non-member."),

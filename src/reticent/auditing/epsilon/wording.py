@@ -128,15 +128,28 @@ def digits(value: float) -> str:
     return str(np.format_float_positional(value, trim="-"))
 
 
+def _at(upper: float, lower: float | None) -> str:
+    """Name the delta of an upper bound where it is not that of the lower one, and what it says of that if it is given.
+
+    A guarantee at one delta holds at every larger one, and says nothing of smaller ones.
+    """
+    if upper == lower:
+        return ""
+    if lower is None:
+        return f" (at delta {digits(upper)})"
+    what = f"and so at {digits(lower)} too" if upper < lower else f"which says nothing of delta {digits(lower)}"
+    return f" (at delta {digits(upper)}, {what})"
+
+
 def _beside(lower: float, delta: float, accountant: Mapping[str, Any]) -> str:
-    at = f" (at delta {digits(accountant['delta'])})" if accountant["delta"] != delta else ""
+    fits = consistent(lower, delta, accountant)
+    at = _at(accountant["delta"], None if fits is None else delta)
     who, promise, wrong = "accountant", "the accountant proves at most ", "the noise is not added as it assumes, or "
     wrong += "another of its assumptions does not hold"
     promise += f"{rounded_up(accountant['epsilon'])}{at}"
     if stated(accountant):
         who, wrong = "promise", "the training does not keep it"
         promise = f"epsilon at most {digits(accountant['epsilon'])}{at}, as stated by the user, not computed"
-    fits = consistent(lower, delta, accountant)
     if fits is None:
         return f"It cannot be held against the {who}: {promise}, and another delta is another promise."
     if fits:

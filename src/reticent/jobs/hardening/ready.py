@@ -20,7 +20,7 @@ from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.given import Own, Weights, origin, states
-from reticent.jobs.recipes import build_recipe
+from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
 from reticent.population.population import Population
@@ -141,6 +141,7 @@ def ready(
     known = gathered(records, config.seed, needed=wanted, why=text)
     recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told))
     after, membership = _references(config, recipe, known)
+    recipe = after.recipe
     _check(recipe, known, int(membership.matrix.sum(axis=1).min()))
     last = after.models
     replicas.check(attacks, recipe, unaware=False)
@@ -172,6 +173,7 @@ def _references(config: AuditConfig, recipe: Recipe, known: Sorted) -> tuple[Pop
     roles = Roles(audited=audited, validation=audited[:0], reference=known.reference, population=audited[:0])
     drawn = Membership.draw(config.models or DEFAULT_MODELS, len(audited), config.seed)
     membership = Membership(np.vstack([drawn.matrix, np.isin(audited, known.members)]))
+    recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
     return Population(recipe, known.records, roles, drawn, config.seed), membership
 
 

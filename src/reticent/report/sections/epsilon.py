@@ -90,12 +90,25 @@ def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
         note = f"no lower bound is shown, so nothing is ruled out ({note})"
     accountant = told.get("accountant")
     if accountant:
-        most = at_most(accountant.get("epsilon"))
+        most = _most(accountant, told)
         note += f"; at most {most} as stated by the user, not computed" if stated(accountant) else ""
         note += "" if stated(accountant) else f"; the accountant proves at most {most}"
     if told.get("proven"):
-        note += f"; the accountant proves at most {at_most(told['proven'].get('epsilon'))}"
+        note += f"; the accountant proves at most {_most(told['proven'], told)}"
+    if told.get("unproved"):
+        note += "; training proves no upper bound"
     return {"title": "Epsilon, at least", "value": from_below(told["lower"]), "note": note}
+
+
+def _most(upper: Plain, told: Plain) -> str:
+    """Write an upper epsilon, with its delta where that is not the one of the bound from below."""
+    at = "" if _same_delta(upper, told) else f" at delta {number_of(upper.get('delta'))}"
+    return f"{at_most(upper.get('epsilon'))}{at}"
+
+
+def _same_delta(upper: Plain, told: Plain) -> bool:
+    """Tell whether two bounds speak of the same delta; documents that lack one are taken to."""
+    return None in {upper.get("delta"), told.get("delta")} or upper["delta"] == told["delta"]
 
 
 def _unproven(told: Plain) -> bool:
@@ -178,10 +191,10 @@ def _combined(combined: Any) -> str | None:
 
 
 def _track(told: Plain) -> dict[str, Any] | None:
-    """Place the audited bound and the accountant's on one line that begins at 0."""
+    """Place the audited bound and the accountant's on one line that begins at 0; at two deltas they are on none."""
     accountant = (told.get("accountant") or {}).get("epsilon")
     lower = told.get("lower")
-    if accountant is None or lower is None or accountant <= 0:
+    if accountant is None or lower is None or accountant <= 0 or not _same_delta(told["accountant"], told):
         return None
     full = max(accountant, lower)
     return {"lower": round(100 * lower / full, 2), "upper": round(100 * accountant / full, 2)}

@@ -1,0 +1,87 @@
+"""One delta for the bounds and for DP-SGD, and what is said where there are two, or where no epsilon is proved."""
+
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from reticent.errors import SpecError
+from reticent.jobs.attacks import AttackConfig
+from reticent.jobs.config import called
+from reticent.jobs.defenses import catalogue
+from reticent.jobs.recipes import at_delta
+from reticent.procedures import PROCEDURES
+from reticent.procedures.cwrf import CWRF
+from reticent.procedures.dpsgd import DPSGD
+from reticent.report.sections.epsilon import parts, tile
+from reticent.report.tables import terminal
+from reticent.training.recipe import Recipe
+
+MEMBERS = np.array([60, 62])
+FOUND = {"lower": 0.5, "delta": 1e-3, "confidence": 0.95, "sentence": "Found."}
+PROVED = {"epsilon": 7.9, "delta": 1e-5, "source": "prv"}
+
+
+def job(defense, **values):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    x = rng.normal(size=(120, 6)).astype(np.float32)
+    return called(None, {"dataset": (x, y), "models": 4, "epochs": 4, "defense": defense, "attacks": "loss", **values})
+
+
+@pytest.mark.parametrize("defense", ["dpsgd", "dpsgd:noise=1", "cwrf+dpsgd"])
+def test_a_given_delta_reaches_the_procedure_that_proves(defense):
+    pytest.importorskip("opacus")
+    procedure = job(defense, delta=1e-3).population.recipe.procedure
+    assert getattr(procedure, "inner", procedure).delta == 1e-3
+    assert job(defense).population.recipe.procedure != procedure
+    with pytest.raises(SpecError, match=r"dpsgd: delta: expected less than 1 / members .*got 0.5"):
+        job(defense, delta=0.5)
+    with pytest.raises(SpecError, match=r"proves no epsilon at delta 0.*got 0$"):
+        job(defense, delta=0.0)
+
+
+@pytest.mark.parametrize("procedure", [DPSGD(delta=1e-4), DPSGD(noise=0.0), CWRF(), Recipe().procedure])
+def test_a_delta_of_its_own_stays_and_so_does_what_has_none(procedure):
+    recipe = Recipe(procedure=procedure)
+    assert at_delta(recipe, AttackConfig(delta=1e-3), MEMBERS) is recipe
+
+
+def test_recipes_that_would_choose_that_delta_by_themselves_keep_their_identity():
+    recipe = Recipe(procedure=DPSGD())
+    assert at_delta(recipe, AttackConfig(delta=1e-5), MEMBERS) is recipe
+    assert at_delta(recipe, AttackConfig(), [10**6]) is recipe
+    # 1e-5 is the usual delta of the bounds, but not that of so many members.
+    assert at_delta(recipe, AttackConfig(delta=1e-5), [10**6]).procedure == DPSGD(delta=1e-5)
+    assert at_delta(recipe, AttackConfig().replace(seed=1), [10**6]) is recipe
+
+
+def test_bounds_at_two_deltas_share_no_picture_and_the_tile_tells_both():
+    document = {"epsilon": FOUND | {"accountant": PROVED}}
+    assert parts(document, [])["track"] is None
+    note = tile(document)["note"]
+    assert "delta 0.001, " in note
+    assert note.endswith("the accountant proves at most 7.90 at delta 0.00001")
+    same = {"epsilon": FOUND | {"accountant": PROVED | {"delta": 1e-3}}}
+    assert parts(same, [])["track"] is not None
+    assert tile(same)["note"].endswith("proves at most 7.90")
+
+
+def test_where_nothing_is_proved_it_is_said_where_epsilon_is_read():
+    why = PROCEDURES["cwrf"].unproved
+    told = FOUND | {"unproved": why, "sentence": f"Found. {why}"}
+    document = json.loads(json.dumps({"epsilon": told, "population": {"notices": [why, "Another."]}}))
+    assert tile(document)["note"].endswith("training proves no upper bound")
+    console = Console(width=1000, record=True, file=None, quiet=False)
+    with console.capture() as shown:
+        console.print(terminal(document))
+    assert shown.get().count(why) == 1
+    assert shown.get().index(why) < shown.get().index("Another.")
+
+
+def test_the_cards_of_both_stages_say_that_together_they_prove_nothing():
+    told = {one.name: one.guarantee for one in catalogue()}
+    assert "cwrf+dpsgd" in told["cwrf"]
+    assert "cwrf+dpsgd and pptp+dpsgd" in told["dpsgd"]
+    assert (told["mist"], told["relaxloss"]) == ("", "")

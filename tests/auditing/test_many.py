@@ -1,6 +1,7 @@
 """A comparison of many recipes counts them: each against the control of its accuracy, or the baseline."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from reticent.auditing.comparison.compare import compare
 from reticent.auditing.comparison.entry import Entry
 from reticent.auditing.comparison.findings import Standing
-from reticent.auditing.comparison.wording import _points
+from reticent.auditing.comparison.wording import _accuracy, _points
 
 
 def entry(name, leak, members, role="recipe", matches=(), seed=0, right=0.7):
@@ -116,6 +117,7 @@ def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_mor
         "leak": "more",
         "by": ["auc", "tpr"],
         "missed": None,
+        "learned": True,
         "settled": True,
     }
     assert by_name["a"]["control"]["name"] == "none"
@@ -178,3 +180,57 @@ def test_a_recipe_of_unknown_accuracy_is_not_called_worth_its_cost():
 )
 def test_what_differs_both_ways_from_a_control_that_missed_is_open(relation, missed, settled):
     assert Standing("early", relation, ("auc",), missed).settled is settled
+
+
+def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more():
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    none, low, more = (
+        entry("none", 1.0, members),
+        entry("low", 0.2, members, seed=2),
+        entry("more", 2.0, members, seed=3),
+    )
+    early = entry("early", 0.6, members, "control", ("low",), seed=4)
+    rows = [none, replace(low, unlearned=(5, 8)), replace(more, unlearned=(8, 8)), early]
+    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    assert told["sentence"] == (
+        "low leaks less than none, but 5 of its 8 models did not learn, so this is not judged; more leaks more than "
+        "none."
+    )
+    assert any("but 5 of its 8 models did not learn, and what learned nothing has" in line for line in told["detail"])
+    held = {row["name"]: row["control"] for row in told["rows"]}
+    assert [(held[name]["learned"], held[name]["settled"]) for name in ("low", "more")] == [
+        (False, False),
+        (False, True),
+    ]
+    rows.append(entry("b", 1.0, members, seed=5))
+    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
+    assert "1 cannot be judged, since most of the models did not learn (low)" in told
+    half = compare([none, replace(low, unlearned=(4, 8))], fpr=None, rng=np.random.default_rng(0), replicates=200)
+    assert half["sentence"] == "low leaks less than none."
+
+
+def test_the_same_models_with_the_same_labels_are_exactly_as_accurate():
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    right = np.random.default_rng(2).random(members.shape) < 0.8
+    rows = [
+        replace(entry(name, leak, members, seed=at), accuracy=None, correct=right, models=models)
+        for at, (name, leak, models) in enumerate([("none", 1.0, "m"), ("rounding", 0.5, "m"), ("other", 0.5, "n")])
+    ]
+    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    found = {(p["first"], p["second"]): p for p in told["pairs"] if p["statistic"] == "accuracy"}
+    assert found["none", "rounding"]["interval"] == [0.0, 0.0]
+    low, high = found["none", "other"]["interval"]
+    assert low < 0 < high
+
+
+def test_accuracies_that_differ_but_for_the_correction_are_not_said_to_be_alike():
+    found = {("a", "none", "accuracy"): (-0.2, (-0.3, -0.1), "tie")}
+    findings = SimpleNamespace(get=lambda *key: found.get(key), confidence=0.95)
+    rows = [
+        SimpleNamespace(name=name, checked=SimpleNamespace(entry=SimpleNamespace(role="recipe")))
+        for name in ("a", "none")
+    ]
+    assert _accuracy(*rows, findings) == (
+        "In accuracy, a and none differ by -20.00 percentage points, 95 % interval -30.00 to -10.00 if this pair were "
+        "the only one tested; corrected for all tests of the comparison, chance may explain it."
+    )

@@ -17,6 +17,10 @@ class Row:
     aware: bool = True
     matched: list[str] = field(default_factory=list)
     twin: str = ""
+    notices: list[str] = field(default_factory=list)
+
+    def area(self, attack):
+        return {"correctness": 0.7234}.get(attack)
 
     def as_right_as(self, other):
         return self.twin == other.name
@@ -93,8 +97,9 @@ def test_a_row_that_is_more_accurate_than_the_baseline_ever_is_says_so(tmp_path)
     notes, _, contenders = told(job(tmp_path), [Row("a", 0.95)], [at(3.0, reached=False)])
     assert contenders[-1].matched == ["a"]
     assert notes == [
-        "a is more accurate than none at any epoch of its training (it reaches 80.0\N{NO-BREAK SPACE}%): its control "
-        "is less accurate than it is, which counts against it."
+        "none reaches 80.0\N{NO-BREAK SPACE}% at most, at any epoch of its training, and a "
+        "95.0\N{NO-BREAK SPACE}%: what is less accurate gives away less by that alone, so the control is too hard on a "
+        "by so much."
     ]
 
 
@@ -111,8 +116,11 @@ def test_what_is_known_of_rows_is_said_where_nothing_can_be_stopped_too(tmp_path
     rows = [Row("twin", 0.9, twin="none"), Row("margins", None), Row("a", 0.5)]
     notes, trained, contenders = told(job(tmp_path), rows, None)
     assert (trained, contenders[0].matched) == ([], ["twin"])
+    assert rows[0].notices == [
+        "It is right on the same records as none, which therefore is its control; who sees labels alone finds as much "
+        "with it as without (AUC 0.723, attack correctness)."
+    ]
     assert [note.split(" ", 3)[:3] for note in notes] == [
-        ["twin", "is", "right"],
         ["margins", "has", "no"],
         ["There", "is", "no"],
     ]

@@ -150,7 +150,7 @@ def test_where_accuracy_goes_up_and_down_the_nearest_of_what_was_asked_is_taken(
         return [*curve[:2], 0.60]
 
     monkeypatch.setattr(early, "pilots", told)
-    (found,) = stops(job(tmp_path, models=8), [0.641])
+    (found,) = stops(job(tmp_path, models=8, batch_size=4), [0.641])
     assert len(asked) == 3
     assert (found.epochs, found.expected, found.end) == (2, 0.638, 5)
 
@@ -161,7 +161,7 @@ def test_a_recipe_that_ends_within_an_epoch_has_its_last_accuracy_there(tmp_path
     never = stop([0.4, 0.6], 0.9, 0.1, 5, end=1.5)
     assert (never.epochs, never.end, never.reached) == (1.5, 1.5, False)
     monkeypatch.setattr(early, "pilots", lambda job, models, epochs=None, **_: [0.4, 0.6 if epochs is None else 0.5])
-    found = stops(job(tmp_path, models=8, stop_after=1.5), [0.5, 0.9])
+    found = stops(job(tmp_path, models=8, batch_size=4, stop_after=1.5), [0.5, 0.9])
     assert [one.epochs for one in found] == [1.25, 1.5]
     assert [one.end for one in found] == [1.5, 1.5]
 
@@ -178,6 +178,22 @@ def test_a_training_of_more_or_fewer_epochs_than_its_recipe_has_no_stops(tmp_pat
     assert stops(job(tmp_path, records=100, reference=20, epochs=epochs, defense=defense), [0.3]) is None
     (curve,) = followed
     assert len(curve) != epochs
+
+
+def test_pilots_that_would_end_after_the_same_step_are_not_asked_twice(tmp_path, monkeypatch):
+    """100 members in 2 batches: within an epoch there is but one place to stop."""
+    curve, asked = [0.4, 0.7, 0.8, 0.8, 0.8], []
+
+    def told(job, models, epochs=None, **_):
+        if epochs is None or float(epochs).is_integer():
+            return curve[: int(epochs or 5)]
+        asked.append(epochs)
+        return [*curve[:1], 0.5]
+
+    monkeypatch.setattr(early, "pilots", told)
+    (found,) = stops(job(tmp_path, models=8), [0.56])
+    assert len(asked) == 1
+    assert found.epochs == asked[0]
 
 
 def test_the_nearest_moments_are_the_one_before_and_the_one_after():

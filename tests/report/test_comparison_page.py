@@ -245,7 +245,7 @@ def test_terminal_fits_80_columns_and_counts_the_ties(compared):
     text = _terminal(compared)
     assert max(len(line) for line in text.splitlines()) <= 80
     ties = sum(pair["verdict"] == "tie" for pair in compared["pairs"])
-    assert f"{ties} of 45 pairs are ties: no difference shown" in " ".join(text.split())
+    assert f"{ties} of 45 tests are ties: no difference shown" in " ".join(text.split())
     assert "AUC: weight-decay is below plain by 0.039 (+0.030 to +0.048; corrected p 0.010)" in " ".join(text.split())
 
 

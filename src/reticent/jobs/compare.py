@@ -10,7 +10,7 @@ from typing import Any
 from reticent import seeds
 from reticent.auditing.audit import FPRS
 from reticent.auditing.comparison.compare import compare as paired
-from reticent.errors import InputError, UnknownNameError
+from reticent.errors import InputError
 from reticent.jobs import audit as auditing
 from reticent.jobs import document
 from reticent.jobs.attack import attack
@@ -18,9 +18,9 @@ from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained, unaware
 from reticent.jobs.controls import control
 from reticent.jobs.early import Stop, stops
-from reticent.jobs.entrants import Entrant, entrants, usual_baseline
+from reticent.jobs.entrants import Entrant, check_baseline, entrants, usual_baseline
 from reticent.jobs.row_folders import RowFolders
-from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, named, place
+from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, check_runs, named, place
 from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
@@ -78,8 +78,8 @@ def compare(
             them.
         recipes: TOML files of audits, or tables of keys and values; in a list, or by name.
         defenses: names of `reticent defenses`, or one of them, with options as ``dpsgd:epsilon=8`` or in a table with
-            ``name``; "none" is the undefended recipe, and comes first where neither it nor anything else is given to
-            compare with.
+            ``name``; "none" is the undefended recipe, and comes first where no row is undefended, whatever the
+            baseline.
         baseline: name of the undefended one; by default the first, or the only undefended one if the first is defended.
         early_stopped: train the controls.
         fpr: false-positive rate of the comparison; by default the smallest that is well measured.
@@ -94,8 +94,8 @@ def compare(
 
     Raises:
         UnknownNameError: no row is called as `baseline` says, or an argument that there is not.
-        InputError: fewer than two, or two that cannot be paired; a rate that audits do not have; or files that would be
-            replaced, and are read here or are none of an earlier comparison.
+        InputError: runs by name, fewer than two, or two that cannot be paired; a rate that audits do not have; or files
+            that would be replaced, and are read here or are none of an earlier comparison.
 
     Example:
         >>> import reticent
@@ -103,13 +103,12 @@ def compare(
         >>> done = reticent.compare(recipes=recipes, models=8, epochs=5)  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
+    check_runs(values)
     check_arguments(values, ARGUMENTS)
     _check_rate(fpr)
     found = entrants(runs, recipes, values, defenses)
-    names = [one.name for one in found]
     first = usual_baseline(found) if baseline is None else baseline
-    if first not in names:
-        raise UnknownNameError("baseline", first, names)
+    check_baseline(first, found)
     kind = str(values.get("format") or "html")
     read = [path for run in runs for path in AUDIT.files(place(run))]
     folders = RowFolders(Path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
@@ -137,7 +136,7 @@ def compare(
                 f"How the rows stand to an undefended model: the baseline, {first}, is itself defended; give an "
                 "undefended one with --baseline."
             )
-        written["cannot_say"] = [*_sick(contenders), *_noticed(contenders), *written["cannot_say"], *notes]
+        written["cannot_say"] = [*_noticed(contenders), *written["cannot_say"], *notes]
         written["environment"] = document.versions() | {
             "started": started,
             "peak_memory_bytes": document.peak_memory(),
@@ -149,18 +148,8 @@ def compare(
         return Compared(written, {one.name: one.document for one in contenders}, files)
 
 
-def _sick(contenders: Sequence[Contender]) -> list[str]:
-    """Say which rows have models that did not learn."""
-    told = (
-        (row.name, document.health_sentences(row.document["population"], row.document["verdict"]["leak"]))
-        for row in contenders
-        if row.aware
-    )
-    return [f"{name}: {sentence}" for name, sentences in told for sentence in sentences]
-
-
 def _noticed(contenders: Sequence[Contender]) -> list[str]:
-    """Pass on what training had to say of rows, such as that a defense never acted."""
+    """Pass on what there is to say of rows: models that did not learn, a defense that never acted."""
     return [f"{row.name}: {sentence}" for row in contenders for sentence in row.notices]
 
 

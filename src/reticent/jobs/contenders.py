@@ -11,9 +11,10 @@ from reticent.attacks.base import Problem
 from reticent.auditing.comparison.entry import Entry
 from reticent.jobs.attack import Attacked
 from reticent.jobs.audit import Audited, Evaluated
-from reticent.jobs.document import notices
+from reticent.jobs.document import health_sentences, notices
 from reticent.jobs.early import Stop
 from reticent.signals.correct import correct, knows
+from reticent.spec import identity
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Contender:
         stop: where the baseline was stopped, for a control.
         matched: names of the rows whose accuracy a control has, or of the row that a non-adaptive one belongs to.
         aware: the attacker knows the defense.
-        notices: what training had to say, such as that the defense never acted.
+        notices: which models did not learn, and what training had to say, such as that the defense never acted.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Contender:
     stop: Stop | None = None
     matched: list[str] = field(default_factory=list)
     aware: bool = True
-    notices: Sequence[str] = ()
+    notices: list[str] = field(default_factory=list)
 
     @property
     def role(self) -> Literal["recipe", "control", "non-adaptive"]:
@@ -64,6 +65,18 @@ class Contender:
             return None
         others = ~self.members
         return float(np.mean((self.correct & others).sum(axis=1) / others.sum(axis=1)))
+
+    def area(self, attack: str) -> float | None:
+        """Look up the AUC of an attack.
+
+        Args:
+            attack: its name.
+
+        Returns:
+            The mean over targets; None where it did not run.
+        """
+        found = (one for one in self.document["attacks"] if one["name"] == attack)
+        return next((float(one["overall"]["auc"]["mean"]) for one in found), None)
 
     def as_right_as(self, other: "Contender") -> bool:
         """Tell whether two rows label every record alike right or wrong, as where only answers are changed.
@@ -83,6 +96,7 @@ class Contender:
         Returns:
             The row's scores, membership and correctness.
         """
+        population = self.document["population"]
         return Entry(
             self.name,
             self.scores,
@@ -92,7 +106,14 @@ class Contender:
             data=self.document["data"].get("digest"),
             role=self.role,
             matches=tuple(self.matched),
+            models=self._models(),
+            unlearned=(len(population.get("health") or ()), population["models"]),
         )
+
+    def _models(self) -> str | None:
+        """Name the models by their runs; None where no run made them."""
+        runs = [one.get("run") for one in self.document["population"].get("per_model", ())]
+        return identity(runs) if runs and all(runs) else None
 
     def facts(self, baseline: "Contender") -> dict[str, Any]:
         """State what the tests do not know of the row.
@@ -138,7 +159,8 @@ def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None
         The row.
     """
     facts = [one.facts for one in evaluated.made]
-    row = replace(_contender(name, audited, evaluated.problem), notices=notices(evaluated.made))
+    row = _contender(name, audited, evaluated.problem)
+    row.notices.extend(notices(evaluated.made))
     return replace(row, seconds=_mean(facts, "seconds"), memory=_mean(facts, "peak_memory_bytes"), stop=stop)
 
 
@@ -160,7 +182,7 @@ def unaware(row: Contender, evaluated: Evaluated) -> Contender | None:
         scores=evaluated.unaware.scores,
         matched=[row.name],
         aware=False,
-        notices=(),
+        notices=[],
     )
 
 
@@ -192,6 +214,7 @@ def _contender(name: str, done: Audited | Attacked, problem: Problem) -> Contend
         problem.targets,
         correct(problem.signals, problem.targets) if knows(problem.signals) else None,
         done.files[0].parent.name,
+        notices=health_sentences(done.document["population"], done.document["verdict"]["leak"]),
     )
 
 

@@ -5,11 +5,9 @@ from typing import Protocol
 
 from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender
-from reticent.jobs.early import Stop, stopped
+from reticent.jobs.early import Stop, stopped, trained
 from reticent.jobs.entrants import Entrant
 from reticent.report.wording import percent
-from reticent.training.loop import planned
-from reticent.training.run import batch_sizes
 
 UNKNOWN = "a recipe that costs accuracy looks private by that alone."
 
@@ -53,8 +51,8 @@ def control(maker: Maker, found: Sequence[Entrant], contenders: list[Contender],
     patient = job.population.recipe.patience is not None
     for other, where in zip(others, places, strict=True):
         short = stopped(job, where.epochs)
-        models = _models(short)
-        whole = not patient and (where.epochs >= round(where.end, 2) or models == _models(job))
+        models = trained(short)
+        whole = not patient and (where.epochs >= round(where.end, 2) or models == trained(job))
         why, beside = _why_none(other, first, where, patient=patient, whole=whole), first
         if why:
             notes.append(why)
@@ -65,37 +63,35 @@ def control(maker: Maker, found: Sequence[Entrant], contenders: list[Contender],
         beside.matched.append(other.name)
         if not where.reached:
             notes.append(
-                f"{other.name} is more accurate than {baseline} at any epoch of its training (it reaches "
-                f"{percent(where.expected)}): its control is less accurate than it is, which counts against it."
+                f"{baseline} reaches {percent(where.expected)} at most, at any epoch of its training, and {other.name} "
+                f"{percent(other.accuracy)}: what is less accurate gives away less by that alone, so the control is "
+                f"too hard on {other.name} by so much."
             )
     contenders += made.values()
     return notes
 
 
-def _models(job: Job) -> Hashable:
-    """Tell the models of two stops apart: by their steps in plain training, and else by where they are stopped.
-
-    Stops may be so close that each model has as many steps with both, and then they are one control.
-    """
-    population, recipe = job.population, job.population.recipe
-    if recipe.procedure.method != "plain":
-        return recipe.stop_after or recipe.epochs
-    sizes = (len(population.members(model)) for model in range(population.models))
-    return tuple(sum(planned(recipe, len(batch_sizes(size, recipe.batch_size)))) for size in sizes)
-
-
 def _own(first: Contender, others: Sequence[Contender]) -> tuple[list[Contender], list[str]]:
     """Leave those rows that need a control, and say which do not, or can have none."""
-    left, notes, unknown = [], [], []
+    left, unknown = list[Contender](), list[str]()
     for one in others:
         if one.as_right_as(first):
-            notes.append(f"{one.name} is right on the same records as {first.name}, which therefore is its control.")
+            one.notices.append(_labels(one, first))
             first.matched.append(one.name)
         elif one.accuracy is None:
             unknown.append(f"{one.name} has no early-stopped control: its accuracy is not known from margins alone.")
         else:
             left.append(one)
-    return left, notes + unknown
+    return left, unknown
+
+
+def _labels(one: Contender, first: Contender) -> str:
+    """Say of a row with the baseline's labels what that leaves an attacker who looks at nothing else."""
+    told = f"It is right on the same records as {first.name}, which therefore is its control"
+    area = one.area("correctness")
+    if area is None:
+        return f"{told}; who sees labels alone finds as much with it as without."
+    return f"{told}; who sees labels alone finds as much with it as without (AUC {area:.3f}, attack correctness)."
 
 
 def _why_none(other: Contender, first: Contender, where: Stop, *, patient: bool, whole: bool) -> str:

@@ -7,7 +7,7 @@ would be off by its luck, and where accuracy hardly rises any more that is a mat
 part in the choice.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -18,6 +18,8 @@ from reticent.jobs.config import Job
 from reticent.jobs.using import using
 from reticent.population.gather import trajectories
 from reticent.population.train import Callback, train
+from reticent.training.loop import planned
+from reticent.training.run import batch_sizes
 
 PILOTS = 4
 """Models whose accuracy is followed to the end, to see how long to follow that of more."""
@@ -197,9 +199,12 @@ def _asked(
     chance, between = 1 / job.records.classes, dict[float, float]()
     drawn = _moments(curve, where.end)
     ends = _around(drawn, where.epochs)
+    asked = {trained(stopped(job, epochs)) for epochs in ends}
     for _ in range(ASKED):
-        if where.epochs in between or where.epochs in drawn:
+        same = trained(stopped(job, where.epochs))
+        if same in asked:
             break
+        asked.add(same)
         reached = pilots(job, models, where.epochs, progress=progress, stage=stage)
         if reached is None:
             return where
@@ -231,3 +236,21 @@ def stopped(job: Job, epochs: float) -> Job:
     """
     recipe = job.population.recipe.replace(stop_after=epochs, patience=None)
     return replace(job, population=replace(job.population, recipe=recipe))
+
+
+def trained(job: Job) -> Hashable:
+    """Tell the models of two stops of a recipe apart: by their steps in plain training, else by where they are stopped.
+
+    Stops may be so close that each model has as many steps with both: then the models are the same.
+
+    Args:
+        job: of the recipe, stopped or not.
+
+    Returns:
+        What is equal where the models are.
+    """
+    population, recipe = job.population, job.population.recipe
+    if recipe.procedure.method != "plain":
+        return recipe.stop_after or recipe.epochs
+    sizes = (len(population.members(model)) for model in range(population.models))
+    return tuple(sum(planned(recipe, len(batch_sizes(size, recipe.batch_size)))) for size in sizes)

@@ -18,6 +18,9 @@ from reticent.errors import InputError, UnknownNameError
 
 __all__ = ["Entry", "compare"]
 
+AMONG = 4
+"""Recipes, beside the baseline, that are compared with each other in words, too."""
+
 
 def compare(
     entries: Sequence[Entry],
@@ -68,10 +71,10 @@ def compare(
     findings = Findings(tested, fpr, confidence, rows)
     on_front = _front(rows)
     held = {one.name: _held(rows, one, first, findings) for one in rows}
-    several = sum(one.entry.role == "recipe" for one in checked) > MANY + 1
+    others = sum(one.entry.role == "recipe" for one in checked) - 1
     return {
-        "sentence": (counted if several else wording.headline)(rows, first, findings),
-        "detail": wording.detail(rows, first, findings, among=not several),
+        "sentence": (counted if others > MANY else wording.headline)(rows, first, findings),
+        "detail": wording.detail(rows, first, findings, among=others <= AMONG),
         "fpr": fpr,
         "confidence": confidence,
         "baseline": first,

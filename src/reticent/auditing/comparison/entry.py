@@ -33,6 +33,8 @@ class Entry:
             models of another row, attacked by one who does not know of their defense.
         matches: names of the rows whose accuracy a control has, or of the row whose models these are; of the baseline,
             names of the rows that it stands beside by itself, since nothing earlier is as accurate.
+        models: what names the models, so that rows of the same ones are known; None if it is not known.
+        unlearned: how many of the models are known not to have learned, and how many there are.
     """
 
     name: str
@@ -44,6 +46,14 @@ class Entry:
     data: str | None = None
     role: Literal["recipe", "control", "non-adaptive"] = "recipe"
     matches: Sequence[str] = ()
+    models: str | None = None
+    unlearned: tuple[int, int] = (0, 0)
+
+    @property
+    def learned(self) -> bool:
+        """Whether at most half of the models are known not to have learned."""
+        sick, models = self.unlearned
+        return 2 * sick <= models
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ class Findings:
     def __init__(self, pairs: Sequence[Pair], fpr: float | None, confidence: float, rows: Sequence[Row] = ()) -> None:
         self.fpr, self.confidence = fpr, confidence
         self._scores = {row.name: row.checked.scores for row in rows}
+        self._unlearned = {row.name for row in rows if not row.checked.entry.learned}
         self._pairs: dict[tuple[str, str, Statistic], Pair] = {(p.first, p.second, p.statistic): p for p in pairs}
 
     def get(self, first: str, second: str, statistic: Statistic) -> tuple[float, Interval, Relation] | None:
@@ -142,8 +143,14 @@ class Findings:
         Returns:
             How it stands.
         """
-        known = self.get(control, name, "accuracy") is not None
-        return Standing(control, self.leak(name, control), self.shown(name, control), self.missed(name, control), known)
+        return Standing(
+            control,
+            self.leak(name, control),
+            self.shown(name, control),
+            self.missed(name, control),
+            known=self.get(control, name, "accuracy") is not None,
+            learned=name not in self._unlearned,
+        )
 
 
 def control_of(rows: Sequence[Row], name: str) -> Row | None:
@@ -185,6 +192,7 @@ class Standing:
         by: the statistics that show it.
         missed: the control's accuracy minus the recipe's; None if they are equally accurate, or it is not known.
         known: both accuracies are known.
+        learned: the recipe's models learned, but for half of them at most, as far as it is known.
     """
 
     control: str
@@ -192,14 +200,25 @@ class Standing:
     by: tuple[Statistic, ...]
     missed: float | None
     known: bool = True
+    learned: bool = True
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing follows from the relation, since most of the recipe's models learned nothing.
+
+        Such models have nothing to give away; what they do give away is shown all the same.
+        """
+        return not self.learned and self.relation != "more"
 
     @property
     def settled(self) -> bool:
-        """Whether the accuracies are known, and leave the relation as it is.
+        """Whether the models learned, and the accuracies are known and leave the relation as it is.
 
         A model that is more accurate gives away more by that alone: that a recipe leaks less than a control that is
         more accurate shows nothing, nor does a tie with one that is not as accurate, or what differs both ways.
         """
+        if self.idle:
+            return False
         if self.missed is None:
             return self.known
         return self.relation == ("more" if self.missed > 0 else "less")
@@ -207,19 +226,20 @@ class Standing:
     @property
     def apart(self) -> bool:
         """Whether the accuracies are known, and may be all that sets the two apart."""
-        return self.missed is not None and not self.settled
+        return self.missed is not None and not self.settled and not self.idle
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as ``docs/schema.md`` has them.
 
         Returns:
-            ``name``, ``leak``, ``by``, ``missed``, ``settled``.
+            ``name``, ``leak``, ``by``, ``missed``, ``learned``, ``settled``.
         """
         return {
             "name": self.control,
             "leak": self.relation,
             "by": list(self.by),
             "missed": self.missed,
+            "learned": self.learned,
             "settled": self.settled,
         }
 

@@ -6,7 +6,7 @@ from reticent.auditing.comparison.findings import MEASURES, Findings, Standing, 
 from reticent.auditing.comparison.rows import Row
 from reticent.auditing.comparison.wording import lost
 
-MANY = 4
+MANY = 2
 """Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
 
 
@@ -24,11 +24,12 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         One sentence.
     """
     recipes = [row.name for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
-    sorts: dict[str, list[str]] = {"less": [], "more": [], "mixed": [], "tie": [], "open": []}
+    sorts: dict[str, list[str]] = {"less": [], "more": [], "mixed": [], "tie": [], "open": [], "idle": []}
     alone = [name for name in recipes if lost(rows, name, baseline, findings) is not None]
     for name in (name for name in recipes if name not in alone):
         held = standing(rows, name, baseline, findings)
-        sorts["open" if held.apart else held.relation].append(_named(name, held, findings))
+        sort: str = "idle" if held.idle else "open" if held.apart else held.relation
+        sorts[sort].append(_named(name, held, findings))
     early = any(row.checked.entry.role == "control" for row in rows)
     stopped = f"the baseline ({baseline}){', stopped early to be as accurate' * early}"
     told = {
@@ -37,6 +38,7 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         "mixed": "leak less than {} by one measure and more by the other",
         "tie": "are not told apart from {}",
         "open": "cannot be judged, since no control is as accurate",
+        "idle": "cannot be judged, since most of the models did not learn",
     }
     clauses: list[str] = []
     for sort, names in sorts.items():
@@ -61,7 +63,7 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
 
 def _named(name: str, held: Standing, findings: Findings) -> str:
     """Name a recipe, the measure where one alone sets it apart, and that its accuracy is not known if it is not."""
-    alone = not held.apart and findings.partly(name, held.control)
+    alone = not held.apart and not held.idle and findings.partly(name, held.control)
     told = [f"by the {MEASURES[held.by[0]]} alone"] if alone else []
     told += [] if held.known else ["accuracy not known"]
     return f"{name} [{', '.join(told)}]" if told else name

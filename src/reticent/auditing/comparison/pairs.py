@@ -112,6 +112,9 @@ def _accuracy(first: Row, second: Row, confidence: float) -> Difference | None:
     """Compare accuracies on non-members, by records where both rows know what is right."""
     one, two = first.checked, second.checked
     if one.correct is not None and two.correct is not None:
+        models = one.entry.models
+        if models is not None and models == two.entry.models and np.array_equal(one.correct, two.correct):
+            return Difference(0.0, (0.0, 0.0), 1.0)  # Not by chance: they are the same models.
         return over_records(one.correct, two.correct, ~one.members, confidence)
     if one.accuracy is None or two.accuracy is None:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of, held_against
+from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of, held_against, standing
 from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
@@ -32,7 +32,9 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         clause = _against(row.name, baseline, findings)
         control = control_of(rows, row.name)
         apart = lost(rows, row.name, baseline, findings)
-        if control is not None:
+        if standing(rows, row.name, baseline, findings).idle:
+            clause += f", but {_unlearned(row)}, so this is not judged"
+        elif control is not None:
             clause += _beside(row.name, control.name, baseline, findings)
         elif apart is not None:
             clause += f", but it is {_apart(apart)} accurate, and without a control that may be all of it"
@@ -40,6 +42,11 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
             clause += _open(findings.standing(row.name, baseline))
         clauses.append(clause)
     return _capital("; ".join(clauses) + ".")
+
+
+def _unlearned(row: Row) -> str:
+    sick, models = row.checked.entry.unlearned
+    return f"{sick} of its {models} models did not learn"
 
 
 def _open(held: Standing) -> str:
@@ -181,7 +188,9 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
         "tie": f"no difference is shown between {name} and {other}",
         "mixed": f"{name} leaks less by one measure and more by the other than {other}",
     }[held.relation]
-    if held.missed is not None and held.apart:
+    if held.idle:
+        conclusion = f"but {_unlearned(row)}, and what learned nothing has nothing to give away"
+    elif held.missed is not None and held.apart:
         what = f"but it came out {_apart(-held.missed)} accurate than that"
         conclusion = {
             "tie": f"{what}, so this does not settle which of the two is better",
@@ -223,6 +232,8 @@ def _accuracy(first: Row, second: Row, findings: Findings) -> str:
     if found is None:
         return ""
     sure = percent(findings.confidence)
+    if found[2] == "tie" and _alone(found):
+        return f"In accuracy, {first.name} and {other} differ by {_points(found, sure)}."
     if found[2] == "tie":
         return (
             f"In accuracy, no difference is shown between {first.name} and {other} (difference {_points(found, sure)})."
@@ -283,7 +294,10 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> li
             "missed. More models or more records would narrow it."
         )
     if any(len(row.attacks) > 1 for row in rows):
-        lines.append("Each recipe is judged by the attack that finds most under it, chosen on the same records.")
+        lines.append(
+            "By each measure a recipe is judged by the attack that finds most by it, chosen on the same records; for "
+            "AUC and TPR these may be two."
+        )
     return [*lines, "Attacks that were not tried may rank the recipes otherwise."]
 
 

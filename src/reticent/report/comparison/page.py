@@ -62,6 +62,7 @@ def html(document: Mapping[str, Any]) -> str:
         "fpr": fpr,
         "found": view.found_at(fpr),
         "baseline": baseline,
+        "recipes": sum(view.is_recipe(row) for row in rows),
         "lines": [_line(i, row, document, rows) for i, row in enumerate(rows)],
         "has": _has(document, rows),
         "pictures": [drawn(one) for one in shown.drawings],

@@ -92,7 +92,8 @@ def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:
             "only if it leaks less than this control."
         )
     lines.append(
-        "Not beaten: no other row is at least as accurate, leaks at most as much, and is better in one of them."
+        f"Not beaten: no other row{view.among(rows)} is at least as accurate, leaks at most as much, and is better in "
+        "one of them."
     )
     return Text("\n".join(lines), style="dim")
 
@@ -119,5 +120,5 @@ def _differences(document: Mapping[str, Any]) -> RenderableType | None:
             f"({interval}; corrected p {chance(pair.get('p_corrected'))})"
         )
     left = f"; {len(differ) - LISTED} more differ (compare.html lists them)" if len(differ) > LISTED else ""
-    text.append(f"\n{ties} of {len(pairs)} pairs are ties: no difference shown{left}.", "dim")
+    text.append(f"\n{ties} of {len(pairs)} tests are ties: no difference shown{left}.", "dim")
     return Prose(text)

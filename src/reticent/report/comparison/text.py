@@ -28,7 +28,8 @@ def markdown(document: Mapping[str, Any]) -> str:
         if any(view.is_control(row) for row in rows):
             legend += " Control: the baseline, stopped early to be about as accurate as a recipe."
         legend += (
-            " Not beaten: no other row is at least as accurate, leaks at most as much, and is better in one of them."
+            f" Not beaten: no other row{view.among(rows)} is at least as accurate, leaks at most as much, and is "
+            "better in one of them."
         )
         parts += [_rows(document, rows), legend]
     changed = [

@@ -79,6 +79,19 @@ def is_recipe(row: Plain) -> bool:
     return row.get("role") not in {"control", "non-adaptive"}
 
 
+def among(listed: Sequence[Plain]) -> str:
+    """Say which rows may beat others, where that is not all of them.
+
+    Args:
+        listed: all rows.
+
+    Returns:
+        Words to put behind "no other row"; empty where all may.
+    """
+    blind = any(row.get("role") == "non-adaptive" for row in listed)
+    return " of attackers who know the defense" if blind else ""
+
+
 def kind(row: Plain, baseline: Any) -> str:
     """Say what a row is.
 
@@ -135,6 +148,8 @@ def _standing(held: Plain | None, baseline: Any) -> str:
     if not held:
         return ""
     other = "the baseline" if held["name"] == baseline else "its control"
+    if not held["settled"] and not held.get("learned", True):
+        return "not judged: most of its models did not learn"
     if not held["settled"] and held["missed"] is not None:
         much = "more" if held["missed"] > 0 else "less"
         return f"not judged: {other} is {points(held['missed'])} points {much} accurate"

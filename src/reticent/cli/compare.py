@@ -23,7 +23,8 @@ def compare(
     All are trained under the same membership and random streams. Beside each recipe stands its control: the baseline,
     stopped early at the same accuracy.
 
-    With --defense NAME, each a row, the undefended recipe is the baseline. Options follow a colon:
+    With --defense NAME, each a row, the undefended recipe is the baseline; it is a row of its own, called none, where
+    no run or recipe is undefended. Options follow a colon:
     `reticent compare --defense relaxloss:level=0.5 --defense dpsgd:epsilon=4,max_norm=0.5`.
 
     Args:

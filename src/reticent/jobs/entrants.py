@@ -15,14 +15,14 @@ from reticent.attacks.base import Problem
 from reticent.data import imported
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
-from reticent.jobs import replicas
+from reticent.jobs import pairing, replicas
 from reticent.jobs.attack import problem_of, read_signals, runnable
 from reticent.jobs.attacks import AttackConfig, gather_attacks
 from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
-from reticent.jobs.defenses import has_defense
+from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
 from reticent.jobs.sources import Defenses, Finished, Recipes, Source, check_defense, named, of_defenses, place
-from reticent.spec import Spec, full, identity
+from reticent.spec import Spec, full
 from reticent.training.recipe import Recipe
 
 
@@ -83,6 +83,23 @@ def usual_baseline(found: Sequence[Entrant]) -> str:
     return plain[0] if found[0].defended and len(plain) == 1 else found[0].name
 
 
+def check_baseline(name: str, found: Sequence[Entrant]) -> None:
+    """Check that there is a row of the name that the user gives to the baseline.
+
+    Args:
+        name: of the baseline.
+        found: the rows.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    names = [one.name for one in found]
+    if name not in names:
+        error = UnknownNameError("baseline", name, names)
+        hint = f"; the undefended recipe is a row where it is asked for, with --defense {NONE} (defenses=['{NONE}'])"
+        raise error.retold(f"{error}{hint}") if name == NONE else error
+
+
 def entrants(
     runs: Sequence[str | Path | Finished],
     recipes: Recipes,
@@ -98,23 +115,33 @@ def entrants(
         defenses: as `jobs.defenses.parts_of` reads them; each is a row, called as its text.
 
     Returns:
-        One entry a run, recipe and defense, in the order given.
+        One entry a run, recipe and defense, in the order given; before them the undefended recipe, where there are
+        defenses and nothing that they could be held against: no row that is undefended.
 
     Raises:
         InputError: fewer than two, two of one name or one without, or two that cannot be paired.
     """
-    check_defense(values.get("defense"), alone=not (runs or recipes or defenses))
+    check_defense(values.get("defense"), alone=bool(defenses) or not (runs or recipes))
     shared = _Shared(values)
     sources = named(recipes)
-    found = [_run(place(run), shared) for run in runs]
-    sources |= of_defenses(defenses, [*sources, *(one.name for one in found)])
-    found += [Entrant(name, job=job) for name, job in shared.jobs(sources).items()]
+    audited = [_run(place(run), shared) for run in runs]
+    rows = of_defenses(defenses, [*sources, *(one.name for one in audited)])
+    found = audited + shared.entrants(sources | rows)
+    if rows and NONE not in rows and all(one.defended or one.name in rows for one in found):
+        if NONE in [one.name for one in found]:
+            raise InputError(
+                f"--defense is held against the undefended recipe, which is called {NONE!r}, as a defended run or "
+                "recipe here is: rename that one's folder or file"
+            )
+        none, *made = shared.entrants({NONE: {"defense": NONE}} | sources | rows)
+        found = [none, *audited, *made]
     if found and all(one.brought is not None for one in found):
         _refuse_training(values)
     if len(found) < 2:
         raise InputError(
             f"expected at least two runs or recipes to compare, got {len(found)}: give --defense NAME (it is held "
-            "against no defense), --recipe FILE, or folders of audits; in Python defenses=[...], recipes={...}, or runs"
+            "against no defense), --recipe FILE, or folders of audits; in Python defenses=[...], recipes={...}, or "
+            "folders, as in reticent.compare('audit-a', 'audit-b')"
         )
     names = [one.name for one in found]
     twice = [name for name in names if names.count(name) > 1]
@@ -122,7 +149,7 @@ def entrants(
         raise InputError(
             f"two runs or recipes are called {twice[0]!r}: rename a folder or file, so that rows have names"
         )
-    _check_pairs(found)
+    pairing.check_pairs([(one.name, _facts(one)) for one in found])
     return found
 
 
@@ -183,6 +210,17 @@ class _Shared:
             if job.config.reference is None and len(job.population.roles.reference) < most:
                 made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
         return made
+
+    def entrants(self, sources: Mapping[str, Source]) -> list[Entrant]:
+        """Prepare the rows of all recipes, as `jobs` does.
+
+        Args:
+            sources: by name, as for `job`.
+
+        Returns:
+            One row a source.
+        """
+        return [Entrant(name, job=job) for name, job in self.jobs(sources).items()]
 
     def changing(self, config: AuditConfig, runs: list[Any]) -> list[str]:
         """Name the flags that, each by itself, would make other models than those of an audit.
@@ -323,61 +361,29 @@ def _runs(document: Mapping[str, Any]) -> list[Any] | None:
         return None
 
 
-def _check_pairs(found: Sequence[Entrant]) -> None:
-    """Refuse two that differ in anything but how their models were made.
-
-    Raises:
-        InputError: they do.
-    """
-    first, *rest = found
-    facts = _facts(first)
-    for other in rest:
-        for what, value in _facts(other).items():
-            if what in facts and facts[what] != value:
-                raise InputError(
-                    f"{first.name} and {other.name} cannot be compared, they differ in {what}: a comparison is paired; "
-                    f"{ADVICE[what]}"
-                )
-
-
-ADVICE = {
-    "their records": "give both the same --dataset",
-    "the roles of the records": "give both the same --records, --validation, --population and --seed",
-    "their labels": "give outputs of the same records, in the same order",
-    "who trained on what": "give both the same --models and --seed",
-    "which models are audited": "give outputs with the same targets",
-    "which models the attacks may learn from": "give outputs with the same references",
-    "their seeds": "give both the same --seed",
-    "the views of a record": "give both the same [queries]",
-    "their attacks": "give both the same attacks and options, for example with --attack",
-    "the confidence of their intervals": "give both the same confidence",
-}
-"""What may differ, and what to do then."""
-
-
 def _facts(entrant: Entrant) -> dict[str, Any]:
     if entrant.brought is not None:
         problem = entrant.brought.problem
         return {
-            "their labels": problem.signals.labels.tolist(),
-            "who trained on what": problem.membership.digest,
-            "which models are audited": problem.targets.tolist(),
-            "which models the attacks may learn from": problem.references.tolist(),
-            "their attacks": [full(spec) for spec in entrant.brought.attacks],
-            "the confidence of their intervals": entrant.brought.config.confidence,
+            pairing.LABELS: problem.signals.labels.tolist(),
+            pairing.MEMBERSHIP: problem.membership.digest,
+            pairing.TARGETS: problem.targets.tolist(),
+            pairing.REFERENCES: problem.references.tolist(),
+            pairing.ATTACKS: [full(spec) for spec in entrant.brought.attacks],
+            pairing.CONFIDENCE: entrant.brought.config.confidence,
         }
     job = entrant.job
     assert job is not None
     population = job.population
     return {
-        "their records": population.records.digest,
-        "the roles of the records": identity(population.roles.to_json()),
-        "their labels": population.records.y[population.roles.audited].tolist(),
-        "who trained on what": population.membership.digest,
-        "which models are audited": list(range(population.models)),
-        "which models the attacks may learn from": list(range(population.models)),
-        "their seeds": population.seed,
-        "the views of a record": full(population.queries),
-        "their attacks": [full(spec) for spec in job.attacks],
-        "the confidence of their intervals": job.config.confidence,
+        pairing.RECORDS: population.records.digest,
+        pairing.ROLES: population.roles.to_json(),
+        pairing.LABELS: population.records.y[population.roles.audited].tolist(),
+        pairing.MEMBERSHIP: population.membership.digest,
+        pairing.TARGETS: list(range(population.models)),
+        pairing.REFERENCES: list(range(population.models)),
+        pairing.SEEDS: population.seed,
+        pairing.QUERIES: full(population.queries),
+        pairing.ATTACKS: [full(spec) for spec in job.attacks],
+        pairing.CONFIDENCE: job.config.confidence,
     }

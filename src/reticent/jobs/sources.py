@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.config import SHORT, AuditConfig
-from reticent.jobs.defenses import NONE, parts_of, with_option
+from reticent.jobs.defenses import parts_of, with_option
 from reticent.training.recipe import Recipe
 
 Source = str | Path | Mapping[str, Any] | AuditConfig
@@ -90,7 +90,7 @@ def named(recipes: Any) -> dict[str, Source]:
 
 
 def of_defenses(defenses: Any, others: Sequence[str]) -> dict[str, Source]:
-    """Make a recipe of each defense; the undefended one comes first where nothing else is there to compare with.
+    """Make a recipe of each defense.
 
     Args:
         defenses: as `Defenses` says.
@@ -106,11 +106,10 @@ def of_defenses(defenses: Any, others: Sequence[str]) -> dict[str, Source]:
     if not isinstance(given, Sequence) or not all(isinstance(one, (str, Mapping)) for one in given):
         raise InputError(f"defenses: expected names such as relaxloss or dpsgd:epsilon=8, got {defenses!r}")
     texts = [one if isinstance(one, str) else _as_text(one) for one in given]
-    names = [*([NONE] if texts and not others and NONE not in texts else []), *texts]
-    for number, name in enumerate(names):
-        if name in names[:number] or name in others:
+    for number, name in enumerate(texts):
+        if name in texts[:number] or name in others:
             raise InputError(f"two recipes or defenses are called {name!r}: leave one out, or give it other options")
-    return {name: {"defense": name} for name in names}
+    return {name: {"defense": name} for name in texts}
 
 
 def _as_text(defense: Mapping[str, Any]) -> str:
@@ -137,10 +136,10 @@ def check_defense(defense: Any, *, alone: bool) -> None:
 
     Args:
         defense: the value of the key ``defense`` of all recipes, or None.
-        alone: there is nothing else to compare.
+        alone: there is nothing else to compare, or what there is are defenses.
 
     Raises:
-        InputError: there are several, or there is nothing that it could be the defense of.
+        InputError: there are several, or there is nothing that it could be the defense of; or each row has its own.
     """
     if defense is None or (isinstance(defense, (str, Mapping)) and not alone):
         return
@@ -148,6 +147,22 @@ def check_defense(defense: Any, *, alone: bool) -> None:
     raise InputError(
         f"defense: it is one for all rows, got {defense!r}: to compare defenses, each a row, give defenses={several!r}"
     )
+
+
+def check_runs(values: Mapping[str, Any]) -> None:
+    """Refuse runs that are given by name, which a call takes by their place.
+
+    Args:
+        values: what the call was given by name, beside its arguments.
+
+    Raises:
+        InputError: there are runs among them.
+    """
+    if "runs" in values:
+        runs = values["runs"]
+        several = runs if isinstance(runs, (list, tuple)) and runs else ("audit-a", "audit-b")
+        shown = ", ".join(repr(str(run)) if isinstance(run, (str, Path)) else told(run) for run in several)
+        raise InputError(f"runs: they are given by their place, not by name: write reticent.compare({shown})")
 
 
 def told(value: Any) -> str:

@@ -25,6 +25,7 @@ from reticent.population.train import Callback, train
 from reticent.population.worker import Made
 from reticent.procedures import entry
 from reticent.report.place import AUDIT, take_folder
+from reticent.report.watch import Watch
 from reticent.report.write import write_report
 from reticent.spec import canonical, full
 from reticent.store import Store
@@ -100,13 +101,13 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     Returns:
         The audit, written to disk.
     """
-    take_folder(Path(job.config.out), AUDIT, [job.config.dataset], job.config.format)
+    watch = Watch.begin(take_folder(Path(job.config.out), AUDIT, [job.config.dataset], job.config.format), AUDIT)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     with using(job.config.store, job.population):
         evaluated = evaluate(job, progress=progress, stage=stage)
         if stage is not None:
             stage("report")
-        return write(evaluated, Path(job.config.out), started)
+        return write(evaluated, watch.folder, started, watch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,16 +166,20 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
     return Evaluated(job, made, problem, measured, control, seconds, unaware)
 
 
-def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
+def write(evaluated: Evaluated, out: Path, started: str, watch: Watch | None = None) -> Audited:
     """Write the files of an audit.
 
     Args:
         evaluated: what was found.
         out: the folder.
         started: when it began, ISO 8601.
+        watch: the folder before the work, where another report that was written since is to stay.
 
     Returns:
         The audit.
+
+    Raises:
+        UnwrittenError: such a report is there, or the files cannot be written.
     """
     job, made = evaluated.job, evaluated.made
     found = sum(not one.fresh for one in made)
@@ -193,6 +198,8 @@ def write(evaluated: Evaluated, out: Path, started: str) -> Audited:
         cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *said],
         unproved=next((one for one in said if one == entry(job.population.recipe).unproved), None),
     )
+    if watch is not None:
+        watch.check(written)
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)
     files = write_report(out, written, rows, thumbnails(job, rows), job.config.format)

@@ -157,4 +157,5 @@ def _sentence(odd: Sequence[str], detectable: Mapping[str, Any] | None) -> str:
     if detectable["tpr"] is not None:
         found += f", or {percent(detectable['tpr'])} of the members at {percent(detectable['fpr'])} false alarms"
     size = f"{found}, by {detectable['attack']}"
-    return f"{text} Whatever was found here, a leak would have been found four times in five if it were as large as {size}."
+    power = "Whatever was found here, a leak would have been found four times in five if it were as large as"
+    return f"{text} {power} {size}."

@@ -25,6 +25,7 @@ from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
 from reticent.report.place import HARDEN, REPAIRED, take_folder
+from reticent.report.watch import Watch
 from reticent.store import Store
 
 FOLDER = "repaired"
@@ -138,12 +139,13 @@ def harden(
     records = Asked(members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
-    take_folder(Path(out), HARDEN, [weights, initial, members, non_members, reference, dataset])
+    inputs = [weights, initial, members, non_members, reference, dataset]
+    watch = Watch.begin(take_folder(Path(out), HARDEN, inputs), HARDEN)
     store = Store(Path(config.store)).open()
     with store.using([named(checked), *_runs(checked.before), *_runs(checked.after)]):
         made, sides = _sides(checked, store, clock, tell, progress)
         tell("report")
-        return _written(assemble(checked, made, *sides, weights, clock.seconds), made, Path(out))
+        return _written(assemble(checked, made, *sides, weights, clock.seconds), made, watch)
 
 
 def _sides(
@@ -164,12 +166,13 @@ def _sides(
     return made, (sides["before"], sides["after"])
 
 
-def _written(document: dict[str, Any], made: Repaired, out: Path) -> Hardened:
+def _written(document: dict[str, Any], made: Repaired, watch: Watch) -> Hardened:
     """Write the weights, the page and, last, the numbers."""
     from reticent.report.harden.write import write_harden
 
-    page, numbers = write_harden(out, document, {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))})
-    return Hardened(document, (page, out / WEIGHTS, numbers))
+    watch.check(document)
+    page, numbers = write_harden(watch.folder, document, {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))})
+    return Hardened(document, (page, watch.folder / WEIGHTS, numbers))
 
 
 def marked(content: bytes) -> bytes:

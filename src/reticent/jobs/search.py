@@ -21,6 +21,7 @@ from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
 from reticent.report.place import SEARCH, take_folder
 from reticent.report.search import write_search
+from reticent.report.watch import Watch
 from reticent.report.wording import level, percent
 
 SCHEMA = "reticent.search/1"
@@ -102,7 +103,7 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    take_folder(Path(out), SEARCH, [values.get("dataset")])
+    watch = Watch.begin(take_folder(Path(out), SEARCH, [values.get("dataset")]), SEARCH)
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
@@ -132,6 +133,7 @@ def search(
         "tried": shown,
         "environment": documents.versions(),
     }
+    watch.check(written)
     return Searched(written, (*write_search(Path(out), written), *compared.files))
 
 

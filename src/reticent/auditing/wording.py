@@ -24,8 +24,8 @@ UNLEARNED = {
 }
 """What is said in place of these where most models did not learn."""
 UNLEARNED_SOME = (
-    f"{NOTHING}, but every figure is an average that holds the models that learned nothing, and attacks learn from them "
-    "too: a leak that matters, in those that did learn, is not excluded."
+    f"{NOTHING}, but every figure is an average that holds the models that learned nothing, and attacks learn from "
+    "them too: a leak that matters, in those that did learn, is not excluded."
 )
 """What is said in place of an exclusion where some models did not learn, and most did."""
 AT = {"tpr": "at that rate of false alarms", "auc": "in telling pairs apart"}

@@ -24,7 +24,8 @@ from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, 
 from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
-from reticent.report.place import AUDIT
+from reticent.report.place import AUDIT, COMPARISON
+from reticent.report.watch import Watch
 
 SCHEMA = "reticent.comparison/1"
 OUTPUTS = "given outputs"
@@ -96,6 +97,7 @@ def compare(
         UnknownNameError: no row is called as `baseline` says, or an argument that there is not.
         InputError: runs by name, fewer than two, or two that cannot be paired; a rate that audits do not have; or files
             that would be replaced, and are read here or are none of an earlier comparison.
+        UnwrittenError: the files cannot be written, or another command wrote its comparison there meanwhile.
 
     Example:
         >>> import reticent
@@ -113,7 +115,7 @@ def compare(
     read = [path for run in runs for path in AUDIT.files(place(run))]
     folders = RowFolders(Path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
     replacing = [folders.take(one.name, one.kind) for one in found]
-    started = datetime.now(UTC).isoformat(timespec="seconds")
+    watch, started = Watch.begin(Path(out), COMPARISON), datetime.now(UTC).isoformat(timespec="seconds")
     with ExitStack() as held:
         owners: dict[tuple[str, str], str] = {}
         for name, job in ((one.name, one.job) for one in found if one.job is not None):
@@ -142,6 +144,7 @@ def compare(
             "peak_memory_bytes": document.peak_memory(),
             "rows": {one.name: one.costs() for one in contenders},
         }
+        watch.check(written)
         files = write_comparison(Path(out), written, kind)
         for told in folders.left():
             (note or _silent)(told)

@@ -166,13 +166,21 @@ def section(one, by_seed):
     return lines
 
 
-LEAKS = {"less": "less", "more": "more", "tie": "no difference shown", "mixed": "mixed", "open": "not judged"}
+LEAKS = {
+    "less": "less",
+    "more": "more",
+    "tie": "no difference shown",
+    "mixed": "mixed",
+    "open": "not judged",
+    "idle": "not judged",
+}
 HEADS = {
     "less": "Leaks less than its control",
     "more": "Leaks more than its control",
     "tie": "No difference from its control is shown",
     "mixed": "Less by one measure and more by the other",
     "open": "Not judged, since its control is not as accurate as it is, which may be all that sets them apart",
+    "idle": "Not judged, since most models of it or of its control did not learn",
 }
 UNEVEN = "Not the same with every seed"
 MEASURES = {"auc": "AUC", "tpr": "TPR"}
@@ -189,7 +197,7 @@ def against(document, name):
         A key of `LEAKS`.
     """
     held = row_of(document, name)["control"]
-    return held["leak"] if held["settled"] else "open"
+    return held["leak"] if held["settled"] else "idle" if held.get("unlearned") else "open"
 
 
 def alone(found, name):

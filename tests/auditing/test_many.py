@@ -117,7 +117,7 @@ def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_mor
         "leak": "more",
         "by": ["auc", "tpr"],
         "missed": None,
-        "learned": True,
+        "unlearned": None,
         "settled": True,
     }
     assert by_name["a"]["control"]["name"] == "none"
@@ -193,20 +193,38 @@ def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more
     rows = [none, replace(low, unlearned=(5, 8)), replace(more, unlearned=(8, 8)), early]
     told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
     assert told["sentence"] == (
-        "low leaks less than none, but 5 of its 8 models did not learn, so this is not judged; more leaks more than "
-        "none."
+        "low leaks less than none, but 5 of the 8 models of low did not learn, so this is not judged; more leaks more "
+        "than none."
     )
-    assert any("but 5 of its 8 models did not learn, and what learned nothing has" in line for line in told["detail"])
+    assert any("but 5 of the 8 models of low did not learn, and what learned" in line for line in told["detail"])
     held = {row["name"]: row["control"] for row in told["rows"]}
-    assert [(held[name]["learned"], held[name]["settled"]) for name in ("low", "more")] == [
-        (False, False),
-        (False, True),
+    assert [(held[name]["unlearned"], held[name]["settled"]) for name in ("low", "more")] == [
+        ("low", False),
+        (None, True),
     ]
     rows.append(entry("b", 1.0, members, seed=5))
     told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
     assert "1 cannot be judged, since most of the models did not learn (low)" in told
     half = compare([none, replace(low, unlearned=(4, 8))], fpr=None, rng=np.random.default_rng(0), replicates=200)
     assert half["sentence"] == "low leaks less than none."
+
+
+def test_models_that_did_not_learn_are_told_so_without_a_control_too():
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "b", "c"))]
+    rows.append(replace(entry("low", 0.2, members, seed=5, right=0.1), unlearned=(8, 8)))
+    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
+    assert told.endswith("1 cannot be judged, since most of the models did not learn (low).")
+
+
+@pytest.mark.parametrize(("leak", "idle"), [(0.2, None), (1.0, "none"), (2.0, "none")])
+def test_what_did_not_learn_is_no_fair_opponent(leak, idle):
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    rows = [replace(entry("none", 1.0, members), unlearned=(8, 8)), entry("a", leak, members, seed=3)]
+    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    held = told["rows"][1]["control"]
+    assert (held["unlearned"], held["settled"]) == (idle, idle is None)
+    assert ("but 8 of the 8 models of none did not learn" in told["sentence"]) is (idle is not None)
 
 
 def test_the_same_models_with_the_same_labels_are_exactly_as_accurate():

@@ -7,7 +7,7 @@ import pytest
 
 import reticent
 from reticent import checks
-from reticent.data import imported
+from reticent.data import given, imported
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError
@@ -108,3 +108,22 @@ def test_measurements_are_not_taken_for_tokens():
     with pytest.raises(InputError, match=r"are tokens of texts, expected below 10,000,000, .* give features as floats"):
         Records.make(times, Y)
     assert Records.make(times, Y, vocabulary=2**31).vocabulary == 2**31
+
+
+class Column:
+    """A column of a data frame, as far as it is asked."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def to_numpy(self):
+        return self._values
+
+    def __array__(self, dtype=None, copy=None):
+        return self._values
+
+
+def test_a_column_of_a_data_frame_may_hold_any_whole_numbers():
+    x = np.random.default_rng(0).normal(size=(6, 2)).astype(np.float32)
+    made = given.records(x, Column(np.array([2**63 + 1, 2**63 + 5] * 3, np.uint64)), name="frame")
+    assert made.class_names == (str(2**63 + 1), str(2**63 + 5))

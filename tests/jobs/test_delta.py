@@ -30,16 +30,20 @@ def job(defense, **values):
     return called(None, {"dataset": (x, y), "models": 4, "epochs": 4, "defense": defense, "attacks": "loss", **values})
 
 
-@pytest.mark.parametrize("defense", ["dpsgd", "dpsgd:noise=1", "cwrf+dpsgd"])
+@pytest.mark.parametrize("defense", ["dpsgd", "dpsgd:noise=1"])
 def test_a_given_delta_reaches_the_procedure_that_proves(defense):
     pytest.importorskip("opacus")
     procedure = job(defense, delta=1e-3).population.recipe.procedure
-    assert getattr(procedure, "inner", procedure).delta == 1e-3
+    assert procedure.delta == 1e-3
     assert job(defense).population.recipe.procedure != procedure
-    with pytest.raises(SpecError, match=r"dpsgd: delta: expected less than 1 / members .*got 0.5"):
-        job(defense, delta=0.5)
-    with pytest.raises(SpecError, match=r"proves no epsilon at delta 0.*got 0$"):
-        job(defense, delta=0.0)
+    for delta in (0.5, 0.0):
+        with pytest.raises(SpecError, match=rf"less than 1 / members = .*\(dpsgd:delta=1e-5\), got {delta:g}$"):
+            job(defense, delta=delta)
+
+
+def test_a_given_delta_does_not_reach_what_proves_nothing():
+    pytest.importorskip("opacus")
+    assert job("cwrf+dpsgd", delta=0.0).population.recipe == job("cwrf+dpsgd").population.recipe
 
 
 @pytest.mark.parametrize("procedure", [DPSGD(delta=1e-4), DPSGD(noise=0.0), CWRF(), Recipe().procedure])
@@ -52,8 +56,8 @@ def test_recipes_that_would_choose_that_delta_by_themselves_keep_their_identity(
     recipe = Recipe(procedure=DPSGD())
     assert at_delta(recipe, AttackConfig(delta=1e-5), MEMBERS) is recipe
     assert at_delta(recipe, AttackConfig(), [10**6]) is recipe
-    # 1e-5 is the usual delta of the bounds, but not that of so many members.
-    assert at_delta(recipe, AttackConfig(delta=1e-5), [10**6]).procedure == DPSGD(delta=1e-5)
+    with pytest.raises(SpecError, match="less than 1 / members = 1e-06"):  # 1e-5 is usual, but not for so many.
+        at_delta(recipe, AttackConfig(delta=1e-5), [10**6])
     assert at_delta(recipe, AttackConfig().replace(seed=1), [10**6]) is recipe
 
 

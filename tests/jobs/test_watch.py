@@ -39,21 +39,33 @@ def test_two_that_say_the_same_share_the_folder(tmp_path):
     assert audit(tmp_path, stage=during(tmp_path)).files[0].exists()
 
 
-def test_a_comparison_that_was_written_meanwhile_stays(tmp_path):
+def compared(folder, epochs, **more):
     y = np.arange(60) % 3
     x = (np.random.default_rng(0).normal(size=(60, 4)) + np.eye(3, 4)[y]).astype(np.float32)
     common = {"models": 4, "attacks": "loss", "architecture__widths": [4], "replicates": 100, "early_stopped": False}
-    where = {"store": str(tmp_path / "store"), "out": str(tmp_path / "out"), "workers": 1, "dataset": (x, y)}
+    where = {"store": str(folder / "store"), "out": str(folder / "out"), "workers": 1, "dataset": (x, y)}
+    return reticent.compare(
+        recipes={"plain": {}, "decay": {"weight_decay": 0.01}}, epochs=epochs, **common, **where, **more
+    )
 
-    def compared(epochs, **more):
-        recipes = {"plain": {}, "decay": {"weight_decay": 0.01}}
-        return reticent.compare(recipes=recipes, epochs=epochs, **common, **where, **more)
 
+@pytest.mark.parametrize("moment", ["plain: training", "decay: loss"])
+def test_rows_of_a_comparison_that_was_written_meanwhile_stay(tmp_path, moment):
     def stage(what):
-        if what == "comparison":
-            compared(2)
+        if what == moment:
+            compared(tmp_path, 2)
 
     with pytest.raises(UnwrittenError, match="another command wrote its report into"):
-        compared(3, stage=stage)
+        compared(tmp_path, 3, stage=stage)
     kept = json.loads((tmp_path / "out" / "compare.json").read_text(encoding="utf-8"))
-    assert [row["name"] for row in kept["rows"]] == ["plain", "decay"]
+    for row in kept["rows"]:
+        audit = json.loads((tmp_path / "out" / row["audit"] / "audit.json").read_text(encoding="utf-8"))
+        assert audit["recipe"]["epochs"] == 2
+
+
+def test_two_equal_comparisons_share_the_folder(tmp_path):
+    def stage(what):
+        if what == "comparison":
+            compared(tmp_path, 2)
+
+    assert compared(tmp_path, 2, stage=stage).files[0].exists()

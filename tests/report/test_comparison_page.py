@@ -411,6 +411,10 @@ def test_how_many_models_is_a_column_only_where_lines_differ(compared):
             {"leak": "less", "by": ["auc", "tpr"], "missed": None, "settled": False},
             "leaks less than its control, at an accuracy that is not known",
         ),
+        (
+            {"leak": "more", "by": ["auc"], "missed": 0.02, "settled": False, "unlearned": "somebody"},
+            "not judged: most models of its control did not learn",
+        ),
     ],
 )
 def test_a_recipes_line_says_how_it_stands_to_its_control(compared, held, words):
@@ -420,7 +424,7 @@ def test_a_recipes_line_says_how_it_stands_to_its_control(compared, held, words)
     assert view.remark(row, told["baseline"]) == words
     assert words in html(told)
     assert words in markdown(told)
-    row["control"]["name"] = told["baseline"]
+    row["control"] |= {"name": told["baseline"]} | ({"unlearned": told["baseline"]} if "unlearned" in held else {})
     assert view.remark(row, told["baseline"]) == words.replace("its control", "the baseline")
 
 

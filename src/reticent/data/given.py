@@ -32,9 +32,11 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
             what = "the features are" if key == "x" else "the labels are"
             raise ShapeError(f"{name}: {key}: {what} missing: expected an array with one entry a record, got None")
     try:
-        labels, names = _labels(array(y))
-        if not names and labels.ndim == 1 and hasattr(y, "to_numpy"):
+        labels, names = array(y), tuple[str, ...]()
+        if labels.ndim == 1 and hasattr(y, "to_numpy"):
             labels, names = numbered(labels)
+        if not names:
+            labels, names = _labels(labels)
         if names:
             facts.setdefault("class_names", names)
         return Records.make(_features(array(x)), labels, name=name, **facts)
@@ -114,7 +116,7 @@ def _in_reach(labels: NDArray[Any], name: str) -> None:
     """
     if labels.dtype.kind == "O":  # Python's own whole numbers have no end.
         large = np.array([isinstance(value, int) and abs(value) >= checks.INT64 for value in labels.flat])
-    elif labels.dtype.kind in "uf":  # What is not finite is told as such.
+    elif labels.dtype.kind == "f" or labels.dtype == np.uint64:  # What is not finite is told as such.
         large = np.isfinite(labels) & (np.abs(labels.astype(np.float64)) >= checks.INT64)
     else:
         return
@@ -147,7 +149,8 @@ def array(value: Any) -> NDArray[Any]:
 
 
 def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
-    _in_reach(labels, "y")
+    if labels.dtype.kind == "O":
+        _in_reach(labels, "y")
     if labels.dtype.kind in "OUS":
         names, codes = np.unique(labels.astype(np.str_), return_inverse=True)
         return codes.reshape(labels.shape), tuple(str(name) for name in names)

@@ -212,7 +212,8 @@ def _vocabulary(tokens: NDArray[Any]) -> int:
     if largest >= MOST_TOKENS:
         raise InputError(
             f"x: whole numbers of 2 axes are tokens of texts, expected below {MOST_TOKENS:,}, got {largest}: give "
-            "features as floats, for example x.astype('float32'), or the number of tokens as vocabulary"
+            "features as floats, for example x.astype('float32'), number the tokens from 0, or in Python give the "
+            "number of tokens: {'x': x, 'y': y, 'vocabulary': ...}"
         )
     return largest + 1
 

@@ -97,7 +97,7 @@ def compare(
         UnknownNameError: no row is called as `baseline` says, or an argument that there is not.
         InputError: runs by name, fewer than two, or two that cannot be paired; a rate that audits do not have; or files
             that would be replaced, and are read here or are none of an earlier comparison.
-        UnwrittenError: the files cannot be written, or another command wrote its comparison there meanwhile.
+        UnwrittenError: the files cannot be written, or another command wrote others there meanwhile.
 
     Example:
         >>> import reticent
@@ -124,7 +124,8 @@ def compare(
             (note or _silent)(_found(name, job, owner))
         for told in filter(None, replacing):
             (note or _silent)(told)
-        maker = _Maker(folders, progress, stage or _silent, note or _silent, held)
+        began = {one.name: Watch.begin(folders.of(one.name, one.kind), AUDIT) for one in found}
+        maker = _Maker(folders, began, progress, stage or _silent, note or _silent, held)
         contenders = [row for one in found for row in maker.contenders(one)]
         notes: list[str] = []
         defended = next(one for one in found if one.name == first).defended
@@ -180,12 +181,14 @@ class _Maker:
     def __init__(
         self,
         folders: RowFolders,
+        began: Mapping[str, Watch],
         progress: Callback | None,
         tell: Callable[[str], None],
         note: Callable[[str], None],
         held: ExitStack,
     ) -> None:
-        self._folders, self._progress, self._tell, self._note, self._held = folders, progress, tell, note, held
+        self._folders, self._began, self._held = folders, began, held
+        self._progress, self._tell, self._note = progress, tell, note
         self._prefix = ""
 
     def stage(self, word: str) -> None:
@@ -212,8 +215,10 @@ class _Maker:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         if where is not None:  # Populations of recipes are held from the start.
             self._held.enter_context(using(job.config.store, job.population))
+        folder = self._folders.of(name, job.config.format, self._note)
+        watch = self._began.get(name) or Watch.begin(folder, AUDIT)
         evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
-        done = auditing.write(evaluated, self._folders.of(name, job.config.format, self._note), started)
+        done = auditing.write(evaluated, folder, started, watch)
         self._prefix = ""
         row = trained(name, evaluated, done, where)
         other = unaware(row, evaluated)

@@ -166,21 +166,35 @@ class _Shared:
             self._own = imported.records("dataset", data)
             self._values["dataset"] = OWN
 
-    def job(self, source: Source) -> Job:
-        """Prepare one job.
+    def again(self, config: AuditConfig) -> Job:
+        """Prepare the job of an audit that ran; a delta that holds for all is that of its bounds, and moves no model.
 
         Args:
-            source: a configuration, a TOML file, or keys and values.
+            config: of the audit.
 
         Returns:
             The job.
         """
+        job, delta = self.job(config, without=("delta",)), self._values.get("delta")
+        return job if delta is None else replace(job, config=job.config.replace(delta=delta))
+
+    def job(self, source: Source, without: Sequence[str] = ()) -> Job:
+        """Prepare one job.
+
+        Args:
+            source: a configuration, a TOML file, or keys and values.
+            without: those of the values for all that do not hold here.
+
+        Returns:
+            The job.
+        """
+        values = {key: value for key, value in self._values.items() if key not in without}
         if isinstance(source, Mapping):
-            config = chosen(None, {**source, **self._values})
+            config = chosen(None, {**source, **values})
         elif isinstance(source, AuditConfig):
-            config = chosen(source, self._values)
+            config = chosen(source, values)
         else:
-            config = chosen(Path(source), self._values)
+            config = chosen(Path(source), values)
         if self._own is not None:
             return self._with_unaware(prepare(config, self._own))
         key = (config.dataset, config.data_dir, config.label, config.not_features)
@@ -237,7 +251,7 @@ class _Shared:
             alone = _Shared({key: value})
             alone._records = self._records
             try:
-                changed = value is not None and _made(alone.job(config)) != runs
+                changed = value is not None and _made(alone.again(config)) != runs
             except ReticentError:
                 changed = True
             if changed:
@@ -334,7 +348,7 @@ def _again(path: Path, document: Mapping[str, Any], shared: _Shared) -> Job:
         )
     try:
         written = gather(None, config)
-        job = shared.job(written)
+        job = shared.again(written)
     except SpecError as error:
         raise error.prefixed(f"{path}: ") from None
     runs = _runs(document)

@@ -56,25 +56,23 @@ def at_delta(recipe: Recipe, config: AttackConfig, members: Iterable[int]) -> Re
         members: how many each model has.
 
     Returns:
-        The recipe; the same one where DP-SGD has no part in it, has a delta of its own, adds no noise, or would choose
-        that delta by itself, so that models which are finished serve.
+        The recipe; the same one where DP-SGD has no part in it or proves nothing, has a delta of its own, or would
+        choose that delta by itself, so that models which are finished serve.
 
     Raises:
-        SpecError: the delta is 0.
+        SpecError: DP-SGD proves no epsilon at that delta.
     """
-    given, procedure = config.delta, recipe.procedure
-    stage = getattr(procedure, "inner", procedure)
+    given, stage, sizes = config.delta, recipe.procedure, [int(many) for many in members]
     if "delta" not in config.model_fields_set or not isinstance(stage, DPSGD):
         return recipe
-    if stage.delta is not None or stage.noise == 0 or all(usual_delta(int(many)) == given for many in members):
+    if stage.delta is not None or stage.noise == 0 or all(usual_delta(many) == given for many in sizes):
         return recipe
-    if given == 0:
+    if given == 0 or given * max(sizes) >= 1:
         raise SpecError(
-            "delta: dpsgd proves no epsilon at delta 0: expected more than 0 and less than 1 / members, or a delta of "
-            "its own beside that of the bounds (dpsgd:delta=1e-5), got 0"
+            "delta: that of the bounds is also that of the epsilon which dpsgd keeps: expected more than 0 and less than "
+            f"1 / members = {1 / max(sizes):.3g}, or a delta of its own for dpsgd (dpsgd:delta=1e-5), got {given:g}"
         )
-    own = stage.replace(delta=given)
-    return recipe.replace(procedure=own if stage is procedure else procedure.replace(inner=own))
+    return recipe.replace(procedure=stage.replace(delta=given))
 
 
 def _table(value: Any) -> Options:

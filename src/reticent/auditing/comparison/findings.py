@@ -143,14 +143,24 @@ class Findings:
         Returns:
             How it stands.
         """
+        relation = self.leak(name, control)
         return Standing(
             control,
-            self.leak(name, control),
+            relation,
             self.shown(name, control),
             self.missed(name, control),
             known=self.get(control, name, "accuracy") is not None,
-            learned=name not in self._unlearned,
+            unlearned=self._idle(name, control, relation),
         )
+
+    def _idle(self, name: str, control: str, relation: Relation) -> str | None:
+        """Name the row whose models did not learn, where nothing follows from the relation for that.
+
+        Such models have nothing to give away; what they do give away is shown all the same.
+        """
+        if name in self._unlearned and relation != "more":
+            return name
+        return control if control in self._unlearned and relation != "less" else None
 
 
 def control_of(rows: Sequence[Row], name: str) -> Row | None:
@@ -192,7 +202,8 @@ class Standing:
         by: the statistics that show it.
         missed: the control's accuracy minus the recipe's; None if they are equally accurate, or it is not known.
         known: both accuracies are known.
-        learned: the recipe's models learned, but for half of them at most, as far as it is known.
+        unlearned: the one of the two rows of whose models more than half did not learn, if that leaves the relation
+            without meaning; else None.
     """
 
     control: str
@@ -200,15 +211,7 @@ class Standing:
     by: tuple[Statistic, ...]
     missed: float | None
     known: bool = True
-    learned: bool = True
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing follows from the relation, since most of the recipe's models learned nothing.
-
-        Such models have nothing to give away; what they do give away is shown all the same.
-        """
-        return not self.learned and self.relation != "more"
+    unlearned: str | None = None
 
     @property
     def settled(self) -> bool:
@@ -217,7 +220,7 @@ class Standing:
         A model that is more accurate gives away more by that alone: that a recipe leaks less than a control that is
         more accurate shows nothing, nor does a tie with one that is not as accurate, or what differs both ways.
         """
-        if self.idle:
+        if self.unlearned is not None:
             return False
         if self.missed is None:
             return self.known
@@ -226,20 +229,20 @@ class Standing:
     @property
     def apart(self) -> bool:
         """Whether the accuracies are known, and may be all that sets the two apart."""
-        return self.missed is not None and not self.settled and not self.idle
+        return self.missed is not None and not self.settled and self.unlearned is None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as ``docs/schema.md`` has them.
 
         Returns:
-            ``name``, ``leak``, ``by``, ``missed``, ``learned``, ``settled``.
+            ``name``, ``leak``, ``by``, ``missed``, ``unlearned``, ``settled``.
         """
         return {
             "name": self.control,
             "leak": self.relation,
             "by": list(self.by),
             "missed": self.missed,
-            "learned": self.learned,
+            "unlearned": self.unlearned,
             "settled": self.settled,
         }
 

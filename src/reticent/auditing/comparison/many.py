@@ -25,10 +25,13 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
     """
     recipes = [row.name for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
     sorts: dict[str, list[str]] = {"less": [], "more": [], "mixed": [], "tie": [], "open": [], "idle": []}
-    alone = [name for name in recipes if lost(rows, name, baseline, findings) is not None]
-    for name in (name for name in recipes if name not in alone):
+    alone: list[str] = []
+    for name in recipes:
         held = standing(rows, name, baseline, findings)
-        sort: str = "idle" if held.idle else "open" if held.apart else held.relation
+        if held.unlearned is None and lost(rows, name, baseline, findings) is not None:
+            alone.append(name)
+            continue
+        sort: str = "idle" if held.unlearned is not None else "open" if held.apart else held.relation
         sorts[sort].append(_named(name, held, findings))
     early = any(row.checked.entry.role == "control" for row in rows)
     stopped = f"the baseline ({baseline}){', stopped early to be as accurate' * early}"
@@ -63,7 +66,7 @@ def counted(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
 
 def _named(name: str, held: Standing, findings: Findings) -> str:
     """Name a recipe, the measure where one alone sets it apart, and that its accuracy is not known if it is not."""
-    alone = not held.apart and not held.idle and findings.partly(name, held.control)
+    alone = not held.apart and held.unlearned is None and findings.partly(name, held.control)
     told = [f"by the {MEASURES[held.by[0]]} alone"] if alone else []
     told += [] if held.known else ["accuracy not known"]
     return f"{name} [{', '.join(told)}]" if told else name

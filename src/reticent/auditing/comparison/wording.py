@@ -32,8 +32,9 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         clause = _against(row.name, baseline, findings)
         control = control_of(rows, row.name)
         apart = lost(rows, row.name, baseline, findings)
-        if standing(rows, row.name, baseline, findings).idle:
-            clause += f", but {_unlearned(row)}, so this is not judged"
+        idle = standing(rows, row.name, baseline, findings).unlearned
+        if idle is not None:
+            clause += f", but {_unlearned(next(one for one in rows if one.name == idle))}, so this is not judged"
         elif control is not None:
             clause += _beside(row.name, control.name, baseline, findings)
         elif apart is not None:
@@ -46,7 +47,7 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
 
 def _unlearned(row: Row) -> str:
     sick, models = row.checked.entry.unlearned
-    return f"{sick} of its {models} models did not learn"
+    return f"{sick} of the {models} models of {row.name} did not learn"
 
 
 def _open(held: Standing) -> str:
@@ -188,8 +189,9 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
         "tie": f"no difference is shown between {name} and {other}",
         "mixed": f"{name} leaks less by one measure and more by the other than {other}",
     }[held.relation]
-    if held.idle:
-        conclusion = f"but {_unlearned(row)}, and what learned nothing has nothing to give away"
+    if held.unlearned is not None:
+        sick = row if held.unlearned == name else control
+        conclusion = f"but {_unlearned(sick)}, and what learned nothing has nothing to give away"
     elif held.missed is not None and held.apart:
         what = f"but it came out {_apart(-held.missed)} accurate than that"
         conclusion = {

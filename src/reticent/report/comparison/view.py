@@ -148,8 +148,9 @@ def _standing(held: Plain | None, baseline: Any) -> str:
     if not held:
         return ""
     other = "the baseline" if held["name"] == baseline else "its control"
-    if not held["settled"] and not held.get("learned", True):
-        return "not judged: most of its models did not learn"
+    idle = held.get("unlearned")
+    if idle is not None:
+        return f"not judged: most models of {other if idle == held['name'] else 'it'} did not learn"
     if not held["settled"] and held["missed"] is not None:
         much = "more" if held["missed"] > 0 else "less"
         return f"not judged: {other} is {points(held['missed'])} points {much} accurate"

@@ -41,6 +41,7 @@ COLUMNS = (
     "leaks",
     "shown_by",
     "control_missed",
+    "unlearned",
     "settled",
     "notices",
 )
@@ -101,6 +102,7 @@ def _line(row: Plain, document: Mapping[str, Any]) -> dict[str, Any]:
         "leaks": held.get("leak"),
         "shown_by": "; ".join(held.get("by") or ()),
         "control_missed": held.get("missed"),
+        "unlearned": held.get("unlearned"),
         "settled": {True: "yes", False: "no"}.get(held.get("settled")),  # type: ignore[arg-type]
         "notices": "; ".join(row.get("notices") or ()),
     }

@@ -69,8 +69,8 @@ def at_delta(recipe: Recipe, config: AttackConfig, members: Iterable[int]) -> Re
         return recipe
     if given == 0 or given * max(sizes) >= 1:
         raise SpecError(
-            "delta: that of the bounds is also that of the epsilon which dpsgd keeps: expected more than 0 and less than "
-            f"1 / members = {1 / max(sizes):.3g}, or a delta of its own for dpsgd (dpsgd:delta=1e-5), got {given:g}"
+            "delta: that of the bounds is also that of the epsilon which dpsgd keeps: expected more than 0, and less "
+            f"than {1 / max(sizes):.3g} = 1 / members, or one of its own for dpsgd (dpsgd:delta=1e-5), got {given:g}"
         )
     return recipe.replace(procedure=stage.replace(delta=given))
 

@@ -230,7 +230,8 @@ def verdict(found, name):
     said = (told[0] if len(set(told)) == 1 else ", ".join(told)) + alone(found, name)
     held = [(document, row_of(document, name)) for document in found]
     gaps = [row["auc"]["mean"] - row_of(d, row["control"]["name"])["auc"]["mean"] for d, row in held]
-    said += f"; AUC {statistics.mean(gaps):+.{3 if abs(statistics.mean(gaps)) >= 0.0005 else 4}f}"
+    area = statistics.mean(gaps)
+    said += f"; AUC {area:+.{3 if abs(area) >= 0.0005 else 4}f}"
     missed = [100 * row["control"]["missed"] for _, row in held if row["control"]["missed"] is not None]
     if missed:
         seeds = "" if len(missed) == len(found) else f" with {len(missed)} of {len(found)} seeds"

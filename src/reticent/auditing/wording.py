@@ -149,13 +149,13 @@ def basis(audit: Audit, choices: int, figure: str, among: int, widest: Audit) ->
     """
     lines = []
     if choices > 1:
+        which = ", also those that say which do better"
         if among == choices:
-            told = f"{audit.name} {MOST[figure]}{f' {AT[figure]}' * (figure == 'tpr')}"
+            told, which = f"{audit.name} {MOST[figure]}" + (f" {AT[figure]}" if figure == "tpr" else ""), ""
         elif among > 1:
             told = f"{among} do better than chance {AT[figure]}, and of these {audit.name} {MOST[figure]}"
         else:
             told = f"only {audit.name} is shown to do better than chance {AT[figure]}"
-        which = "" if among == choices else ", also those that say which do better"
         if round(widest.auc.mean, 3) > round(audit.auc.mean, 3):
             told += f" ({widest.name} has the larger area under the ROC curve, {widest.auc.mean:.3f})"
         lines.append(

@@ -107,7 +107,7 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
         evaluated = evaluate(job, progress=progress, stage=stage)
         if stage is not None:
             stage("report")
-        return write(evaluated, watch.folder, started, watch)
+        return write(evaluated, watch, started)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,14 +166,13 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
     return Evaluated(job, made, problem, measured, control, seconds, unaware)
 
 
-def write(evaluated: Evaluated, out: Path, started: str, watch: Watch | None = None) -> Audited:
+def write(evaluated: Evaluated, watch: Watch, started: str) -> Audited:
     """Write the files of an audit.
 
     Args:
         evaluated: what was found.
-        out: the folder.
+        watch: the folder as it was before the work; another report that was written since stays.
         started: when it began, ISO 8601.
-        watch: the folder before the work, where another report that was written since is to stay.
 
     Returns:
         The audit.
@@ -198,11 +197,10 @@ def write(evaluated: Evaluated, out: Path, started: str, watch: Watch | None = N
         cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *said],
         unproved=next((one for one in said if one == entry(job.population.recipe).unproved), None),
     )
-    if watch is not None:
-        watch.check(written)
+    watch.check(written)
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)
-    files = write_report(out, written, rows, thumbnails(job, rows), job.config.format)
+    files = write_report(watch.folder, written, rows, thumbnails(job, rows), job.config.format)
     return Audited(written, rows, evaluated.measured.scores, job.population.membership.matrix, ids, files)
 
 

@@ -14,11 +14,12 @@ from reticent.errors import InputError
 from reticent.jobs import audit as auditing
 from reticent.jobs import document
 from reticent.jobs.attack import attack
+from reticent.jobs.baseline import check_baseline, usual_baseline
 from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender, brought, trained, unaware
 from reticent.jobs.controls import control
 from reticent.jobs.early import Stop, stops
-from reticent.jobs.entrants import Entrant, check_baseline, entrants, usual_baseline
+from reticent.jobs.entrants import Entrant, entrants
 from reticent.jobs.row_folders import RowFolders
 from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, check_runs, named, place
 from reticent.jobs.using import finished, using
@@ -215,10 +216,9 @@ class _Maker:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         if where is not None:  # Populations of recipes are held from the start.
             self._held.enter_context(using(job.config.store, job.population))
-        folder = self._folders.of(name, job.config.format, self._note)
-        watch = self._began.get(name) or Watch.begin(folder, AUDIT)
+        watch = self._began.get(name) or Watch.begin(self._folders.of(name, job.config.format, self._note), AUDIT)
         evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
-        done = auditing.write(evaluated, folder, started, watch)
+        done = auditing.write(evaluated, watch, started)
         self._prefix = ""
         row = trained(name, evaluated, done, where)
         other = unaware(row, evaluated)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender
-from reticent.jobs.early import Stop, stopped, trained
+from reticent.jobs.early import Stop, models_of, stopped
 from reticent.jobs.entrants import Entrant
 from reticent.report.wording import percent
 
@@ -51,8 +51,8 @@ def control(maker: Maker, found: Sequence[Entrant], contenders: list[Contender],
     patient = job.population.recipe.patience is not None
     for other, where in zip(others, places, strict=True):
         short = stopped(job, where.epochs)
-        models = trained(short)
-        whole = not patient and (where.epochs >= round(where.end, 2) or models == trained(job))
+        models = models_of(short)
+        whole = not patient and (where.epochs >= round(where.end, 2) or models == models_of(job))
         why, beside = _why_none(other, first, where, patient=patient, whole=whole), first
         if why:
             notes.append(why)
@@ -87,11 +87,12 @@ def _own(first: Contender, others: Sequence[Contender]) -> tuple[list[Contender]
 
 def _labels(one: Contender, first: Contender) -> str:
     """Say of a row with the baseline's labels what that leaves an attacker who looks at nothing else."""
-    told = f"It is right on the same records as {first.name}, which therefore is its control"
     area = one.area("correctness")
-    if area is None:
-        return f"{told}; who sees labels alone finds as much with it as without."
-    return f"{told}; who sees labels alone finds as much with it as without (AUC {area:.3f}, attack correctness)."
+    much = "" if area is None else f" (AUC {area:.3f}, attack correctness)"
+    return (
+        f"It is right on the same records as {first.name}, which therefore is its control; who sees labels alone finds "
+        f"as much with it as without{much}."
+    )
 
 
 def _why_none(other: Contender, first: Contender, where: Stop, *, patient: bool, whole: bool) -> str:

@@ -199,9 +199,9 @@ def _asked(
     chance, between = 1 / job.records.classes, dict[float, float]()
     drawn = _moments(curve, where.end)
     ends = _around(drawn, where.epochs)
-    asked = {trained(stopped(job, epochs)) for epochs in ends}
+    asked = {models_of(stopped(job, epochs)) for epochs in ends}
     for _ in range(ASKED):
-        same = trained(stopped(job, where.epochs))
+        same = models_of(stopped(job, where.epochs))
         if same in asked:
             break
         asked.add(same)
@@ -238,7 +238,7 @@ def stopped(job: Job, epochs: float) -> Job:
     return replace(job, population=replace(job.population, recipe=recipe))
 
 
-def trained(job: Job) -> Hashable:
+def models_of(job: Job) -> Hashable:
     """Tell the models of two stops of a recipe apart: by their steps in plain training, else by where they are stopped.
 
     Stops may be so close that each model has as many steps with both: then the models are the same.

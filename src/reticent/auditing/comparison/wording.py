@@ -30,17 +30,17 @@ def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
         if row.name == baseline or row.checked.entry.role != "recipe":
             continue
         clause = _against(row.name, baseline, findings)
-        control = control_of(rows, row.name)
+        held = standing(rows, row.name, baseline, findings)
         apart = lost(rows, row.name, baseline, findings)
-        idle = standing(rows, row.name, baseline, findings).unlearned
-        if idle is not None:
-            clause += f", but {_unlearned(next(one for one in rows if one.name == idle))}, so this is not judged"
-        elif control is not None:
-            clause += _beside(row.name, control.name, baseline, findings)
+        if held.unlearned is not None:
+            sick = next(one for one in rows if one.name == held.unlearned)
+            clause += f", but {_unlearned(sick)}, so this is not judged"
+        elif held.control != baseline:
+            clause += _beside(row.name, held, baseline, findings)
         elif apart is not None:
             clause += f", but it is {_apart(apart)} accurate, and without a control that may be all of it"
         else:
-            clause += _open(findings.standing(row.name, baseline))
+            clause += _open(held)
         clauses.append(clause)
     return _capital("; ".join(clauses) + ".")
 
@@ -59,9 +59,9 @@ def _open(held: Standing) -> str:
     return f", but {held.control} is {_apart(held.missed)} accurate, so this is not judged"
 
 
-def _beside(name: str, control: str, baseline: str, findings: Findings) -> str:
+def _beside(name: str, held: Standing, baseline: str, findings: Findings) -> str:
     """Add to a clause on a row how it stands to its control."""
-    held, partly = findings.standing(name, control), findings.partly(name, control)
+    partly = findings.partly(name, held.control)
     relation, other = held.relation, "the control that was stopped early to be as accurate"
     if held.missed is not None:
         other = f"the control that was stopped early, which came out {_apart(held.missed)} accurate than {name}"

@@ -91,10 +91,7 @@ def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:
             "Control: the baseline, stopped early to be about as accurate as a recipe; the recipe is worth its cost "
             "only if it leaks less than this control."
         )
-    lines.append(
-        f"Not beaten: no other row{view.among(rows)} is at least as accurate, leaks at most as much, and is better in "
-        "one of them."
-    )
+    lines.append(view.not_beaten(rows))
     return Text("\n".join(lines), style="dim")
 
 

@@ -27,10 +27,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         legend = f"In brackets: {sure} intervals. Chance: AUC 0.5, and TPR equal to FPR."
         if any(view.is_control(row) for row in rows):
             legend += " Control: the baseline, stopped early to be about as accurate as a recipe."
-        legend += (
-            f" Not beaten: no other row{view.among(rows)} is at least as accurate, leaks at most as much, and is "
-            "better in one of them."
-        )
+        legend += f" {view.not_beaten(rows)}"
         parts += [_rows(document, rows), legend]
     changed = [
         f"- {escape(row['name'], 60)}: "

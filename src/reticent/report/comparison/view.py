@@ -79,17 +79,20 @@ def is_recipe(row: Plain) -> bool:
     return row.get("role") not in {"control", "non-adaptive"}
 
 
-def among(listed: Sequence[Plain]) -> str:
-    """Say which rows may beat others, where that is not all of them.
+def not_beaten(listed: Sequence[Plain]) -> str:
+    """Say what it means that no row beats another one.
 
     Args:
         listed: all rows.
 
     Returns:
-        Words to put behind "no other row"; empty where all may.
+        A sentence; it says which rows may beat others where that is not all of them.
     """
     blind = any(row.get("role") == "non-adaptive" for row in listed)
-    return " of attackers who know the defense" if blind else ""
+    rivals = "row of attackers who know the defense" if blind else "row"
+    return (
+        f"Not beaten: no other {rivals} is at least as accurate, leaks at most as much, and is better in one of them."
+    )
 
 
 def kind(row: Plain, baseline: Any) -> str:

@@ -9,13 +9,15 @@ from toy_study import BASE
 
 from reticent.attacks import score
 from reticent.attacks.base import Problem
+from reticent.auditing.bootstrap import MANY
 from reticent.auditing.roc import auc
 from reticent.data.load import load
 from reticent.errors import InputError
 from reticent.population.gather import signals
 from reticent.population.worker import Maker
 from reticent.procedures import plain
-from reticent.studies import location
+from reticent.signals.correct import correct
+from reticent.studies import location, measured
 from reticent.studies.base import Found, Setting
 from reticent.studies.bench import Bench
 from reticent.studies.measured import collect, measure
@@ -71,11 +73,28 @@ def test_replicates_of_a_mean_are_weighted_means(row):
     assert measured.values.std(axis=0).min() > 0
 
 
-def test_a_row_against_itself_is_nothing(row):
-    found = collect([row], {"same": {"plain": 0.0}})
-    assert found.numbers["same", "loss"].value == 0
+def test_a_row_against_itself_is_nothing(bench, row):
+    again = measure(bench, "again", bench.job())
+    found = collect([row, again], {"same": {"plain": 1.0, "again": -1.0}})
+    for metric in row.measures:
+        number = found.numbers["same", metric]
+        assert number.value == 0
+        # A difference that never varies is bounded by what so few records allow, and by nothing else.
+        assert number.freedom == MANY
+        assert np.array_equal(row.measures[metric].values, again.measures[metric].values)
     assert found.numbers["plain", "accuracy"].value == pytest.approx(row.accuracy)
     assert found.numbers["plain", "seconds"].value > 0
+
+
+def test_accuracy_and_leak_take_the_same_records_in_the_same_replicate(bench, row, monkeypatch):
+    """Whether an answer is right, taken for a score, has an AUC that is a sum of accuracies: in every replicate, too."""
+    job = bench.job()
+    monkeypatch.setattr(measured, "score", lambda _, problem, seed: correct(problem.signals, problem.targets) * 1.0)
+    found = measure(bench, "by labels", job).measures
+    inside, outside, leak = (found[name] for name in ("accuracy_members", "accuracy", "auc_lira"))
+    np.testing.assert_allclose(leak.observed, 0.5 + (inside.observed - outside.observed) / 2, atol=1e-6)
+    np.testing.assert_allclose(leak.values, 0.5 + (inside.values - outside.values) / 2, atol=1e-6)
+    assert leak.values.std() > 0
 
 
 def test_rows_of_other_memberships_are_not_compared(bench, row):

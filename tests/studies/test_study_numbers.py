@@ -10,6 +10,7 @@ from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.comparison.paired import bootstrapped
 from reticent.auditing.roc import auc
 from reticent.errors import InputError
+from reticent.studies.judging import reaches
 from reticent.studies.numbers import Estimate, Measure, Pooled, combined
 
 numbers = st.floats(-5, 5)
@@ -33,8 +34,8 @@ def test_an_estimate_from_an_interval_has_that_interval():
 
 
 def test_an_estimate_survives_json():
-    one = Estimate(0.1, 0.02, 7.5)
-    assert Estimate(*one.to_json()) == one
+    for one in (Estimate(0.1, 0.02, 7.5), Estimate(0.1, 0.02, partial=True)):
+        assert Estimate(*one.to_json()) == one
 
 
 def measures(seed, targets=6, records=80):
@@ -89,6 +90,16 @@ def test_few_seeds_have_the_mean_of_their_limits():
     assert pooled.value == pytest.approx(0.2)
     assert pooled.over_seeds() is None
     assert pooled.limits() == pytest.approx(np.mean([one.limits() for one in pooled.each], axis=0))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_an_error_that_leaves_something_out_is_no_interval_before_three_seeds(count):
+    each = [Estimate.between(0.56, 0.555, 0.565, partial=True), Estimate.over([0.56, 0.561, 0.559], partial=True)]
+    for one in each:
+        pooled = Pooled((one,) * count)
+        assert one.partial
+        assert pooled.bounded == (count == 3) == (pooled.to_json()["interval"] is not None)
+        assert reaches("effect", pooled, 0.55, lower=True).answer() == ("no" if count == 3 else "open")
 
 
 def test_from_three_seeds_on_the_wider_end_counts():

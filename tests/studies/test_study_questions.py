@@ -16,7 +16,7 @@ from reticent.studies.bench import Bench
 from reticent.studies.cwrf_ablation import _counts
 from reticent.studies.judging import NOT, OPEN, REPRODUCED, verdict
 from reticent.studies.measured import Measured
-from reticent.studies.numbers import Estimate
+from reticent.studies.numbers import FEW, Estimate
 from reticent.studies.places import DIGITS, digit_pictures
 
 TINY = DIGITS | {
@@ -151,18 +151,20 @@ def test_levelling_off_is_the_gain_between_stages_before_less_that_after():
     assert found.value == pytest.approx((0.7 - 0.1) / 2 - (0.74 - 0.7) / 2)
     weights, shares = np.array([-1 / 2, 1 / 2 + 1 / 2, -1 / 2]), np.array([0.1, 0.7, 0.74])
     assert found.error == pytest.approx((weights**2 @ (shares * (1 - shares) / 10_000)) ** 0.5)
-    assert [one.value for one in rivals(levels, 3, 10_000)] == pytest.approx([
-        found.value - (0.3 - 0.34 / 3),
-        found.value - (0.62 / 3 - 0.02),
-    ])
+    others = rivals(levels, 3, 10_000)
+    assert {place: one.value for place, one in others.items()} == pytest.approx({
+        2: found.value - (0.3 - 0.34 / 3),
+        4: found.value - (0.62 / 3 - 0.02),
+    })
+    assert all(one.partial for one in (found, *others.values()))
 
 
 def judged(bench, levels, onset, records):
     numbers = {(LEVELS, "probe"): levelling(levels, onset, records)}
     others = rivals(levels, onset, records)
-    numbers |= {(against(number), "probe"): one for number, one in enumerate(others, 1)}
+    numbers |= {(against(f"stage {place}"), "probe"): one for place, one in others.items()}
     claim = next(one for one in STUDIES["pptp-disparity"].claims if one.key == "levels-off")
-    return verdict(claim.parts(Results((bench.setting,), {"cnn": [Found(numbers=numbers)]})))
+    return verdict(claim.parts(Results((bench.setting,), {"cnn": [Found(numbers=numbers)] * FEW})))
 
 
 @pytest.mark.parametrize("records", [400, 1_000_000])
@@ -184,11 +186,13 @@ def test_a_probe_that_levels_off_does_so_at_one_place_alone(bench):
 
 def test_levelling_off_is_open_where_a_seed_has_no_onset(bench):
     claim = next(one for one in STUDIES["pptp-disparity"].claims if one.key == "levels-off")
-    known = Found(numbers={(name, "probe"): Estimate(0.2, 0.01) for name in (LEVELS, against(1))})
-    both = Results((bench.setting,), {"cnn": [known, known]})
-    one = Results((bench.setting,), {"cnn": [known, Found()]})
-    assert verdict(claim.parts(both)) == REPRODUCED
-    assert verdict(claim.parts(one)) == OPEN
+    known, other = (
+        Found(numbers={(name, "probe"): Estimate(0.2, 0.01) for name in (LEVELS, against(stage))})
+        for stage in ("stage 2", "stage 3")
+    )
+    assert verdict(claim.parts(Results((bench.setting,), {"cnn": [known, known]}))) == REPRODUCED
+    for second in (Found(), other):  # One without an onset, and one whose onset is elsewhere.
+        assert verdict(claim.parts(Results((bench.setting,), {"cnn": [known, second]}))) == OPEN
 
 
 def test_the_main_part_of_a_network_with_attention_is_its_attention():

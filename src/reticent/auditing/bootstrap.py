@@ -16,6 +16,7 @@ normal one. With two to four targets that differ much the interval is still too 
 simulation, see the tests).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -243,10 +244,34 @@ def bootstrap(
     ]
     drawn = rng.multinomial(targets, np.full(targets, 1 / targets), size=count)
     values = np.empty((count, targets, len(FIXED) + len(fprs)))
-    step = min(max(BLOCK_COLUMNS[0], BLOCK_CELLS // records // 16 * 16), BLOCK_COLUMNS[1])
-    for start in range(0, count, step):
-        stop = min(start + step, count)
-        weights = poisson(rng, (records, stop - start))
+    for block in _blocks(records, count):
+        weights = poisson(rng, (records, block.stop - block.start))
         for t, ranking in enumerate(rankings):
-            values[start:stop, t] = statistics(ranking, weights, fprs, oracle=oracle).T
+            values[block, t] = statistics(ranking, weights, fprs, oracle=oracle).T
     return Bootstrap(values, drawn, "models and records" if targets > 1 else "records")
+
+
+def replicated(scores: Floats, members: Bools, fprs: tuple[float, ...], weights: Weights) -> Floats:
+    """Compute AUC and rates of every target under given weights, so that other statistics can share them.
+
+    Args:
+        scores: ``(T, N)``, checked; higher means member.
+        members: booleans ``(T, N)``.
+        fprs: false-positive rates.
+        weights: ``(N, B)``, as `poisson` draws them.
+
+    Returns:
+        ``(B, T, S)``, statistics as in `Bootstrap`, without the oracle; NaN where records of a kind are missing.
+    """
+    rankings = [rank(one, own, None) for one, own in zip(scores, members, strict=True)]
+    values = np.empty((weights.shape[1], len(scores), len(FIXED) + len(fprs)))
+    for block in _blocks(*weights.shape):
+        for t, ranking in enumerate(rankings):
+            values[block, t] = statistics(ranking, weights[:, block], fprs, oracle=False).T
+    return values
+
+
+def _blocks(records: int, replicates: int) -> Iterator[slice]:
+    step = min(max(BLOCK_COLUMNS[0], BLOCK_CELLS // records // 16 * 16), BLOCK_COLUMNS[1])
+    for start in range(0, replicates, step):
+        yield slice(start, min(start + step, replicates))

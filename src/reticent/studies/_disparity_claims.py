@@ -10,23 +10,23 @@ STEMS = frozenset({"stem", "embedding"})
 """What comes before stage 1 of the paper's, which shows stages 1 to 4."""
 LEVELS = "gain a stage before the onset less that from it on"
 """The gain from chance to the first stage is no step between stages, and dwarfs them: it does not count."""
-RIVAL = "that difference less the one at other stage"
+RIVAL = "that difference less the one elsewhere"
 FAMILY, STAGES, ONSET = "family", "stages", "onset in the paper"
 """Options of a setting with one of the paper's networks: which it is, how many numbered stages it has, and at which of
 them the paper says that membership begins to show, where it says so."""
 RESNET, ATM, SHALLOW, DEEP = "ResNet", "ATM", "VGG11", "VGG19"
 
 
-def against(number: int) -> str:
+def against(stage: str) -> str:
     """Name the contrast of the onset with another place.
 
     Args:
-        number: of the place, from 1.
+        stage: the place's.
 
     Returns:
         The name.
     """
-    return f"{RIVAL} {number}"
+    return f"{RIVAL}, at {stage}"
 
 
 def _named(numbers: range) -> list[str]:
@@ -97,7 +97,7 @@ def _levels(results: Results) -> list[Part]:
     for one in results.settings:
         # Where there is no other place, or no onset, one is asked for all the same: then it can't be told.
         known = (name for found in results.found[one.key] for name, _ in found.numbers)
-        others = dict.fromkeys(name for name in known if name.startswith(RIVAL)) or [against(1)]
+        others = dict.fromkeys(name for name in known if name.startswith(RIVAL)) or [RIVAL]
         for name in (LEVELS, *others):
             number = results.get(one.key, name, "probe")
             made.append(better(f"probe, {name}, {one.label}", number, GAIN, metric="points"))
@@ -152,8 +152,9 @@ CLAIMS = (
         "section 3.3, Figure 8",
         f"In each setting: a step between stages before the onset adds more to the probe's accuracy than one from it "
         f"on, by {100 * GAIN:g} points or more, and that difference is larger than at each other stage where the onset "
-        f"could be, by as much. It can't be told if a seed has no onset, or one with no such step before it, or if "
-        f"there is no other stage where it could be.",
+        f"could be, by as much. It can't be told if a seed has no onset, or one with no such step before it, if "
+        f"there is no other stage where it could be, or if the onset of one seed is at another stage than that of one "
+        f"before.",
         _levels,
     ),
 )

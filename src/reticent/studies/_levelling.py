@@ -10,6 +10,8 @@ from reticent.studies.numbers import Estimate, Floats
 def share(value: float, records: int) -> Estimate:
     """Take a share of records, with its binomial error; one that is 0 or 1 errs as if one record were otherwise.
 
+    The error is of the records alone, with the network as it is.
+
     Args:
         value: the share.
         records: of how many.
@@ -18,7 +20,7 @@ def share(value: float, records: int) -> Estimate:
         It, with its error.
     """
     kept = min(max(value, 1 / records), 1 - 1 / records)
-    return Estimate(value, (kept * (1 - kept) / records) ** 0.5)
+    return Estimate(value, (kept * (1 - kept) / records) ** 0.5, partial=True)
 
 
 def places(stages: int) -> range:
@@ -47,7 +49,7 @@ def levelling(levels: Sequence[float], onset: int, records: int) -> Estimate:
     return _weighed(levels, _weights(len(levels), onset), records)
 
 
-def rivals(levels: Sequence[float], onset: int, records: int) -> list[Estimate]:
+def rivals(levels: Sequence[float], onset: int, records: int) -> dict[int, Estimate]:
     """Compare that difference at the onset with what it is at each other place: any curve that flattens has some.
 
     Args:
@@ -56,11 +58,11 @@ def rivals(levels: Sequence[float], onset: int, records: int) -> list[Estimate]:
         records: as for `levelling`.
 
     Returns:
-        The difference at the onset less that at each other place, in order of depth.
+        The difference at the onset less that at each other place, by its index.
     """
     own = _weights(len(levels), onset)
-    others = [_weights(len(levels), place) for place in places(len(levels)) if place != onset]
-    return [_weighed(levels, own - other, records) for other in others]
+    others = {place: own - _weights(len(levels), place) for place in places(len(levels)) if place != onset}
+    return {place: _weighed(levels, weights, records) for place, weights in others.items()}
 
 
 def _weights(stages: int, onset: int) -> Floats:
@@ -75,4 +77,4 @@ def _weights(stages: int, onset: int) -> Floats:
 
 def _weighed(levels: Sequence[float], weights: Floats, records: int) -> Estimate:
     errors = np.array([share(level, records).error for level in levels])
-    return Estimate(float(weights @ np.asarray(levels)), float(np.linalg.norm(weights * errors)))
+    return Estimate(float(weights @ np.asarray(levels)), float(np.linalg.norm(weights * errors)), partial=True)

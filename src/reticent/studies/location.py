@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 import reticent
-from reticent.auditing.bootstrap import affordable
 from reticent.locate.top import shuffled, top
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
@@ -25,7 +24,7 @@ from reticent.spec import identity
 from reticent.store import Store
 from reticent.studies.base import Found
 from reticent.studies.bench import Bench
-from reticent.studies.measured import Bools, means
+from reticent.studies.measured import Bools, means, record_weights
 from reticent.studies.numbers import combined
 from reticent.training.start import Start
 from reticent.training.threads import one_thread
@@ -60,9 +59,8 @@ def located(bench: Bench, found: Found) -> None:
             bench.tell(f"{bench.setting.label}, seed {bench.seed}: M1, M2 and M3 of model {one.model}")
             right.append(_kept(bench.work, maker, store, one))
     members = job.population.membership.matrix[[one.model for one in asked]]
-    replicates = affordable(job.config.replicates, *members.shape)
     cells = {name: np.stack([each[row] for each in right]) for row, name in enumerate(MODELS)}
-    measures = means(cells, members, replicates, bench.seed)
+    measures = means(cells, members, record_weights(job, bench.seed, members))
     found.rows |= MODELS
     found.numbers |= {(name, "accuracy"): measures[name].estimate() for name in MODELS}
     for one_name, other in PAIRS:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from reticent import seeds
 from reticent.attacks import score
 from reticent.attacks.base import Problem
-from reticent.auditing.bootstrap import affordable, bootstrap, poisson
+from reticent.auditing.bootstrap import affordable, poisson, replicated
 from reticent.auditing.roc import allowed, auc, roc
-from reticent.auditing.weighted import FIXED
+from reticent.auditing.weighted import FIXED, Weights
 from reticent.errors import InputError
 from reticent.jobs.config import Job
 from reticent.population.gather import signals
@@ -93,36 +93,50 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
         for block in seen.blocks():
             losses[:, block] = -log_probability(np.asarray(seen.margins[problem.targets, block])[:, :, 0])
         scored = {spec.method: score(spec, problem, bench.seed) for spec in job.attacks}
-    replicates = affordable(job.config.replicates, *members.shape)
-    measures = means({"accuracy": right, "loss": losses}, members, replicates, bench.seed)
+    weights = record_weights(job, bench.seed, members)
+    measures = means({"accuracy": right, "loss": losses}, members, weights)
     measures["gap"] = _gap(measures["loss"], measures["loss_members"])
     rate = bench.options.get("fpr")
     for attack, scores in scored.items():
-        measures |= _attacked(attack, scores, members, rate, replicates, bench.seed)
+        measures |= _attacked(attack, scores, members, rate, weights)
     return Measured(name, about, job, measures, [one.facts for one in made])
 
 
-def means(cells: Mapping[str, NDArray[Any]], members: Bools, replicates: int, seed: int) -> dict[str, Measure]:
+def record_weights(job: Job, seed: int, members: Bools) -> Weights:
+    """Draw records again, for all measures of a seed: accuracies, losses and leaks of every row share the draws.
+
+    Args:
+        job: says how often at most.
+        seed: of the setting.
+        members: ``(T, N)``.
+
+    Returns:
+        How often each replicate takes each record, ``(N, B)``.
+    """
+    replicates = affordable(job.config.replicates, *members.shape)
+    return poisson(seeds.rng(seed, "study", "records"), (members.shape[1], replicates))
+
+
+def means(cells: Mapping[str, NDArray[Any]], members: Bools, weights: Weights) -> dict[str, Measure]:
     """Average what each record gives, over non-members and over members; all by the same record weights.
 
     Args:
         cells: ``(T, N)`` by metric, such as whether a target's answer is right.
         members: ``(T, N)``.
-        replicates: how often records are drawn again.
-        seed: of the setting; measures of one seed share the draws.
+        weights: how often each replicate takes each record, ``(N, B)``.
 
     Returns:
         By metric the mean over non-members, and with ``_members`` at its end that over members.
     """
-    weights = poisson(seeds.rng(seed, "study", "records"), (members.shape[1], replicates)).astype(np.float32)
+    often = weights.astype(np.float32)
     found: dict[str, Measure] = {}
     for suffix, group in (("_members", members), ("", ~members)):
         size, counted = group.sum(axis=1), int(group.sum(axis=1).min())
-        drawn = np.maximum(group.astype(np.float32) @ weights, 1.0)
+        drawn = np.maximum(group.astype(np.float32) @ often, 1.0)
         for name, values in cells.items():
             kept = np.where(group, values.astype(np.float32), np.float32(0))
             observed = kept.sum(axis=1, dtype=np.float64) / size
-            found[name + suffix] = Measure(observed, np.asarray((kept @ weights) / drawn, np.float64).T, counted)
+            found[name + suffix] = Measure(observed, np.asarray((kept @ often) / drawn, np.float64).T, counted)
     return found
 
 
@@ -132,17 +146,20 @@ def _gap(outside: Measure, inside: Measure) -> Measure:
 
 
 def _attacked(
-    attack: str, scores: Floats, members: Bools, rate: float | None, replicates: int, seed: int
+    attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights
 ) -> dict[str, Measure]:
     inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
     rates = (rate,) if rate is not None and allowed(rate, outside) >= 1 else ()
-    drawn = bootstrap(scores, members, rates, replicates, seeds.rng(seed, "study", "attacks"), oracle=False)
-    observed = auc(scores, members)
-    column = FIXED.index("auc")
-    found = {f"auc_{attack}": Measure(observed, drawn.replicated(column, observed), min(inside, outside))}
+    values = replicated(scores, members, rates, weights)
+
+    def of(column: int, observed: Floats, counted: int) -> Measure:
+        drawn = values[:, :, column]
+        return Measure(observed, np.where(np.isnan(drawn), observed, drawn), counted)
+
+    found = {f"auc_{attack}": of(FIXED.index("auc"), auc(scores, members), min(inside, outside))}
     for i, one in enumerate(rates):
         hits = np.array([roc(s, own).at_fpr(one).tpr for s, own in zip(scores, members, strict=True)])
-        found[f"tpr_{attack}_{one:g}"] = Measure(hits, drawn.replicated(len(FIXED) + i, hits), inside)
+        found[f"tpr_{attack}_{one:g}"] = of(len(FIXED) + i, hits, inside)
     return found
 
 

@@ -3,6 +3,8 @@
 Seeds share the records of a data set, so their errors are not independent. Over seeds a number therefore has two
 intervals, and is judged by the wider end of each side: the mean of the seeds' own limits, which holds however much the
 seeds have in common, and from three seeds on Student's interval of the seeds' values, which holds whatever else varies.
+An error that leaves out some of what varies (the networks, or the records) is no interval of its own: such a number
+needs the seeds.
 """
 
 import math
@@ -33,11 +35,13 @@ class Estimate:
         value: the number.
         error: its standard error over models and records; 0 where it is not known.
         freedom: degrees of freedom of the error.
+        partial: the error leaves out something that another seed would draw anew, networks or records.
     """
 
     value: float
     error: float = 0.0
     freedom: float = MANY
+    partial: bool = False
 
     def limits(self, confidence: float = CONFIDENCE) -> Interval:
         """Bound the number by Student's interval.
@@ -56,30 +60,33 @@ class Estimate:
         """Return plain values.
 
         Returns:
-            Value, error, degrees of freedom.
+            Value, error, degrees of freedom, whether the error is partial.
         """
-        return [self.value, self.error, self.freedom]
+        return [self.value, self.error, self.freedom, self.partial]
 
     @classmethod
-    def over(cls, values: Iterable[float]) -> "Estimate":
+    def over(cls, values: Iterable[float], *, partial: bool = False) -> "Estimate":
         """Take the mean of values that are independent, such as one a seed.
 
         The models of one population are not: any two share about half of their members, and all share the records. Of
-        these the error is but that over models as they are; a study that shows it says so.
+        these the error is but that over models as they are, so partial.
 
         Args:
             values: at least one.
+            partial: whether something that another seed would draw anew is the same in all of them.
 
         Returns:
             Their mean, with its standard error, which one value has not.
         """
         array = np.asarray(list(values), np.float64)
         if len(array) < 2:
-            return cls(float(array.mean()))
-        return cls(float(array.mean()), float(array.std(ddof=1)) / len(array) ** 0.5, len(array) - 1.0)
+            return cls(float(array.mean()), partial=partial)
+        return cls(float(array.mean()), float(array.std(ddof=1)) / len(array) ** 0.5, len(array) - 1.0, partial)
 
     @classmethod
-    def between(cls, value: float, low: float, high: float, confidence: float = CONFIDENCE) -> "Estimate":
+    def between(
+        cls, value: float, low: float, high: float, confidence: float = CONFIDENCE, *, partial: bool = False
+    ) -> "Estimate":
         """Take a number whose interval is known.
 
         Args:
@@ -87,11 +94,12 @@ class Estimate:
             low: lower limit.
             high: upper limit.
             confidence: of the interval.
+            partial: whether it leaves out something that another seed would draw anew.
 
         Returns:
             The estimate, with the normal error of an interval so wide.
         """
-        return cls(value, (high - low) / 2 / -float(ndtri(tail(confidence))))
+        return cls(value, (high - low) / 2 / -float(ndtri(tail(confidence))), partial=partial)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +169,8 @@ class Pooled:
 
     @property
     def bounded(self) -> bool:
-        """Whether there is an interval: an error of each seed, or seeds enough to see their spread."""
-        return len(self.each) >= FEW or all(one.error > 0 for one in self.each)
+        """Whether there is an interval: the whole error of each seed, or seeds enough to see their spread."""
+        return len(self.each) >= FEW or all(one.error > 0 and not one.partial for one in self.each)
 
     def within(self, confidence: float = CONFIDENCE) -> Interval:
         """Bound the mean as if all seeds erred together: by the mean of their limits.

@@ -137,10 +137,7 @@ def _setting(setting: Setting, records: Records) -> dict[str, Any]:
 def _limits(study: Study, scale: str, given: Scale, results: Results) -> list[str]:
     said = list(study.caution)
     if given.seeds < FEW:
-        said.append(
-            f"Seeds: {given.seeds}. How much another one would change is not part of the intervals, which are over "
-            f"{study.over}; from {FEW} seeds on it is."
-        )
+        said.append(_few(study, given.seeds, results))
     if scale != "paper":
         labels = "; ".join(one.label for one in given.settings)
         said.append(f"The verdicts are of this: {labels}. The paper's own data and networks are those of scale paper.")
@@ -148,3 +145,17 @@ def _limits(study: Study, scale: str, given: Scale, results: Results) -> list[st
         for one in results.found[setting.key]:
             said += [f"{setting.label}: {note}" for note in one.notes if f"{setting.label}: {note}" not in said]
     return said
+
+
+def _few(study: Study, seeds: int, results: Results) -> str:
+    """Say what so few seeds leave out."""
+    numbers = (one for found in results.found.values() for each in found for one in each.numbers.values())
+    if any(one.partial for one in numbers):
+        return (
+            f"Seeds: {seeds}. The error of one seed is over {study.over}, so that these numbers stand without an "
+            f"interval and no claim on them is judged; from {FEW} seeds on both are there."
+        )
+    return (
+        f"Seeds: {seeds}. How much another one would change is not part of the intervals, which are over "
+        f"{study.over}; from {FEW} seeds on it is."
+    )

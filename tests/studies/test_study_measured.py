@@ -87,9 +87,9 @@ def test_a_row_against_itself_is_nothing(bench, row):
 
 
 def test_accuracy_and_leak_take_the_same_records_in_the_same_replicate(bench, row, monkeypatch):
-    """Whether an answer is right, taken for a score, has an AUC that is a sum of accuracies: in every replicate, too."""
+    """Whether an answer is right, taken for a score, has an AUC made of accuracies: in every replicate, too."""
     job = bench.job()
-    monkeypatch.setattr(measured, "score", lambda _, problem, seed: correct(problem.signals, problem.targets) * 1.0)
+    monkeypatch.setattr(measured, "score", lambda _, problem, __: correct(problem.signals, problem.targets) * 1.0)
     found = measure(bench, "by labels", job).measures
     inside, outside, leak = (found[name] for name in ("accuracy_members", "accuracy", "auc_lira"))
     np.testing.assert_allclose(leak.observed, 0.5 + (inside.observed - outside.observed) / 2, atol=1e-6)

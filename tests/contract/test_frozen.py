@@ -10,8 +10,9 @@ from reticent.errors import ModelError
 from reticent.models.cnn import CNN
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES
-from reticent.procedures.base import fresh, objective, snapshot, untrained
+from reticent.procedures.base import fresh, objective, snapshot
 from reticent.training.loop import fit
+from reticent.training.network import untrained
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
 from reticent.training.streams import Streams
@@ -140,7 +141,7 @@ def test_what_does_not_fit_is_named():
     network = untrained(RECIPE, given, STREAMS)
     state = snapshot(network)
     name = next(iter(state))
-    with pytest.raises(ModelError, match="does not fit the network"):
+    with pytest.raises(ModelError, match="the state to begin from: expected a state of this network: "):
         Start({name: state[name]}).begin(network)
     with pytest.raises(ModelError, match=r"expected bool .*, got torch.bool \(3,\)"):
         Start(state, {name: torch.ones(3, dtype=torch.bool)}).begin(network)

@@ -116,10 +116,10 @@ def test_a_transformer_learns_the_classes_of_the_shared_sample(shared):
     from reticent.models.transformer import Transformer
     from reticent.objectives import OBJECTIVES
     from reticent.objectives.cross_entropy import CrossEntropy
-    from reticent.procedures.base import untrained
     from reticent.training.data import Preparation
     from reticent.training.loop import accuracy, fit
     from reticent.training.materials import Materials
+    from reticent.training.network import untrained
     from reticent.training.recipe import Recipe
     from reticent.training.streams import Streams
 

@@ -207,7 +207,11 @@ def test_what_does_not_fit_is_refused_before_anything_is_trained(own, own_folder
             SpecError,
             "epochs: the model is given",
         ),
-        ({"weights": "model.pt", "architecture": "mlp"}, ModelError, "the weights of model.pt is not one of this"),
+        (
+            {"weights": "model.pt", "architecture": "mlp"},
+            ModelError,
+            "the weights of model.pt: expected a state of this network: ",
+        ),
         ({"weights": "none.pt", "architecture": "mine_net:make"}, MissingFileError, "no file 'none.pt'"),
         ({"network": model}, InputError, "expected initial= its state before training"),
         (

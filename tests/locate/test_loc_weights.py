@@ -406,7 +406,7 @@ def test_wrong_input_is_refused_with_what_to_do():
         score(model, apart(model), replace(known, reference=known.validation), FEW, STREAMS, PLAIN)
     with pytest.raises(InputError, match="at least 2 members, got 1"):
         score(model, apart(model), replace(known, members=known.members.take(torch.tensor([0]))), FEW, STREAMS, PLAIN)
-    with pytest.raises(ModelError, match="the initial state does not fit the network"):
+    with pytest.raises(ModelError, match="the initial state: expected a state of this network: "):
         score(model, {"0.weight": torch.zeros(1)}, known, FEW, STREAMS, PLAIN)
     broken = {name: value * float("nan") for name, value in apart(model).items()}
     with pytest.raises(ModelError, match="initial model answers NaN"):

@@ -19,7 +19,7 @@ from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.relaxloss import RelaxLoss
 from reticent.procedures import PROCEDURES, cwrf
-from reticent.procedures.base import snapshot, untrained
+from reticent.procedures.base import snapshot
 from reticent.procedures.check import check, needs
 from reticent.procedures.cwrf import CWRF, repair, train
 from reticent.procedures.dpsgd import DPSGD
@@ -27,6 +27,7 @@ from reticent.procedures.selena import Selena
 from reticent.training.data import Preparation
 from reticent.training.loop import accuracy
 from reticent.training.materials import Materials, forward
+from reticent.training.network import untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
@@ -594,9 +595,9 @@ def test_states_of_another_network_are_named():
     given = materials(images())
     state = snapshot(untrained(PICTURES, given, STREAMS))
     private = using(PICTURES.replace(objective=Recipe().objective), inner=DPSGD(noise=1.0, accountant="rdp"))
-    with pytest.raises(ModelError, match=r"the initial state is not one of .*GroupNorm from the beginning"):
+    with pytest.raises(ModelError, match=r"the initial state: expected a state of this .*GroupNorm from the beginning"):
         repair(state, state, private, given, STREAMS)
-    with pytest.raises(ModelError, match="the trained state is not one of the recipe's network"):
+    with pytest.raises(ModelError, match="the trained state: expected a state of this network: "):
         repair({}, state, PICTURES, given, STREAMS)
     broken = {name: value.clone() for name, value in state.items()}
     broken["0.weight"][0] = torch.nan

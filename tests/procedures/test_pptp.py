@@ -19,7 +19,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES, _pptp_repair, plain, pptp
 from reticent.procedures._parts import shortened
 from reticent.procedures._pptp_stages import place, started
-from reticent.procedures.base import objective, snapshot, untrained
+from reticent.procedures.base import objective, snapshot
 from reticent.procedures.check import check
 from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.mist import Mist
@@ -27,6 +27,7 @@ from reticent.procedures.pptp import PPTP
 from reticent.procedures.selena import Selena
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
+from reticent.training.network import untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
@@ -339,7 +340,7 @@ def test_a_model_that_is_trained_already_is_repaired_as_train_does(options):
 def test_states_that_cannot_be_repaired_are_named():
     given = materials(noise())
     initial = snapshot(untrained(SMALL, given, STREAMS))
-    with pytest.raises(ModelError, match="the trained state is not one of the recipe's network"):
+    with pytest.raises(ModelError, match="the trained state: expected a state of this network: "):
         pptp.repair({"0.weight": initial["0.weight"]}, initial, SMALL, given, STREAMS)
     with pytest.raises(ModelError, match=r"the initial state: 0\.weight: expected finite"):
         pptp.repair(initial, initial | {"0.weight": initial["0.weight"] * torch.nan}, SMALL, given, STREAMS)

@@ -125,13 +125,14 @@ class Job:
     labellings: tuple[Labelling, ...] = ()
 
 
-def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> Job:
+def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True) -> Job:
     """Prepare what a Python caller gives, who may give data and functions as they are.
 
     Args:
         config: a configuration, the path of a TOML file, or None.
         values: as for `gather`, with dots written as double underscores; they win. ``dataset`` may also be a pair
             ``(x, y)``, `Records`, or a map-style data set; ``architecture`` and ``train`` a function of a module.
+        attacked: as for `prepare`.
 
     Returns:
         The job.
@@ -147,9 +148,9 @@ def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -
             f"({AuditConfig.model_fields['dataset'].default})"
         )
     if data is None or isinstance(data, (str, Path)):
-        return prepare(chosen(config, given))
+        return prepare(chosen(config, given), attacked=attacked)
     records = imported.records("dataset", data)
-    return prepare(chosen(config, given | {"dataset": OWN}), records)
+    return prepare(chosen(config, given | {"dataset": OWN}), records, attacked=attacked)
 
 
 def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
@@ -284,12 +285,13 @@ def _unknown(key: str, tree: Mapping[str, Any], known: set[str]) -> str:
     )
 
 
-def prepare(config: AuditConfig, records: Records | None = None) -> Job:
+def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bool = True) -> Job:
     """Check everything that can be checked before training: data, roles, recipe, attacks and their references.
 
     Args:
         config: what the user said.
         records: the data set, if it is at hand; by default the one that the configuration names is loaded.
+        attacked: whether attacks are to run; without them, as few models do as the rest can use.
 
     Returns:
         The job.
@@ -303,7 +305,7 @@ def prepare(config: AuditConfig, records: Records | None = None) -> Job:
     suggested: Options = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
     usual: int = suggested.pop("models", DEFAULT_MODELS)
     models = config.models or usual
-    attacks = build_attacks(config)
+    attacks = build_attacks(config) if attacked else ()
     queries = Queries(**config.queries)
     if config.dataset == OWN and (config.label or config.not_features):
         raise InputError(

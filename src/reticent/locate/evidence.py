@@ -117,7 +117,7 @@ class Onset:
     @property
     def sentence(self) -> str:
         """What was found, in one sentence."""
-        rule = f"asked for: at least {0.5 + self.margin:.4g}, surely above 0.5, there and at every later stage"
+        rule = f"asked for: at least {0.5 + self.margin:.4g}, its interval above 0.5, there and at every later stage"
         if self.index is None:
             most = max(self.stages, key=lambda stage: stage.effect)
             return (

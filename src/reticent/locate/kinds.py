@@ -11,7 +11,10 @@ from torch import nn
 KINDS = ("convolution", "attention and MLP", "linear", "norm", "embedding", "other")
 """In the order of tables."""
 NORMS = re.compile(r"(Batch|Layer|Group|Instance|RMS|Local\w*)Norm\d?d?$|Norm$")
-BLOCK = re.compile(r"attn|attention|mlp|ffn|feed_?forward|transformer\w*layer|tokenmixer|\bmixer", re.IGNORECASE)
+BLOCK = re.compile(
+    r"attn|attention|mlp(?!\w*head$)|ffn|feed_?forward|transformer\w*layer|tokenmixer|\bmixer", re.IGNORECASE
+)
+"""A classifier, such as the ``mlp_head`` of a Vision Transformer, is no block."""
 
 
 def kinds(model: nn.Module) -> dict[str, str]:

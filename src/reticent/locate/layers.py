@@ -19,14 +19,13 @@ from reticent.errors import InputError
 from reticent.locate.evidence import Contrast, Evidence, Layers, Onset, judged
 from reticent.locate.halves import duplicates, part
 from reticent.locate.maps import apart
-from reticent.models import ARCHITECTURES
-from reticent.models.base import build
 from reticent.models.stages import Stage, stages
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Examples
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.training.loop import fit
 from reticent.training.materials import Materials
+from reticent.training.network import untrained
 from reticent.training.recipe import Recipe
 from reticent.training.run import batch_sizes
 from reticent.training.streams import Streams
@@ -71,7 +70,7 @@ def onset(
     Raises:
         InputError: too few members to divide.
     """
-    built = network if network is not None else partial(_built, recipe)
+    built = network if network is not None else partial(untrained, recipe)
     materials = replace(materials, start=None, watched=None)
     members, groups = materials.members, duplicates(materials.members.x)
     found: list[Contrast] = []
@@ -134,14 +133,6 @@ def equalised(recipe: Recipe, everything: int, half: int, options: Layers) -> Re
         warmup_epochs=min(recipe.warmup_epochs * more, epochs),
         stop_after=None if stop is None else min(stop * more, epochs),
     )
-
-
-def _built(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build the architecture as it is."""
-    with streams.lent("init"):
-        entry = ARCHITECTURES[recipe.architecture.method]
-        model = build(entry, recipe.architecture, materials.prepare.input, materials.classes)
-    return model.to(materials.prepare.device)
 
 
 def _trained(built: Network, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

@@ -16,6 +16,7 @@ from reticent.errors import InputError, ModelError, TrainingDivergedError
 from reticent.locate._moving import Mover
 from reticent.locate.steps import Answers, Steps, asker
 from reticent.locate.top import Scores
+from reticent.models.fitting import misfit
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -70,10 +71,9 @@ def fill(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
     Raises:
         ModelError: the state is not one of such a network.
     """
-    try:
-        model.load_state_dict(dict(state))
-    except RuntimeError as error:
-        raise ModelError(f"{what} does not fit the network: expected the state of the same module, {error}") from None
+    if wrong := misfit(model, state):
+        raise ModelError(f"{what}: expected a state of this network: {wrong}")
+    model.load_state_dict(dict(state))
 
 
 def answers(vanilla: nn.Module, materials: Materials, scoring: "Scoring", streams: Streams, recipe: Recipe) -> Answers:

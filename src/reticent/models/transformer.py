@@ -86,7 +86,7 @@ class Readout(Normalised):
         Returns:
             ``(B, C)``.
         """
-        shares = seen.float() / seen.sum(dim=1, keepdim=True)
+        shares = seen.to(x.dtype) / seen.sum(dim=1, keepdim=True)
         out: Tensor = self.linear(torch.einsum("bt,btd->bd", shares, self.norm(x)))
         return out
 

@@ -1,11 +1,10 @@
-"""What procedures that train twice share: a shorter recipe, streams, one history, errors."""
+"""Pieces of procedures that train twice: other epochs, one history of two, a state kept on the way, errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from torch import Tensor, nn
 
-from reticent import seeds
 from reticent.errors import ReticentError
 from reticent.objectives.base import Objective
 from reticent.procedures.base import snapshot
@@ -108,22 +107,6 @@ def named(part: str) -> Iterator[None]:
         yield
     except ReticentError as error:
         raise error.prefixed(f"{part}: ") from error
-
-
-class Tuning(Streams):
-    """Streams of the second training: its own, but for the one that builds the network, which is the same network."""
-
-    def integer(self, name: str) -> int:
-        """Return a stream as one integer; that of "init" is the one that the first stage was built with.
-
-        Args:
-            name: such as "order".
-
-        Returns:
-            An integer from 0 to 2**63 - 1.
-        """
-        path = self.path[:-1] if name == "init" else self.path
-        return seeds.integer(self.seed, "model", self.model, *path, name)
 
 
 def accuracies(model: nn.Module, materials: Materials) -> dict[str, float]:

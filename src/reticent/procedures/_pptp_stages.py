@@ -22,7 +22,7 @@ AUTO = "auto"
 """The stage is measured."""
 FOR_AUTO = ("seeds", "swap", "equalise", "margin")
 """Options that mean nothing where the stage is given."""
-NONE = "no stage was found risky, so that nothing was frozen: the whole network was set back and trained again."
+NONE = "no stage was found risky, so that nothing was frozen: the whole network {went}."
 HEAD_ALONE = (
     "nothing but the classifier was trained again, which Fang and Kim found not to take much from what tells members "
     "apart."
@@ -165,7 +165,8 @@ def chosen(shown: Sequence[Stage], spec: "PPTP", measure: Callable[[], Onset]) -
     onset = measure() if spec.stage == AUTO else None
     found = place(names, spec.stage) if onset is None else onset.index
     first = 0 if found is None else found + (spec.boundary == "frozen")
-    said = NONE if found is None else _odd(first, len(names) - 1)
+    went = "was trained on as it was" if spec.rewind == "trained" else "was set back and trained again"
+    said = NONE.format(went=went) if found is None else _odd(first, len(names) - 1)
     lead = "pptp" if onset is None else "pptp, in models of which this was measured"
     return Choice(names, min(first, len(names) - 1), onset, (f"{lead}: {said}",) if said else ())
 

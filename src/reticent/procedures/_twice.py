@@ -7,17 +7,19 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
+from reticent import seeds
 from reticent.errors import ModelError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures import basic, dpsgd
-from reticent.procedures._parts import Noted, Tuning, joined, named, shortened
-from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective, untrained
+from reticent.procedures._parts import Noted, joined, named, shortened
+from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective
 from reticent.procedures.costs import Costs
 from reticent.procedures.short import FIRST, Short, cut, epochs
 from reticent.spec import Spec
 from reticent.training.loop import History, fit
 from reticent.training.materials import Materials
+from reticent.training.network import untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Start
@@ -109,6 +111,22 @@ class Second(NamedTuple):
         return replace(made, facts=facts)
 
 
+class _Tuning(Streams):
+    """Streams of the second training: its own, but for the one that builds the network, which is the same network."""
+
+    def integer(self, name: str) -> int:
+        """Return a stream as one integer; that of "init" is the one that the first stage was built with.
+
+        Args:
+            name: such as "order".
+
+        Returns:
+            An integer from 0 to 2**63 - 1.
+        """
+        path = self.path[:-1] if name == "init" else self.path
+        return seeds.integer(self.seed, "model", self.model, *path, name)
+
+
 def tuning(streams: Streams) -> Streams:
     """Derive the streams of the second training.
 
@@ -118,7 +136,7 @@ def tuning(streams: Streams) -> Streams:
     Returns:
         Streams of its own, but for the one that builds the network.
     """
-    return Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
+    return _Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
 
 
 def second(recipe: Recipe, number: int | None, inner: Spec, taken: tuple[str, ...]) -> Second:

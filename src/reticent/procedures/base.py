@@ -7,14 +7,13 @@ from typing import Any, Protocol, TypeVar
 from torch import Tensor, nn
 
 from reticent.errors import SpecError
-from reticent.models import ARCHITECTURES
-from reticent.models.base import build
 from reticent.objectives import OBJECTIVES, Objective
 from reticent.objectives.base import Need
 from reticent.procedures.short import Short, by_epochs
 from reticent.spec import Spec
 from reticent.training.loop import History
 from reticent.training.materials import Materials
+from reticent.training.network import untrained
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -58,23 +57,6 @@ def own(recipe: Recipe, kind: type[Kind]) -> Kind:
     if not isinstance(spec, kind):
         raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
     return spec
-
-
-def untrained(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build a recipe's network with the model's own initialisation stream, on the device.
-
-    Args:
-        recipe: names the architecture.
-        materials: say what a record looks like, and where it lies.
-        streams: the model's random streams.
-
-    Returns:
-        The network.
-    """
-    entry = ARCHITECTURES[recipe.architecture.method]
-    with streams.lent("init"):
-        model = build(entry, recipe.architecture, materials.prepare.input, materials.classes)
-    return model.to(materials.prepare.device)
 
 
 def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

@@ -18,10 +18,11 @@ from reticent.errors import SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import _dp_accounting, _dp_extra, _dp_layers
 from reticent.procedures._dp_run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
-from reticent.procedures.base import Trained, begun, objective, own, snapshot, untrained
+from reticent.procedures.base import Trained, begun, objective, own, snapshot
 from reticent.spec import Spec
 from reticent.training.loop import fit, planned
 from reticent.training.materials import Materials
+from reticent.training.network import untrained
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 

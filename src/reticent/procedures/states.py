@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError
+from reticent.models.fitting import misfit
 from reticent.procedures.base import snapshot
 
 
@@ -23,7 +24,8 @@ def given_state(model: nn.Module, state: Mapping[str, Tensor], what: str) -> dic
     Raises:
         ModelError: it is not a state of such a network, or holds NaN or infinity.
     """
-    _fits(model, state, what)
+    if told := misfit(model, state):
+        raise ModelError(f"{what}: expected a state of this network: {told}{_hint(model, state)}")
     model.load_state_dict(dict(state))
     copied = snapshot(model)
     wrong = [n for n, v in copied.items() if v.is_floating_point() and not bool(torch.isfinite(v).all())]
@@ -32,27 +34,11 @@ def given_state(model: nn.Module, state: Mapping[str, Tensor], what: str) -> dic
     return copied
 
 
-def _fits(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
-    """Hold the names and shapes of a state against those of a network.
-
-    Raises:
-        ModelError: they differ.
-    """
+def _hint(model: nn.Module, state: Mapping[str, Tensor]) -> str:
     own = model.state_dict()
-    shaped = [
-        f"{name} is {tuple(state[name].shape)}, expected {tuple(value.shape)}"
-        for name, value in own.items()
-        if name in state and state[name].shape != value.shape
-    ]
-    missing, unknown = [name for name in own if name not in state], [name for name in state if name not in own]
-    wrong = [*(f"{name} is missing" for name in missing), *(f"{name} is not known" for name in unknown), *shaped]
-    if not wrong:
-        return
-    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-    hint = ""
-    if any(name.endswith("running_mean") for name in unknown):
-        hint = (
-            "; statistics of BatchNorm have no place where the fine-tuning is dpsgd, which needs GroupNorm from the "
-            "beginning: fine-tune without dpsgd"
-        )
-    raise ModelError(f"{what} is not one of the recipe's network: {', '.join(wrong[:3])}{more}{hint}")
+    if not any(name.endswith("running_mean") and name not in own for name in state):
+        return ""
+    return (
+        "; statistics of BatchNorm have no place where the fine-tuning is dpsgd, which needs GroupNorm from the "
+        "beginning: fine-tune without dpsgd"
+    )

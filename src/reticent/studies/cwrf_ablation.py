@@ -9,11 +9,12 @@ from statistics import fmean
 from typing import Any
 
 from reticent.studies._ablation_claims import CLAIMS
-from reticent.studies._ablation_figures import PUBLISHED, drawn
+from reticent.studies._ablation_figures import drawn
+from reticent.studies._ablation_printed import PUBLISHED
 from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
+from reticent.studies._pruned import PRUNED, pruned
 from reticent.studies.base import Column, Found, Scale, Setting, Study
 from reticent.studies.bench import Bench
-from reticent.studies.location import PRUNED, located
 from reticent.studies.measured import Contrast, Measured, collect, measure
 from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, LOCATION, LOST
 
@@ -69,7 +70,7 @@ def measured(bench: Bench) -> Found:
     found = collect(rows, _contrasts(bench))
     found.rows |= {one.name: f"{one.about}; rewound: {counts}" for one in rows if (counts := _counts(one))}
     if bench.options.get("located"):
-        located(bench, found)
+        pruned(bench, found)
     return found
 
 

@@ -145,9 +145,7 @@ def _gap(outside: Measure, inside: Measure) -> Measure:
     return Measure(outside.observed - inside.observed, outside.values - inside.values, counted)
 
 
-def _attacked(
-    attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights
-) -> dict[str, Measure]:
+def _attacked(attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights) -> dict[str, Measure]:
     inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
     rates = (rate,) if rate is not None and allowed(rate, outside) >= 1 else ()
     values = replicated(scores, members, rates, weights)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError
+from reticent.models.fitting import misfit
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +37,9 @@ class Start:
         Raises:
             ModelError: the state, a mask or a module's name does not belong to such a network.
         """
-        try:
-            model.load_state_dict(dict(self.state))
-        except RuntimeError as error:
-            raise ModelError(f"the state to begin from does not fit the network: {error}") from None
+        if wrong := misfit(model, self.state):
+            raise ModelError(f"the state to begin from: expected a state of this network: {wrong}")
+        model.load_state_dict(dict(self.state))
         parameters, modules = dict(model.named_parameters()), dict(model.named_modules())
         for name, mask in self.trainable.items():
             if name not in parameters or mask.shape != parameters[name].shape or mask.dtype != torch.bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,27 @@ def origin(initial: Weights | int | None) -> str:
     Returns:
         "file", "given", "seed" or "fresh draw".
     """
-    given = "file" if isinstance(initial, (str, Path)) else "given"
-    return {type(None): "fresh draw", int: "seed"}.get(type(initial), given)
+    if initial is None:
+        return "fresh draw"
+    if isinstance(initial, (str, Path)):
+        return "file"
+    return "given" if isinstance(initial, Mapping) else "seed"
+
+
+def _seed(initial: Any) -> int | None:
+    """Take the seed, where the state before training is given by one.
+
+    Raises:
+        InputError: what is given is no seed, no file and no state.
+    """
+    if initial is None or isinstance(initial, (str, Path, Mapping)):
+        return None
+    if not isinstance(initial, bool) and isinstance(initial, Integral):
+        return int(initial)
+    raise InputError(
+        "initial: expected a file, a state dictionary, or the seed of torch.manual_seed (a whole number), got "
+        f"{type(initial).__name__}"
+    )
 
 
 def states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, State, State]:
@@ -117,7 +137,7 @@ def states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> 
         InputError: the state before training cannot be known.
     """
     device = materials.prepare.device
-    seed = own.initial if isinstance(own.initial, int) else None
+    seed = _seed(own.initial)
 
     def made() -> nn.Module:
         entry = ARCHITECTURES[recipe.architecture.method]

@@ -99,7 +99,7 @@ def locate_records(
         return again(Path(source), values, checked)
     if source is None or isinstance(source, (str, Path, AuditConfig)):
         refuse(values, "locate records", SILENT)
-        return run(called(source, values), progress=progress, stage=stage, checked=checked)
+        return run(called(source, values, attacked=False), progress=progress, stage=stage, checked=checked)
     return again(place(source), values, checked)
 
 

@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ModelError
+from reticent.models.fitting import misfit
 
 WRAPPED = ("state_dict", "model_state_dict", "model")
 """Keys under which training scripts put a state beside other things."""
@@ -80,23 +81,6 @@ def fitted(state: Mapping[str, Tensor], network: nn.Module, what: str) -> dict[s
     for name, value in wanted.items():
         if name not in given and id(value) in known:
             given[name] = given[known[id(value)]]
-    missing, unknown = [n for n in wanted if n not in given], [n for n in given if n not in wanted]
-    wrong = [n for n in wanted if n in given and given[n].shape != wanted[n].shape]
-    if missing or unknown or wrong:
-        raise ModelError(f"{what} is not one of this architecture: {_told(missing, unknown, wrong, given, wanted)}")
+    if wrong := misfit(network, given):
+        raise ModelError(f"{what}: expected a state of this network: {wrong}")
     return given
-
-
-def _told(
-    missing: list[str], unknown: list[str], wrong: list[str], given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]
-) -> str:
-    parts = []
-    if missing:
-        parts.append(f"{len(missing)} of {len(wanted)} tensors are missing ({missing[0]}, for one)")
-    if unknown:
-        parts.append(f"{len(unknown)} are not expected ({unknown[0]}, for one)")
-    if wrong:
-        name = wrong[0]
-        shapes = tuple(wanted[name].shape), tuple(given[name].shape)
-        parts.append(f"{len(wrong)} have another shape ({name}: expected {shapes[0]}, got {shapes[1]})")
-    return ", ".join(parts)

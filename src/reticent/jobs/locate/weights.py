@@ -153,7 +153,7 @@ def _trained(
     Raises:
         InputError: no reference records are wanted where vulnerability is.
     """
-    job = prepare(config, records)
+    job = prepare(config, records, attacked=False)
     if scoring.weight and not len(job.population.roles.reference):
         if config.reference == 0:
             raise InputError(
@@ -164,7 +164,7 @@ def _trained(
         wanted = max(2, len(job.records) // 5)
         if config.records:
             wanted = max(1, min(wanted, len(job.records) - config.records - config.validation))
-        job = prepare(AuditConfig(**given | {"reference": wanted}), job.records)
+        job = prepare(AuditConfig(**given | {"reference": wanted}), job.records, attacked=False)
     store = held.enter_context(using(job.config.store, job.population))
     tell("training")
     return of_population(job, row, store)

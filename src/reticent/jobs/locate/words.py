@@ -21,9 +21,12 @@ def sentence(table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, 
     Returns:
         One sentence.
     """
-    middle, whole = largest[1], table[0]
-    if middle["vulnerability"] is None or middle["shared"] is None:
-        return "No weight has any score: the network did not move, or there are too few weights to take a share of."
+    whole = table[0]
+    if largest[0]["vulnerability"] is None:
+        return "No weight has any score: nothing that was asked of the network gives it a gradient."
+    middle = next((row for row in largest[1:] if row["shared"] is not None), None)
+    if middle is None:
+        return f"The network has too few weights to take {level(largest[-1]['rate'])} of them; all have their scores."
     return (
         f"{level(middle['rate'])} of the weights hold {percent(middle['vulnerability'])} of the privacy vulnerability; "
         f"{percent(middle['shared'])} of them are also among the {level(middle['rate'])} that the network learns by "

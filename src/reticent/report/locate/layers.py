@@ -27,7 +27,7 @@ GLOSSARY = (
     ),
     (
         "Risky",
-        "The effect exceeds one half by the margin, and surely exceeds one half, at this stage and all later ones.",
+        "The effect exceeds one half by the margin, and its interval one half, at this stage and all later ones.",
     ),
     ("KS", "The largest gap between the two groups' distribution functions; shown beside the effect, decides nothing."),
     ("Probe", "A linear support vector machine that labels records from a stage's features alone."),

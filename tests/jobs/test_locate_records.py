@@ -60,6 +60,12 @@ def test_a_finished_audit_gives_the_same(found, audited, folder):
     assert reticent.locate_records(audited, out=folder / "object").rows == audited.rows
 
 
+def test_two_models_tell_the_records_and_no_attack_asks_for_more(folder):
+    few = reticent.locate_records(**QUICK | {"models": 2}, store=folder / "store", out=folder / "two")
+    assert {row["memorisation"] for row in few.rows} <= {-1.0, 0.0, 1.0}
+    assert all(row["exposure"] is None for row in few.rows), "one model on each side has no spread"
+
+
 def test_memorisation_is_feldmans(found, folder, audited):
     """By hand, from what each model answers."""
     from reticent.jobs.config import called

@@ -15,6 +15,7 @@ from reticent.jobs.locate.given import member_ids
 from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
 from reticent.jobs.locate.scores import _save, read_scores
 from reticent.jobs.locate.states import fitted, read
+from reticent.jobs.locate.words import sentence
 from reticent.jobs.using import finished
 from reticent.locate.top import Scores, jaccard, top
 from reticent.locate.weights import Scoring, score
@@ -121,11 +122,12 @@ def test_three_ways_to_give_a_model_give_the_same_scores(own, own_folder):
         weights="model.safetensors", initial="initial.safetensors", out=own_folder / "2", **files
     )
     by_seed = reticent.locate_weights(weights="model.pt", initial=5, out=own_folder / "3", **files)
-    for other in (by_files, by_seed):
+    by_numpy = reticent.locate_weights(weights="model.pt", initial=np.int64(5), out=own_folder / "4", **files)
+    for other in (by_files, by_seed, by_numpy):
         assert all(torch.equal(value, by_module.vulnerability[n]) for n, value in other.vulnerability.items())
         assert all(torch.equal(value, by_module.learnability[n]) for n, value in other.learnability.items())
-    origins = [found.document["initial"]["origin"] for found in (by_module, by_files, by_seed)]
-    assert origins == ["given", "file", "seed"]
+    origins = [found.document["initial"]["origin"] for found in (by_module, by_files, by_seed, by_numpy)]
+    assert origins == ["given", "file", "seed", "seed"]
     assert by_module.document["data"]["accuracy_members"] > 0.6
     assert set(by_module.vulnerability) == set(load_file(own_folder / "1" / "vulnerability.safetensors"))
     assert all(bool((value >= 0).all()) for value in by_module.vulnerability.values())
@@ -214,6 +216,8 @@ def test_what_does_not_fit_is_refused_before_anything_is_trained(own, own_folder
         ),
         ({"weights": "none.pt", "architecture": "mine_net:make"}, MissingFileError, "no file 'none.pt'"),
         ({"network": model}, InputError, "expected initial= its state before training"),
+        ({"weights": "model.pt", "initial": True, "architecture": "mine_net:make"}, InputError, "got bool"),
+        ({"weights": "model.pt", "initial": 1.5, "architecture": "mine_net:make"}, InputError, "initial: expected a"),
         (
             {"network": model, "weights": "model.pt", "initial": initial},
             InputError,
@@ -320,6 +324,24 @@ def made(seed=0):
 
 
 KINDS = {"a.weight": "convolution", "a.bias": "convolution", "b.weight": "linear", "c.scale": "norm"}
+
+
+def test_one_model_of_two_can_be_scored(tmp_path):
+    """No attack runs, so that none of its references are asked for."""
+    found = reticent.locate_weights(**SMALL | {"models": 2}, dataset=noise(), store=tmp_path / "s", out=tmp_path / "o")
+    assert 0 < found.document["kinds"][0]["share"] <= 1
+
+
+def test_the_sentence_tells_no_scores_from_few_weights():
+    one = {name: value.reshape(-1)[:14] for name, value in made().items()}
+    small = held(one, one, ())
+    assert [row["entries"] for row in small] == [0, 0, 2]
+    assert sentence(by_kind(one, one, KINDS), small).startswith("5\N{NO-BREAK SPACE}% of the weights hold ")
+    few = {name: value[:3] for name, value in one.items()}
+    told = sentence(by_kind(few, few, KINDS), held(few, few, ()))
+    assert told == "The network has too few weights to take 5\N{NO-BREAK SPACE}% of them; all have their scores."
+    nothing = {name: torch.zeros_like(value) for name, value in one.items()}
+    assert sentence(by_kind(nothing, nothing, KINDS), held(nothing, nothing, ())).startswith("No weight has any score")
 
 
 def test_numbers_by_kind_by_layer_and_of_the_largest():

@@ -109,6 +109,14 @@ class MLP(nn.Sequential):
     """A network named as a block is none."""
 
 
+def test_a_classifier_is_no_block():
+    """As in a common ViT; the MLP of a block, and one inside a head of attention, is."""
+    with torch.random.fork_rng(devices=[]):
+        linear = nn.ModuleDict({"mlp_head": nn.Linear(2, 2), "mlp": nn.Linear(2, 2), "attn_head": nn.Linear(2, 2)})
+    found = {name.partition(".")[0]: kind for name, kind in kinds(linear).items()}
+    assert found == {"mlp_head": "linear", "mlp": "attention and MLP", "attn_head": "attention and MLP"}
+
+
 def test_kinds_of_layers():
     with torch.random.fork_rng(devices=[]):
         found = kinds(Transformer())

@@ -191,6 +191,16 @@ def test_the_stages_of_the_token_mixer_and_four_times_as_large_maps():
     assert by_parameter(halved, stages(halved))["stages.1.down.weight"] == "stage 2"
 
 
+@pytest.mark.parametrize("name", sorted(NARROW))
+def test_a_network_in_double_precision_answers_as_in_single(name):
+    model, x = made(name, **NARROW[name]).eval(), batch(name, 2)
+    with torch.no_grad():
+        single = model(x)
+        double = model.double()(x if name == "transformer" else x.double())
+    assert double.dtype == torch.float64
+    torch.testing.assert_close(double.float(), single, rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["vit", "transformer"])
 def test_every_block_of_a_transformer_is_a_stage(name):
     model = made(name, **NARROW[name])

@@ -255,6 +255,15 @@ def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen
     assert whole is not None
 
 
+@pytest.mark.parametrize(
+    ("rewind", "went"), [("initial", "set back and trained again"), (1, "set back"), ("trained", "trained on as it")]
+)
+def test_what_happens_where_no_stage_is_risky_is_said(monkeypatch, rewind, went):
+    monkeypatch.setattr(_pptp_repair, "onset", lambda *_, **__: found(["block 1", "block 2", "head"], None))
+    made = pptp.train(changed(SMALL, stage="auto", rewind=rewind), materials(noise()), STREAMS)
+    assert f"the whole network was {went}" in made.facts["notices"][0]
+
+
 def test_a_first_training_that_is_not_the_plain_one_spares_none(monkeypatch):
     asked = []
     names = ["block 1", "block 2", "head"]

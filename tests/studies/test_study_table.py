@@ -13,13 +13,15 @@ from reticent.procedures.check import check
 from reticent.studies import STUDIES
 from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
 from reticent.studies._defenses_printed import METRICS, NONE, TITLES, WITH
-from reticent.studies.base import SCALES, Found, Results
+from reticent.studies.base import SCALES, Found, Results, Scale, Setting
 from reticent.studies.cwrf_ablation import _contrasts, _recipes
 from reticent.studies.cwrf_defenses import _recipes as defense_recipes
 from reticent.studies.judging import OPEN, verdict
+from reticent.studies.numbers import Estimate
 from reticent.studies.told import assemble
 
 PAPER = Path("/work/shared/papers/001_2a30e3021cb883aa.txt")
+RECORDS = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
 CASES = [(name, scale) for name, study in STUDIES.items() for scale in study.scales]
 
 
@@ -133,8 +135,7 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
 def test_a_document_can_be_made_of_nothing():
     study = STUDIES["cwrf-entanglement"]
     given = replace(study.scales["tiny"], seeds=2)
-    records = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
-    document = assemble(study, "tiny", given, empty(study, "tiny"), {"cnn": records, "vit": records})
+    document = assemble(study, "tiny", given, empty(study, "tiny"), {"cnn": RECORDS, "vit": RECORDS})
     assert {claim["verdict"] for claim in document["claims"]} == {OPEN}
 
 
@@ -249,7 +250,34 @@ def test_the_notes_on_table_3_name_each_auc_that_is_larger_with_cwrf():
 def test_the_page_says_what_its_intervals_are_over(name, over):
     study = STUDIES[name]
     given = replace(study.scales["tiny"], seeds=2)
-    records = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
-    data = {one.key: records for one in given.settings}
+    data = {one.key: RECORDS for one in given.settings}
     said = assemble(study, "tiny", given, empty(study, "tiny"), data)["cannot_say"]
     assert f"is not part of the intervals, which are over {over}; from 3 seeds on it is." in "\n".join(said)
+
+
+def test_where_one_seed_gives_no_interval_the_page_says_so():
+    study = STUDIES["pptp-disparity"]
+    setting = study.scales["tiny"].settings[0]
+    found = Found({"block 1": ""}, {("block 1", "effect"): Estimate.between(0.6, 0.59, 0.61, partial=True)})
+    given, results = replace(study.scales["tiny"], seeds=1), Results((setting,), {setting.key: [found]})
+    document = assemble(study, "tiny", replace(given, settings=(setting,)), results, {setting.key: RECORDS})
+    assert document["tables"][0]["rows"][0]["values"]["effect"]["interval"] is None
+    assert (
+        "Seeds: 1. The error of one seed is over records alone, with the networks as they are, so that these numbers "
+        "stand without an interval and no claim on them is judged; from 3 seeds on both are there."
+    ) in document["cannot_say"]
+
+
+def test_a_row_of_one_seed_alone_has_no_line_in_the_table():
+    """As the early-stopped networks of controls, of which each seed has its own: their numbers stand in the notes."""
+    setting = Setting("one", "one", {}, {"defenses": ("none",)})
+    found = []
+    for seed, epochs in enumerate((3, 4)):
+        stopped = f"{NONE}, {epochs} of 40 epochs"
+        numbers = {(NONE, "accuracy"): Estimate(0.8, 0.01), (stopped, "accuracy"): Estimate(0.7, 0.01)}
+        found.append(Found({NONE: "", stopped: ""}, numbers, notes=[f"seed {seed}: stopped after {epochs}"]))
+    results = Results((setting,), {"one": found})
+    document = assemble(STUDIES["cwrf-defenses"], "small", Scale((setting,), 2, ""), results, {"one": RECORDS})
+    assert [row["name"] for row in document["tables"][0]["rows"]] == [NONE]
+    said = [line for line in document["cannot_say"] if "stopped after" in line]
+    assert said == ["one: seed 0: stopped after 3", "one: seed 1: stopped after 4"]

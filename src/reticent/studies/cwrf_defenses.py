@@ -6,8 +6,10 @@ accurate. A recipe that costs accuracy looks private by that alone, so what is c
 its own control (`reticent.studies.matching`).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from reticent.report.wording import percent
 from reticent.studies._defenses_claims import ATTACKS, POINTS, claims
 from reticent.studies._defenses_printed import NONE, PUBLISHED, TITLES, WITH
 from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
@@ -58,20 +60,30 @@ def measured(bench: Bench) -> Found:
             # The undefended network is its own control.
             without = [(-weight, part) for weight, part in beside.get(name, [])]
             found.numbers[f"CWRF on {name}, matched", metric] = combined([*beside[name + WITH], *without])
+    if matched.stopped:
+        found.notes.append(f"seed {bench.seed}: controls are {_listed(matched.stopped)}.")
     return found
+
+
+def _listed(stopped: Sequence[Measured]) -> str:
+    """List the early-stopped networks, of which each seed has its own, with what they reach."""
+    return "; ".join(
+        f"{one.name} ({percent(one.accuracy)}, LiRA AUC {one.measures['auc_lira'].observed.mean():.3f})"
+        for one in stopped
+    )
 
 
 COLUMNS = (
     Column("accuracy", "Accuracy, non-members", "share"),
     Column("accuracy_members", "Accuracy, members", "share"),
-    Column("excess_accuracy", "Accuracy that its control misses"),
+    Column("excess_accuracy", "Accuracy that its control misses", "points"),
     Column("auc_lira", "LiRA AUC"),
-    Column("excess_auc_lira", "LiRA AUC less its control's"),
+    Column("excess_auc_lira", "LiRA AUC less its control's", "difference"),
     Column("tpr_lira_0.01", "LiRA TPR at 1 %", "share"),
     Column("tpr_lira_0.001", "LiRA TPR at 0.1 %", "share"),
     Column("zero_lira", "LiRA TPR at 0.001 %", "share"),
     Column("auc_rmia", "RMIA AUC"),
-    Column("excess_auc_rmia", "RMIA AUC less its control's"),
+    Column("excess_auc_rmia", "RMIA AUC less its control's", "difference"),
     Column("tpr_rmia_0.01", "RMIA TPR at 1 %", "share"),
     Column("tpr_rmia_0.001", "RMIA TPR at 0.1 %", "share"),
     Column("zero_rmia", "RMIA TPR at 0.001 %", "share"),

@@ -81,6 +81,8 @@ def _table(study: Study, setting: Setting, results: Results) -> dict[str, Any]:
     rows = []
     for name, about in results.rows(setting.key).items():
         numbers = {column.metric: results.get(setting.key, name, column.metric) for column in study.columns}
+        if not any(numbers.values()):
+            continue  # A row that not every seed has.
         paper: dict[str, Any] = {}
         for one in printed:
             paper |= _entries(one.rows.get(name, {}))

@@ -266,6 +266,7 @@ def test_numbers_are_written_by_their_form(value, how, text):
 def test_intervals_of_shares_stay_within_0_and_1():
     assert between([-0.1, 1.2], "share") == "0.0 to 100.0\N{NO-BREAK SPACE}%"
     assert between([0.1, 0.2], "seconds") == ""
+    assert between([0.5, 0.5], "number") == ""
     assert between([-0.01, 0.02], "points") == "\N{MINUS SIGN}1.0 to +2.0"
 
 

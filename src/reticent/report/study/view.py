@@ -54,11 +54,13 @@ def between(interval: Sequence[float] | None, how: str) -> str:
         how: as for `form`; costs have none.
 
     Returns:
-        The text; empty where there is none.
+        The text; empty where there is none, or no width, since the number is then the same whatever is drawn.
     """
     if interval is None or how in {"seconds", "bytes"}:
         return ""
     low, high = interval
+    if low == high:
+        return ""
     if how == "share":
         return span((max(0.0, low), min(1.0, high)), as_percent=True)
     if how == "points":

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from reticent.errors import UnwrittenError
 from reticent.report.place import KINDS
-from reticent.report.study import markdown, terminal, write_study
+from reticent.report.study import markdown, picture, terminal, write_study
 from reticent.report.study.page import html
 from reticent.report.study.picture import described, files, pictures
 from reticent.report.study.view import between, form, printed, rule
@@ -281,3 +281,16 @@ def test_a_rule_is_told_in_the_numbers_own_direction():
 def test_a_papers_number_without_a_deviation_stands_alone():
     assert printed({"value": 0.7, "std": None}, "number") == "0.700"
     assert printed(None, "number") == ""
+
+
+def test_bars_of_shares_end_where_shares_do():
+    estimates = [{"mean": 0.99, "interval": [0.96, 1.02]}, {"mean": 0.5, "interval": None}, None]
+    panel = {"form": "share"}
+    assert picture._known(panel, [0, 1, 2], estimates) == [(0, 0.99, (0.96, 1.0)), (1, 0.5, None)]
+    assert picture._known({"form": "number"}, [0, 1, 2], estimates)[0] == (0, 0.99, (0.96, 1.02))
+
+
+def test_a_panel_of_one_series_without_a_label_is_told_without_one():
+    panel = {"kind": "dots", "title": "AUC", "names": ["a"], "form": "number"}
+    told = described(panel | {"series": [{"label": "", "estimates": [{"mean": 0.5, "interval": None}]}]})
+    assert told == "AUC. a 0.500."

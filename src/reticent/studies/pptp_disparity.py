@@ -109,7 +109,7 @@ def drawn(results: Results) -> Sequence[Plain]:
                 "y": title.lower(),
                 "form": form,
                 "ticks": names,
-                "series": [{"label": title, "x": list(range(len(names))), "estimates": plain}],
+                "series": [{"label": title if levels else "", "x": list(range(len(names))), "estimates": plain}],
                 "levels": levels,
             })
         figures.append({"name": one.key, "title": f"Where membership begins to show, {one.label}", "panels": panels})

@@ -125,7 +125,7 @@ def described(panel: Plain) -> str:
             for place, estimate in zip(places, one["estimates"], strict=True)
             if estimate is not None
         ]
-        said.append(f"{one['label']}: {', '.join(points)}")
+        said.append(f"{one['label']}: {', '.join(points)}" if one["label"] else ", ".join(points))
     said += [f"{one['label']}: {view.form(one['value'], how)}" for one in panel.get("levels", ())]
     return f"{panel['title']}. {'; '.join(said)}."
 
@@ -176,7 +176,7 @@ LEGEND: dict[str, Any] = {"handlelength": 1.8, "handletextpad": 0.5, "columnspac
 def _lines(axes: Axes, panel: Plain) -> None:
     for i, one in enumerate(panel["series"]):
         colour = SERIES[i % len(SERIES)]
-        known = _known(one["x"], one["estimates"])
+        known = _known(panel, one["x"], one["estimates"])
         if not known:
             continue
         xs, means = [x for x, *_ in known], [value for _, value, _ in known]
@@ -200,11 +200,16 @@ def _lines(axes: Axes, panel: Plain) -> None:
 
 
 def _known(
-    places: Sequence[float], estimates: Sequence[Plain | None]
+    panel: Plain, places: Sequence[float], estimates: Sequence[Plain | None]
 ) -> list[tuple[float, float, tuple[float, float] | None]]:
-    """Take the places that have a number, with the number and its interval."""
+    """Take the places that have a number, with the number and its interval; that of a share ends at 0 and 1."""
     both = [(x, middle(e), limits(e)) for x, e in zip(places, estimates, strict=True)]
-    return [(x, value, ends) for x, value, ends in both if value is not None]
+    least, most = (0.0, 1.0) if panel.get("form") == "share" else (-math.inf, math.inf)
+    return [
+        (x, value, None if ends is None else (max(least, ends[0]), min(most, ends[1])))
+        for x, value, ends in both
+        if value is not None
+    ]
 
 
 def _levels(line: Callable[..., Any], panel: Plain) -> None:
@@ -216,7 +221,7 @@ def _dots(axes: Axes, panel: Plain) -> None:
     names, series = panel["names"], panel["series"]
     for k, one in enumerate(series):
         shift, colour = (k - (len(series) - 1) / 2) * 0.26, SERIES[k % len(SERIES)]
-        known = _known([i + shift for i in range(len(names))], one["estimates"])
+        known = _known(panel, [i + shift for i in range(len(names))], one["estimates"])
         for place, _, ends in known:
             if ends is not None:
                 axes.hlines(place, *ends, colors=colour, linewidth=1.8)

@@ -235,9 +235,9 @@ def test_scores_that_an_interruption_left_are_no_hindrance(tmp_path):
 
     from reticent.jobs.locate import scores
 
-    for what, weight in (("vulnerability", 0.5), ("learnability", 0.0)):
+    for what in ("vulnerability", "learnability"):
         found = scores.Scores({"layer.weight": torch.ones(3)}, unused=["layer.bias"])
-        scores._save(tmp_path / f"{what}.safetensors", found, scores.Scoring(weight=weight))
+        scores._save(tmp_path / f"{what}.safetensors", found)
     place.check_folder(tmp_path, place.WEIGHTS)
     (tmp_path / "learnability.safetensors").write_bytes(b"mine" + b'"scores":"learnability"')
     with pytest.raises(InputError, match=r"learnability\.safetensors is there already"):

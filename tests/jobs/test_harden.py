@@ -325,9 +325,37 @@ def test_accuracy_that_was_paid_is_told():
     sides_of = {"after": {"verdict": {"leak": "found"}}}
     pairs = [pair("auc", "second lower"), pair("tpr", "second lower")]
     for verdict, told in (("second lower", True), ("tie", False), ("first lower", False)):
-        said = words.detail({"pairs": [*pairs, pair("accuracy", verdict)]}, sides_of)
+        said = words.detail({"pairs": [*pairs, pair("accuracy", verdict)]}, sides_of, (0.5, (0.4, 0.6)), "")
         assert said[0] == "A leak is still found in the repaired model."
         assert (len(said) == 2 and "stopping the training early" in said[1]) == told
+
+
+@pytest.mark.parametrize(
+    ("members", "others", "blind", "why"),
+    [
+        (20, 20, (0.5, (0.4, 0.6)), ""),
+        (19, 500, (0.5, (0.4, 0.6)), "no interval over 19 members and 500 non-members"),
+        (500, 2, (0.5, (0.4, 0.6)), "expected at least 20 of each"),
+        (500, 500, (0.54, (0.51, 0.57)), ""),
+        (500, 500, (0.6, (0.56, 0.64)), "prepared alike"),
+        (500, 500, (0.4, (0.36, 0.44)), "prepared alike"),
+    ],
+)
+def test_nothing_is_judged_of_few_records_or_of_other_ones(members, others, blind, why):
+    found = words.doubt(members, others, blind)
+    assert why in found
+    assert bool(found) == bool(why)
+    compared = {
+        "fpr": 0.1,
+        "pairs": [pair("auc", "second lower"), pair("tpr", "second lower")],
+        "rows": [{"name": name, "auc": {"mean": 0.9}, "tpr": {"mean": 0.5}} for name in ("before", "after")],
+    }
+    accuracy = {"accuracy": {"non_members": {"value": 0.7}}}
+    sides_of = {"before": accuracy, "after": accuracy | {"verdict": {"leak": "found"}}}
+    told, said = words.sentence(compared, sides_of, found), words.detail(compared, sides_of, blind, found)
+    assert told.startswith("Nothing is judged: at 10" if why else "The repaired model gives away less: at 10")
+    assert ("A leak is still found in the repaired model." in said) == (not why)
+    assert said[0].startswith("Members and non-members differ by themselves") == (blind[0] != 0.5)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +367,9 @@ def test_accuracy_that_was_paid_is_told():
         ({"objective": "relaxlos"}, UnknownNameError, "did you mean 'relaxloss'"),
         ({"options": {"rat": 0.1}}, SpecError, "unknown option 'rat'.*did you mean 'rate'"),
         ({"options": {"rate": 2.0}}, SpecError, "rate: expected less than or equal to 1"),
-        ({"model": "mine_net:wide"}, ModelError, "weights of model.safetensors .* one of this architecture: 3 have"),
+        ({"model": "mine_net:wide"}, ModelError, "weights of model.safetensors: expected a state of .*: 3 have"),
+        ({"model": nn.Linear(6, 3)}, SpecError, "a function that builds the network is expected .*, got a Linear"),
+        ({"rate": 0.1}, SpecError, r"rate: is an option of a defense: give it as options=\{'rate': 0.1\}"),
         ({"model": "mine_net:nothing"}, InputError, "nothing"),
         ({"weights": "none.safetensors"}, reticent.ReticentError, "no file 'none.safetensors'"),
         ({"weights": "objects.pt"}, reticent.ReticentError, "objects.pt: cannot be read as tensors alone"),

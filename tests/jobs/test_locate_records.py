@@ -14,6 +14,7 @@ from reticent.cli.run import guarded
 from reticent.data.membership import Membership
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
 from reticent.jobs.locate._audited import read_rows
+from reticent.jobs.locate._learned import sentence
 from reticent.report.locate.records import spread
 
 QUICK = {"dataset": "digits", "records": 120, "models": 4, "epochs": 2, "architecture__widths": [8], "workers": 1}
@@ -90,11 +91,26 @@ def test_the_document_summarises_the_rows(found, folder):
     values = np.array([row["memorisation"] for row in found.rows])
     told = written["memorisation"]
     assert (told["records"], told["memorised"]) == (120, int((values >= 0.5).sum()))
+    assert told["reversed"] == int((values <= -0.5).sum())
     assert told["mean"] == pytest.approx(values.mean())
     assert [row["record"] for row in written["most_exposed"]] == [row["record"] for row in found.rows[:100]]
     most = [row["memorisation"] for row in written["most_memorised"]]
     assert most == sorted(values.tolist(), reverse=True)[:100]
     assert found.sentence.startswith(f"{told['memorised']} of 120 records are learned by heart")
+
+
+def test_what_looks_learned_by_heart_by_chance_is_told(folder):
+    """Models of one epoch of one step know nothing: as many records look the other way round."""
+    poor = QUICK | {"epochs": 1, "learning_rate": 1e-9}
+    found = reticent.locate_records(**poor, store=folder / "store", out=folder / "poor")
+    told = found.document["memorisation"]
+    other = f" {told['reversed']} {'is' if told['reversed'] == 1 else 'are'} the other way round by as much"
+    assert (other in found.sentence) == (told["reversed"] > 0)
+    assert "did not learn" in found.document["detail"][0]
+    assert sentence({"records": 9, "memorised": 3, "mean": 0.1, "reversed": 2}, 9).endswith(
+        "2 are the other way round by as much, which chance alone does: it may have made about as many of those look "
+        "learned by heart."
+    )
 
 
 def test_the_table_holds_all_records(found, folder):

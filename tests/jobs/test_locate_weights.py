@@ -176,8 +176,8 @@ def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_fold
     said = " ".join(found.document["cannot_say"])
     assert found.document["initial"]["origin"] == "fresh draw"
     assert "The initial state is a fresh draw, not the one that this model was trained from" in said
-    assert "no more than by naming the largest class" in said
-    assert found.document["sentence"].startswith("No weight has any score") or "%" in found.document["sentence"]
+    assert "hardly more than by naming the largest class" in found.sentence
+    assert "% of the weights hold" in found.sentence
     assert "fresh draw" in found.files[0].read_text()
 
 
@@ -197,6 +197,14 @@ def test_learnability_alone_needs_neither_reference_nor_initial_state(own, own_f
     assert found.document["kinds"][0]["pearson"] == pytest.approx(1)
     assert found.document["kinds"][0]["spearman"] == pytest.approx(1)
     assert any("both scores are learnability" in line for line in found.document["cannot_say"])
+    assert "% of the learnability. With a weight of 0 both scores are that" in found.sentence
+    for weight in (0.0, 0.5):  # The same folder serves again, whatever the weight was.
+        found.files[0].unlink()  # Not the real page.
+        again = reticent.locate_weights(
+            network=model, initial=initial, members=range(60), dataset=noise(), scoring__steps=2,
+            scoring__weight=weight, out=own_folder / "o",
+        )  # fmt: skip
+    assert "of the privacy vulnerability" in again.sentence
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_trained(own, own_folder):
@@ -226,6 +234,9 @@ def test_what_does_not_fit_is_refused_before_anything_is_trained(own, own_folder
         ({"network": model, "initial": initial, "reference": 81}, RolesError, "expected 1 to 80 records"),
         ({"network": model, "initial": initial, "attacks": "lira"}, SpecError, "means nothing to reticent locate"),
         ({"network": model, "initial": initial, "seeds": 0}, InputError, "seeds: expected 1 or more"),
+        ({"network": model, "initial": initial, "model": 3}, InputError, "got 3 beside a model of your own"),
+        ({"network": model, "initial": initial, "members": range(120)}, RolesError, "and there are none"),
+        ({"network": model, "initial": initial, "steps": 3}, SpecError, "give it as scoring__steps"),
         ({"network": model, "initial": initial, "scoring__power": 3}, SpecError, "power"),
         ({"members": None, "model": 9, **SMALL}, InputError, "expected a row from 0 to 3, got 9"),
         ({"members": None, "reference": 0, **SMALL}, InputError, "needs reference non-members"),
@@ -245,7 +256,8 @@ def test_members_in_every_form(tmp_path):
         assert member_ids(given, 5).tolist() == [2, 4]
     assert member_ids(tmp_path / "b.npy", 5).tolist() == [0, 2, 4]
     for wrong, words in (
-        ([1, 1], "twice"),
+        ([1, 1], "record 1 stands there more than once$"),
+        ([0, 1, 1, 0, 1], "if 0 and 1 are truth values, give them as booleans"),
         ([1], "at least 2"),
         ([1, 5], "from 0 to 4"),
         ([True, False], "5 truth values"),
@@ -305,7 +317,7 @@ def _touched(path):
 
 def test_scores_keep_their_order_and_the_names_of_what_is_never_taken(tmp_path):
     given = Scores({"10": torch.ones(2), "9": torch.zeros(1), "a": torch.ones(())}, unused=["9"])
-    _save(tmp_path / "s.safetensors", given, Scoring())
+    _save(tmp_path / "s.safetensors", given)
     found = read_scores(tmp_path / "s.safetensors")
     assert list(found) == ["10", "9", "a"]
     assert found.unused == {"9"}

@@ -150,11 +150,16 @@ def test_code_that_changed_under_way_is_refused(user_module):
         ("user_net:broken", r"user_net:broken failed: ValueError: no .*user_net\.py, line 5"),
         ("user_net:number", "expected a function or a class, got int"),
         ("user_net:nothing", "expected a torch.nn.Module, got NoneType"),
+        ("user_net:wants", "needs an argument 'width', and only input_shape, classes, vocabulary are passed"),
+        ("user_net:lazy", "user_net:lazy: weight has no shape yet, as in a lazy module"),
         ("user net", "expected an import string"),
     ],
 )
 def test_what_a_user_can_get_wrong(user_module, factory, words):
-    user_module(NET + "def broken():\n    raise ValueError('no')\nnumber = 3\ndef nothing():\n    return None\n")
+    more = "def broken():\n    raise ValueError('no')\nnumber = 3\ndef nothing():\n    return None\n"
+    more += "def wants(classes, width, *rest, **options):\n    return None\n"
+    more += "def lazy():\n    return torch.nn.LazyLinear(3)\n"
+    user_module(NET + more)
     with pytest.raises((InputError, ModelError), match=words):
         make("import", GIVEN["mlp"], 3, factory=factory)
 

@@ -18,7 +18,7 @@ from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES, _pptp_repair, plain, pptp
 from reticent.procedures._parts import shortened
-from reticent.procedures._pptp_stages import place, started
+from reticent.procedures._pptp_stages import place, possible, started
 from reticent.procedures.base import objective, snapshot
 from reticent.procedures.check import check
 from reticent.procedures.dpsgd import DPSGD
@@ -209,6 +209,22 @@ def test_numbers_of_stages():
         place(["block 1", "head"], 3)
     with pytest.raises(SpecError, match=r"none named 'stage1': .*stage 1"):
         place(residual, "stage1")
+
+
+def test_a_stage_from_which_nothing_is_trained_is_refused():
+    with torch.random.fork_rng(devices=[]):
+        model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    shown = stages(model)
+    model[2].requires_grad_(False)
+    possible(model, shown, PPTP(stage=1))
+    with pytest.raises(SpecError, match=r"from 'head' on no parameter asks for a gradient.*give an earlier stage"):
+        possible(model, shown, PPTP(stage="head"))
+    with pytest.raises(SpecError, match="from 'head' on no parameter"):
+        possible(model, shown, PPTP(stage=1, boundary="frozen"))
+    possible(model, shown, PPTP(), 1000)
+    model.requires_grad_(False)
+    with pytest.raises(SpecError, match="the network has no parameter that asks for a gradient"):
+        possible(model, shown, PPTP(), 1000)
 
 
 def found(names, index):

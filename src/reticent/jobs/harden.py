@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from reticent.errors import SpecError
-from reticent.jobs.config import OWN, chosen
+from reticent.jobs.config import OWN, AuditConfig, chosen
 from reticent.jobs.hardening.document import assemble
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import Repaired, named, network, repaired, whole
@@ -22,11 +22,13 @@ from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.hardening.sides import Side, side
 from reticent.jobs.locate.given import Weights
 from reticent.jobs.locate.options import ATTACKING, refuse
+from reticent.jobs.misplaced import placed
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
 from reticent.report.place import HARDEN, REPAIRED, take_folder
 from reticent.report.watch import Watch
 from reticent.store import Store
+from reticent.training.recipe import Recipe
 
 FOLDER = "repaired"
 WEIGHTS = "repaired.safetensors"
@@ -131,9 +133,15 @@ def harden(
         >>> net.load_state_dict(found.state)  # doctest: +SKIP
     """
     tell, clock = stage or (lambda _: None), _Clock()
+    if isinstance(model, nn.Module):
+        raise SpecError(
+            "model: references are built anew, so that a function that builds the network is expected (a function of a "
+            f"module, or module:function), got a {type(model).__name__}"
+        )
     refuse(values, "harden", MEANINGLESS)
     if "architecture" in values:
         raise SpecError("architecture: the model is given by itself: leave it out")
+    _refuse_options(values, method, objective)
     config = chosen(None, {**values, "architecture": model, "dataset": OWN})
     scale = _numbers("mean", mean), _numbers("std", std)
     records = Asked(members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, *scale)
@@ -146,6 +154,21 @@ def harden(
         made, sides = _sides(checked, store, clock, tell, progress)
         tell("report")
         return _written(assemble(checked, made, *sides, weights, clock.seconds), made, watch)
+
+
+def _refuse_options(values: Mapping[str, Any], method: str, objective: str | None) -> None:
+    """Refuse options of the method or the objective that stand beside them.
+
+    Raises:
+        SpecError: there is one.
+    """
+    known = {*AuditConfig.model_fields, *Recipe.model_fields}
+    for key, value in values.items():
+        if key not in known and placed(key, value, [method, *([objective] if objective else [])]):
+            raise SpecError(
+                f"{key}: is an option of a defense: give it as options={{{key!r}: {value!r}}}, or behind its name in "
+                "method or objective, such as method='cwrf:rate=0.01'"
+            )
 
 
 def _sides(

@@ -1,9 +1,11 @@
 """A user's own architecture: any function or class that returns an ``nn.Module``, by import string."""
 
 import inspect
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from reticent import usercode
 from reticent.errors import ModelError
@@ -51,8 +53,29 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
         raise ModelError(f"{spec.factory}: its source changed while it was in use; run the same command again")
     offered: dict[str, Any] = {"input_shape": given.shape, "classes": classes, "vocabulary": given.vocabulary}
     known = inspect.signature(factory).parameters
+    needed = [
+        name
+        for name, one in known.items()
+        if one.default is one.empty and one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD} and name not in offered
+    ]
+    if needed:
+        raise ModelError(
+            f"{spec.factory}: needs an argument {needed[0]!r}, and only {', '.join(offered)} are passed, where asked "
+            "for: give the others a default"
+        )
     with usercode.reported(spec.factory, ModelError):
         module = factory(**{name: value for name, value in offered.items() if name in known})
     if not isinstance(module, nn.Module):
         raise ModelError(f"{spec.factory}: expected a torch.nn.Module, got {type(module).__name__}")
+    lazy = [name for name, value in _states(module) if isinstance(value, (UninitializedParameter, UninitializedBuffer))]
+    if lazy:
+        raise ModelError(
+            f"{spec.factory}: {lazy[0]} has no shape yet, as in a lazy module: expected a network that is whole: call "
+            "it once on zeros of input_shape before you return it"
+        )
     return module
+
+
+def _states(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    yield from module.named_parameters()
+    yield from module.named_buffers()

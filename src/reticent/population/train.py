@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -224,12 +225,22 @@ def _without_main() -> Iterator[None]:
             setattr(main, name, value)
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C: this one does, and ends them; they would tell of it, each by itself."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _pool(population: Population, store: Store, device: str, workers: int, waiting: list[int]) -> Results:
     context = multiprocessing.get_context("spawn")
     arguments = (population, str(store.root.resolve()), device)
     pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
     try:
-        with _without_main():
+        with _without_main(), _deaf():
             futures: set[Future[Made | Failure]] = {pool.submit(_make, model) for model in waiting}
         while futures:
             done, futures = wait(futures, return_when=FIRST_COMPLETED)

@@ -59,21 +59,30 @@ class Choice:
         }
 
 
-def possible(shown: Sequence[Stage], spec: "PPTP", members: int | None = None) -> None:
+def possible(model: nn.Module, shown: Sequence[Stage], spec: "PPTP", members: int | None = None) -> None:
     """Refuse a choice that cannot be made, before anything is trained.
 
     Args:
-        shown: the network's stages.
+        model: the network.
+        shown: its stages.
         spec: which one is asked for.
         members: how many there are to measure it with, where that is known.
 
     Raises:
-        SpecError: there is no such stage.
+        SpecError: there is no such stage, or nothing of the network would be trained again.
         InputError: too few members to measure.
     """
     names = [one.name for one in shown]
+    trains = [name for name, value in model.named_parameters() if value.requires_grad]
     if spec.stage != AUTO:
-        place(names, spec.stage)
+        begins = min(place(names, spec.stage) + (spec.boundary == "frozen"), len(names) - 1)
+        if not any(one.holds(name) for one in shown[begins:] for name in trains):
+            raise SpecError(
+                f"pptp: stage: from {names[begins]!r} on no parameter asks for a gradient, so that nothing would be "
+                f"trained again: give an earlier stage, one of {', '.join(names)}"
+            )
+    elif not trains:
+        raise SpecError("pptp: the network has no parameter that asks for a gradient: expected one that is trained")
     elif members is not None:
         measurable(members, names)
 

@@ -106,7 +106,7 @@ def check_network(recipe: Recipe, model: nn.Module) -> None:
         model: what `network` built.
     """
     spec = own(recipe, PPTP)
-    possible(stages(model, spec.stages), spec)
+    possible(model, stages(model, spec.stages), spec)
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
@@ -235,7 +235,7 @@ def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     """Build the network, and refuse before any training what the later parts would refuse."""
     check(recipe)
     model, spec = network(recipe, materials, streams), own(recipe, PPTP)
-    possible(stages(model, spec.stages), spec, len(materials.members))
+    possible(model, stages(model, spec.stages), spec, len(materials.members))
     _second(recipe).ready(materials, model)
     return model
 

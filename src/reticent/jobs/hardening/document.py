@@ -43,10 +43,12 @@ def assemble(
     sides = {"before": _side(ready, before), "after": _side(ready, after)}
     records, known = ready.sorted.records, ready.sorted
     facts = {key: value for key, value in repaired.facts.items() if key not in COSTS}
+    why = words.doubt(len(known.members), len(known.others), before.blind)
     return {
         "schema": SCHEMA,
-        "sentence": words.sentence(compared, sides),
-        "detail": words.detail(compared, sides),
+        "sentence": words.sentence(compared, sides, why),
+        "detail": words.detail(compared, sides, before.blind, why),
+        "leak": "cannot tell" if why else after.verdict["leak"],
         "model": {
             "architecture": full(ready.after.recipe.architecture),
             "weights": str(weights) if isinstance(weights, (str, Path)) else None,

@@ -10,13 +10,14 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from reticent.errors import ModelError, SpecError
+from reticent.errors import ModelError, ReticentError, SpecError
 from reticent.jobs.hardening.ready import Ready
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
 from reticent.training.memory import peak
+from reticent.usercode import told
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def repaired(ready: Ready, store: Store) -> Repaired:
 
     Raises:
         ReticentError: as the method says.
-        ModelError: the run is gone although it was written.
+        ModelError: the network fails while it is trained; or the run is gone although it was written.
     """
     run_id = named(ready)
     fresh = store.find(run_id) is None
@@ -134,6 +135,10 @@ def _make(ready: Ready, draft: Draft) -> None:
     try:
         with peak(device) as memory:
             made = _repair(ready)
+    except ReticentError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ModelError(f"the repair: {told(error)}") from error
     finally:
         torch.set_num_threads(threads)
     _write(made, ready, draft)

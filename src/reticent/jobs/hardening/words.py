@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from reticent.auditing.intervals import Interval
 from reticent.auditing.wording import percent, unresolved
 from reticent.jobs import document
 from reticent.jobs.hardening.ready import Ready
@@ -11,6 +12,8 @@ from reticent.jobs.hardening.sides import Side
 from reticent.jobs.locate.source import FRESH
 
 Plain = Mapping[str, Any]
+Blind = tuple[float, Interval]
+"""AUC of the references' mean margin, which knows nothing of the model, and its interval."""
 FAR = 0.05
 """References whose accuracy, or number of members, differs by more than this from the model's are told of."""
 MEASURES = {"tpr": "share of members found", "auc": "AUC"}
@@ -20,6 +23,11 @@ LEADS = {
     "tie": "No difference between the two models is shown",
     "mixed": "The repaired model gives away less by one measure and more by the other",
 }
+FEWEST = 20
+"""With fewer members, or non-members, redrawing them does not show what other ones would give."""
+APART = 0.05
+"""So far from one half, with its whole interval, what knows nothing of the model makes the audit one of the records."""
+UNJUDGED = "Nothing is judged"
 LOST = (
     "It is less accurate too, and a model gives away less by that alone: whether this repair does better than stopping "
     "the training early is not shown here (reticent compare tests it)."
@@ -57,12 +65,39 @@ def relation(compared: Plain) -> tuple[str, str]:
     return told.pop(), f"The difference is shown by the {shown[0]} and not by the {tied[0]}." if tied else ""
 
 
-def sentence(compared: Plain, sides: Plain) -> str:
+def doubt(members: int, others: int, blind: Blind) -> str:
+    """Say why nothing can be judged.
+
+    Args:
+        members: how many there are.
+        others: how many non-members.
+        blind: what is found without the model.
+
+    Returns:
+        A sentence; empty where there is no reason.
+    """
+    if min(members, others) < FEWEST:
+        return (
+            f"Nothing is judged: no interval over {members:,} members and {others:,} non-members can be relied on "
+            f"(expected at least {FEWEST} of each)."
+        )
+    low, high = blind[1]
+    if low <= 0.5 + APART and high >= 0.5 - APART:
+        return ""
+    return (
+        "Nothing is judged: where members and non-members differ by themselves, an attack that tells their kinds apart "
+        "is counted as a leak. Were both prepared alike (scale, missing values, order of columns), and drawn at random "
+        "from one source?"
+    )
+
+
+def sentence(compared: Plain, sides: Plain, why: str) -> str:
     """Say what the repair did.
 
     Args:
         compared: the document's ``difference``.
         sides: ``before`` and ``after`` of the document.
+        why: why nothing can be judged, or nothing.
 
     Returns:
         The verdict.
@@ -79,19 +114,23 @@ def sentence(compared: Plain, sides: Plain) -> str:
             f"{shares[1]} after ({areas[1]})"
         )
     right = [percent(sides[name]["accuracy"]["non_members"]["value"]) for name in ("before", "after")]
-    return f"{LEADS[word]}: {found}. Accuracy on non-members: {right[0]} before, {right[1]} after."
+    return f"{UNJUDGED if why else LEADS[word]}: {found}. Accuracy on non-members: {right[0]} before, {right[1]} after."
 
 
-def detail(compared: Plain, sides: Plain) -> list[str]:
+def detail(compared: Plain, sides: Plain, blind: Blind, why: str) -> list[str]:
     """Say which measure shows the difference, whether a leak is left, and whether accuracy was paid for it.
 
     Args:
         compared: the document's ``difference``.
         sides: ``before`` and ``after`` of the document.
+        blind: what is found without the model.
+        why: why nothing can be judged, or nothing.
 
     Returns:
-        Sentences.
+        Sentences; first, whether members and non-members differ by themselves.
     """
+    if why:
+        return [*_different(blind), why]
     left = {
         "found": "A leak is still found in the repaired model.",
         "not found": "No leak that matters is found in the repaired model.",
@@ -100,7 +139,8 @@ def detail(compared: Plain, sides: Plain) -> list[str]:
     _, partly = relation(compared)
     # In each pair the first is the model before.
     lost = any(pair["statistic"] == "accuracy" and pair["verdict"] == "second lower" for pair in compared["pairs"])
-    return [*([partly] if partly else []), left[sides["after"]["verdict"]["leak"]], *([LOST] if lost else [])]
+    said = [*([partly] if partly else []), left[sides["after"]["verdict"]["leak"]], *([LOST] if lost else [])]
+    return [*_different(blind), *said]
 
 
 def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared: Plain) -> list[str]:
@@ -118,7 +158,6 @@ def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared
     """
     fresh = [FRESH, UNKNOWN_START] if ready.origin == "fresh draw" else []
     lines = [
-        *_different(before),
         *_accuracies(ready, before),
         *_sizes(ready, before),
         *fresh,
@@ -143,9 +182,9 @@ UNKNOWN_START = (
 )
 
 
-def _different(before: Side) -> list[str]:
+def _different(blind: Blind) -> list[str]:
     """Warn where members and non-members are told apart without the model."""
-    area, (low, high) = before.blind
+    area, (low, high) = blind
     if low <= 0.5 <= high:
         return []
     harder = "easier" if area > 0.5 else "harder"

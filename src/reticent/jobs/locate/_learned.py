@@ -26,6 +26,7 @@ def memorisation(values: Sequence[float]) -> dict[str, Any] | None:
         "mean": float(array.mean()),
         "quantiles": {"0.05": low, "0.5": half, "0.95": high},
         "memorised": int(np.count_nonzero(array >= MEMORISED)),
+        "reversed": int(np.count_nonzero(array <= -MEMORISED)),
         "threshold": MEMORISED,
     }
 
@@ -46,7 +47,19 @@ def sentence(summary: Mapping[str, Any] | None, records: int) -> str:
     return (
         f"{summary['memorised']:,} of {summary['records']:,} records {verb} learned by heart: the share of models that "
         f"label it right is at least {100 * MEMORISED:.0f} points larger among those trained on it. The mean of all "
-        f"records is {100 * summary['mean']:.1f} points."
+        f"records is {100 * summary['mean']:.1f} points.{_by_chance(summary)}"
+    )
+
+
+def _by_chance(summary: Mapping[str, Any]) -> str:
+    """Say how many records look the other way round, which tells how many of those learned by heart may be chance."""
+    other = summary["reversed"]
+    if not other:
+        return ""
+    verb = "is" if other == 1 else "are"
+    return (
+        f" {other:,} {verb} the other way round by as much, which chance alone does: it may have made about as many of "
+        "those look learned by heart."
     )
 
 

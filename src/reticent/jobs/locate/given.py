@@ -173,6 +173,11 @@ def _materials(records: Records, own: Own, config: AuditConfig, prepare: Prepara
     apart = ~np.isin(records.groups, records.groups[members])
     others = np.flatnonzero(apart)
     wanted = min(len(others), len(members)) if config.reference is None else config.reference
+    if needed and not len(others):
+        raise RolesError(
+            "reference: expected records that are neither members nor exact duplicates of one, and there are none: "
+            "give a data set with more records than the members"
+        )
     if needed and (wanted < 1 or wanted > len(others)):
         raise RolesError(
             f"reference: expected 1 to {len(others)} records, which is how many are neither members nor exact "
@@ -204,8 +209,11 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
             raise InputError(f"{what}: expected {records} truth values, one a record, got shape {values.shape}")
         values = np.flatnonzero(values)
     ids = checks.integers(ndim=1, low=0, high=records, **{what: values})
-    if len(np.unique(ids)) != len(ids):
-        raise InputError(f"{what}: a record stands there twice")
+    each, counts = np.unique(ids, return_counts=True)
+    if len(each) != len(ids):
+        flags = len(ids) == records and each[-1] <= 1
+        hint = "; if 0 and 1 are truth values, give them as booleans (astype(bool))" if flags else ""
+        raise InputError(f"{what}: record {each[counts > 1][0]} stands there more than once{hint}")
     if len(ids) < 2:
         raise InputError(f"{what}: expected at least 2 records, got {len(ids)}")
     return np.sort(ids)

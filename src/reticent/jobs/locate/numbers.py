@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from reticent.jobs import document
 from reticent.jobs.locate.scores import RATES
 from reticent.jobs.locate.source import Source
 from reticent.jobs.locate.words import unlearned
@@ -175,14 +176,14 @@ def _cell(values: NDArray[np.float64], ends: tuple[float, float]) -> NDArray[np.
 
 
 def known(source: Source, name: str) -> dict[str, Any]:
-    """State whom a network knows and how well; a notice is added to the source where it does not know its members.
+    """State whom a network knows and how well.
 
     Args:
         source: with its network in the trained state.
         name: of the data set.
 
     Returns:
-        Plain values.
+        Plain values; ``unlearned`` says in words that it does not know its members, else it is None.
     """
     materials, network = source.materials, source.network
     found: dict[str, Any] = {
@@ -195,6 +196,6 @@ def known(source: Source, name: str) -> dict[str, Any]:
     if len(materials.reference):
         found["accuracy_reference"] = accuracy(network, materials, materials.reference)
     commonest = float(torch.bincount(materials.members.y).max() / len(materials.members))
-    if found["accuracy_members"] <= commonest:
-        source.notices.append(unlearned(found["accuracy_members"], commonest))
-    return found
+    right = found["accuracy_members"]
+    sick = document.unlearned(right, commonest, found["members"]) is not None
+    return found | {"unlearned": unlearned(right, commonest) if sick else None}

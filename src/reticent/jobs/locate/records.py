@@ -138,7 +138,7 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None]
         "recipe": shown.get("recipe"),
         "environment": document.versions() | {"audit": _of_audit(found)},
     }
-    return _write(out, parts, found.rows, found.records)
+    return _write(out, parts, found.rows, found.records, _health(shown["population"]))
 
 
 def _of_audit(found: Finished) -> dict[str, Any]:
@@ -187,8 +187,7 @@ def run(
         "environment": document.environment_facts(job, seconds, sum(not one.fresh for one in made), started)
         | {"config": canonical(job.config)},
     }
-    said = [*document.health_sentences(facts), *document.notices(made)]
-    return _write(out, parts, rows, job.records, said)
+    return _write(out, parts, rows, job.records, _health(facts), document.notices(made))
 
 
 def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -209,6 +208,7 @@ def _write(
     parts: Mapping[str, Any],
     rows: list[dict[str, Any]],
     records: Records | None,
+    health: Sequence[str],
     said: Sequence[str] = (),
 ) -> LocatedRecords:
     memorised = sorted(
@@ -219,7 +219,7 @@ def _write(
     written = {
         "schema": SCHEMA,
         "sentence": sentence(summary, len(rows)),
-        "detail": [parts["exposure"]["sentence"]],
+        "detail": [*health, parts["exposure"]["sentence"]],
         "source": parts["source"],
         "exposure": parts["exposure"],
         "memorisation": summary,
@@ -232,6 +232,11 @@ def _write(
     shown = {row["record"] for row in [*rows[:PICTURES], *memorised[:PICTURES]]}
     files = write_records_page(out, written, rows, _thumbnails(records, shown))
     return LocatedRecords(written, rows, files)
+
+
+def _health(facts: Mapping[str, Any]) -> list[str]:
+    """Say that models did not learn, which comes first: of such models no record is learned by heart."""
+    return document.health_sentences(facts) if facts.get("health") else []
 
 
 def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:

@@ -84,13 +84,13 @@ def scored(
         sets.append({rate: _packed(top(found, rate)) for rate in RATES} if repeats > 1 else {})
         if k == 0:
             unused = tuple(sorted(found.unused))
-            _save(files[0], found, scoring)
+            _save(files[0], found)
         del found
     stage("learnability")
     source.restore()
     plain = scoring.replace(weight=0.0)
     learnt = run(network, None, materials, plain, streams[0], recipe)
-    _save(files[1], learnt, plain)
+    _save(files[1], learnt)
     overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in combinations(sets, 2)] for rate in RATES}
     entropy = told[0].entropy if told[0] is not None else None
     return Scored(files, facts, _steps(learnt), unused, entropy, overlap if repeats > 1 else {})
@@ -100,14 +100,15 @@ def _steps(found: Scores) -> dict[str, Any]:
     return {"member_loss": list(found.member_loss), "divergence": list(found.divergence)}
 
 
-def _save(path: Path, scores: Scores, scoring: Scoring) -> None:
+def _save(path: Path, scores: Scores) -> None:
     """Write scores without a copy of them, under a temporary name, and rename them.
+
+    The metadata say which file it is, whatever the weight lambda was: by that the next report knows it.
 
     Raises:
         StoreError: the disk refuses.
     """
-    what = "vulnerability" if scoring.weight else "learnability"
-    about = {"scores": what, "order": "\n".join(scores), "unused": "\n".join(sorted(scores.unused))}
+    about = {"scores": path.stem, "order": "\n".join(scores), "unused": "\n".join(sorted(scores.unused))}
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         temporary.touch()

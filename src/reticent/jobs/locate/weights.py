@@ -14,7 +14,7 @@ from torch import nn
 
 from reticent.data import imported
 from reticent.data.records import Records
-from reticent.errors import InputError
+from reticent.errors import InputError, SpecError
 from reticent.jobs import document
 from reticent.jobs.config import OWN, AuditConfig, chosen, prepare
 from reticent.jobs.locate import words
@@ -32,6 +32,7 @@ from reticent.report.place import WEIGHTS
 from reticent.report.write import write_pair
 from reticent.spec import full
 from reticent.training.memory import peak
+from reticent.training.recipe import Recipe
 
 SCHEMA = "reticent.locate.weights/1"
 FOLDER = "reticent-locate"
@@ -103,6 +104,7 @@ def locate_weights(
 
     Raises:
         InputError: an argument that does not go with the others.
+        SpecError: an option of the scoring that is not given as one, or a key that means nothing here.
 
     Example:
         >>> import reticent
@@ -113,9 +115,17 @@ def locate_weights(
     own, rest = divided(values, ["scoring"])
     scoring = Scoring(**own.get("scoring", {}))
     refuse(rest, "locate weights", ATTACKING)
+    keys = {*AuditConfig.model_fields, *Recipe.model_fields}
+    for key in rest:
+        if key in Scoring.model_fields and key not in keys:
+            raise SpecError(f"{key}: is an option of the scoring: give it as scoring__{key}")
     if seeds < 1:
         raise InputError(f"seeds: expected 1 or more, got {seeds}")
     given = network is not None or weights is not None
+    if given and model:
+        raise InputError(
+            f"model: says which model of a population is scored, got {model} beside a model of your own: leave it out"
+        )
     if given != (members is not None) or (initial is not None and not given):
         raise InputError(
             "a model of your own is given by network or weights, together with its members and its initial state: "
@@ -224,7 +234,7 @@ def _document(
     largest = held(vulnerability, learnability, found.unused)
     return {
         "schema": SCHEMA,
-        "sentence": words.sentence(table, largest),
+        "sentence": " ".join(filter(None, [data["unlearned"], words.sentence(table, largest, scoring.weight)])),
         "model": {**source.facts, "entries": table[0]["entries"], "unused": list(found.unused)},
         "initial": {"origin": source.origin, "entropy": found.entropy},
         "data": data,

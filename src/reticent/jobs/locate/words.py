@@ -11,12 +11,15 @@ SURE = 0.5
 """Below this share of log C, the initial model's answers are far from guesses."""
 
 
-def sentence(table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, Any]]) -> str:
+def sentence(
+    table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, Any]], weight: float = Scoring().weight
+) -> str:
     """Say what was found.
 
     Args:
         table: rows by kind of layer, the first of all weights.
         largest: rows by share of the weights.
+        weight: lambda; at 0 both scores are learnability.
 
     Returns:
         One sentence.
@@ -27,6 +30,11 @@ def sentence(table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, 
     middle = next((row for row in largest[1:] if row["shared"] is not None), None)
     if middle is None:
         return f"The network has too few weights to take {level(largest[-1]['rate'])} of them; all have their scores."
+    if not weight:
+        return (
+            f"{level(middle['rate'])} of the weights hold {percent(middle['learnability'])} of the learnability. With "
+            "a weight of 0 both scores are that, so nothing is said of privacy vulnerability."
+        )
     return (
         f"{level(middle['rate'])} of the weights hold {percent(middle['vulnerability'])} of the privacy vulnerability; "
         f"{percent(middle['shared'])} of them are also among the {level(middle['rate'])} that the network learns by "
@@ -64,8 +72,9 @@ def unlearned(right: float, commonest: float) -> str:
         A sentence.
     """
     return (
-        f"The model labels {percent(right)} of its members correctly, no more than by naming the largest class "
-        f"({percent(commonest)}): check its weights, the members, and that inputs are normalised as in its training."
+        f"The model labels {percent(right)} of its members correctly, hardly more than by naming the largest class "
+        f"({percent(commonest)}), so that its scores rank little: check its weights, the members, and that inputs are "
+        "normalised as in its training."
     )
 
 

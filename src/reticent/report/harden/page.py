@@ -33,7 +33,7 @@ def html(document: Mapping[str, Any]) -> str:
     """
     model, fpr = document["model"], document["difference"]["fpr"]
     lines = attacks(document)
-    leak = document["after"]["verdict"]["leak"]
+    leak = document["leak"]
     series = [
         dots.Series("before", [line["auc"][0] for line in lines], filled=False, colour=SERIES[1], marker="s"),
         dots.Series("after", [line["auc"][1] for line in lines]),

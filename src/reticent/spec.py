@@ -7,7 +7,7 @@ the default, so a new field with a default that does nothing changes no identity
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
@@ -91,7 +91,7 @@ def written(value: Any) -> str:
 def _explain(spec: type[Spec], error: ValidationError) -> str:
     title = f"{spec.method}: " if spec.method else ""
     lines = []
-    for item in error.errors(include_url=False):
+    for item in _alternatives(error.errors(include_url=False)):
         path = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
             lines.append(f"{title}unknown key {path!r}: {nearest(path, spec.model_fields)}")
@@ -107,6 +107,20 @@ def _explain(spec: type[Spec], error: ValidationError) -> str:
                 else f"{title}expected {message}"
             )
     return "\n".join(lines)
+
+
+def _alternatives(errors: Sequence[Any]) -> list[Any]:
+    """Join what is wrong with one value by each of the types that it may have, which pydantic tells one by one."""
+    found: list[Any] = []
+    for item in errors:
+        head = item["loc"][:1]
+        before = found[-1] if found and found[-1]["loc"][:1] == head and len(item["loc"]) > 1 else None
+        if before is None or item["type"] == "missing" or before["input"] is not item["input"]:
+            found.append(item)
+            continue
+        parts = [one["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for one in (before, item)]
+        found[-1] = {**before, "loc": head, "type": "union", "msg": ", or ".join(parts)}
+    return found
 
 
 def choices(annotation: Any) -> list[Any]:

@@ -330,6 +330,26 @@ def test_accuracy_that_was_paid_is_told():
         assert (len(said) == 2 and "stopping the training early" in said[1]) == told
 
 
+@pytest.mark.usefixtures("place")
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(monkeypatch, tmp_path):
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    with pytest.raises(reticent.ReticentError, match="a folder that cannot be written to: choose a folder"):
+        run(initial="initial.safetensors", store=tmp_path / "s", out=tmp_path / "o")
+    assert not list(tmp_path.glob("s/runs/*"))
+
+
+@pytest.mark.usefixtures("place")
+def test_a_network_that_fails_while_it_is_repaired_is_told_in_one_sentence(tmp_path):
+    """Such as batch normalisation over batches of one record."""
+    more = (
+        FACTORY + "\n\nclass Picky(nn.Sequential):\n    def forward(self, x):\n        assert not self.training, 'no'\n"
+    )
+    more += "        return super().forward(x)\n\ndef picky():\n    return Picky(*make())\n"
+    Path("picky_net.py").write_text(more)
+    with pytest.raises(ModelError, match=r"the repair: AssertionError: no \(in forward, .*picky_net"):
+        run(model="picky_net:picky", initial="initial.safetensors", store=tmp_path / "s", out=tmp_path / "o")
+
+
 @pytest.mark.parametrize(
     ("members", "others", "blind", "why"),
     [
@@ -451,9 +471,9 @@ def test_members_that_are_easier_by_themselves_are_told_of():
     means = margins[:4].mean(axis=0)
     assert area == pytest.approx((means[inside][:, None] > means[~inside]).mean())
     assert 0.5 < low < area < high
-    assert "find the members easier (AUC" in words._different(SimpleNamespace(blind=(area, (low, high))))[0]
-    assert "harder (AUC" in words._different(SimpleNamespace(blind=(0.3, (0.2, 0.4))))[0]
-    assert words._different(SimpleNamespace(blind=(0.52, (0.48, 0.56)))) == []
+    assert "find the members easier (AUC" in words._different((area, (low, high)))[0]
+    assert "harder (AUC" in words._different((0.3, (0.2, 0.4)))[0]
+    assert words._different((0.52, (0.48, 0.56))) == []
 
 
 @pytest.mark.parametrize(("accuracy", "told"), [(0.60, False), (0.72, True), (0.69, False), (0.48, True)])

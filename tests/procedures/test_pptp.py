@@ -211,6 +211,13 @@ def test_numbers_of_stages():
         place(residual, "stage1")
 
 
+def test_what_an_option_of_two_types_may_be_is_said_in_one_line():
+    with pytest.raises(
+        SpecError, match=r"^pptp: stage: expected greater than or equal to 1, or a valid string, got 0$"
+    ):
+        PPTP(stage=0)
+
+
 def test_a_stage_from_which_nothing_is_trained_is_refused():
     with torch.random.fork_rng(devices=[]):
         model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))

@@ -94,7 +94,7 @@ class Flags(Training, Subject):
     population: int | None = None
     "Records that no model sees, as RMIA's population."
     out: Path | None = None
-    "Folder for the report and its data. [reticent-audit, or reticent-compare]"
+    "Folder for the report and its data. [named after the command, such as reticent-audit]"
     group_by: Annotated[list[str] | None, Parameter(negative="")] = None
     "A column of the data whose groups are compared, beside the classes; repeat it for several."
     control: str | None = None

@@ -112,7 +112,7 @@ def answers(vanilla: nn.Module, materials: Materials, scoring: "Scoring", stream
     told = torch.cat(parts)
     if not bool(torch.isfinite(told).all()):
         raise ModelError("the initial model answers NaN or infinity: check the initial state")
-    entropy = float(-(told.exp() * told).sum(dim=1).double().mean()) / math.log(materials.classes)
+    entropy = max(0.0, float(-(told.exp() * told).sum(dim=1).double().mean()) / math.log(materials.classes))
     return Answers(told, places.to(told.device), entropy)
 
 

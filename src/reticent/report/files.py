@@ -35,12 +35,14 @@ def make_folder(folder: Path) -> None:
         folder: the folder.
 
     Raises:
-        StoreError: it cannot be made.
+        StoreError: it cannot be made, or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(_refusal(folder, error)) from None
+    if not os.access(folder, os.W_OK):
+        raise StoreError(_refusal(folder, PermissionError(errno.EACCES, "a folder that cannot be written to")))
 
 
 def there(path: Path) -> bool:

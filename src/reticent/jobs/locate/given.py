@@ -83,9 +83,14 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     streams = Streams(config.seed, 0)
     network, initial, trained = states(own, recipe, materials, streams)
     where = origin(own.initial)
-    name = type(network).__name__ if own.network is not None else recipe.architecture.method
+    name = type(network).__name__ if own.network is not None else _called(recipe)
     notices = [FRESH] if where == "fresh draw" and needed else []
     return Source(network, initial, trained, materials, recipe, streams, where, {"name": name}, notices)
+
+
+def _called(recipe: Recipe) -> str:
+    """Name an architecture as the user did."""
+    return str(getattr(recipe.architecture, "factory", recipe.architecture.method))
 
 
 def origin(initial: Weights | int | None) -> str:

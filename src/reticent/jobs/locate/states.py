@@ -1,5 +1,6 @@
 """States of networks in files: safetensors, or PyTorch files read without running any code; brought to a network."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from pickle import UnpicklingError
@@ -47,7 +48,9 @@ def read(path: str | Path) -> dict[str, Tensor]:
     try:
         found: Any = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
     except (UnpicklingError, RuntimeError, OSError, EOFError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = (
+            "it holds objects, or is no file of torch.save" if isinstance(error, UnpicklingError) else _plain(error)
+        )
         raise CorruptFileError(
             f"{file}: cannot be read as tensors alone ({reason}): write it by torch.save(model.state_dict(), FILE), or "
             "as safetensors"
@@ -84,3 +87,8 @@ def fitted(state: Mapping[str, Tensor], network: nn.Module, what: str) -> dict[s
     if wrong := misfit(network, given):
         raise ModelError(f"{what}: expected a state of this network: {wrong}")
     return given
+
+
+def _plain(error: Exception) -> str:
+    """Take the first line of a message, without what colours it on a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(error)).partition("\n")[0]

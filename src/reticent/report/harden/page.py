@@ -72,8 +72,7 @@ def _name(model: Mapping[str, Any]) -> str:
 
 def _done(document: Mapping[str, Any]) -> list[str]:
     """Say what the repair did to the model, in sentences."""
-    facts, epochs = document["repair"]["facts"], document["repair"]["recipe"]["procedure"].get("tuning_epochs")
-    tuned = epochs or max(1, int(document["repair"]["recipe"]["epochs"]) // 2)
+    facts, tuned = document["repair"]["facts"], _tuned(document)
     loss = document["repair"]["recipe"]["objective"]["method"]
     rest = f"trained for {tuned} epoch{'s' * (tuned > 1)} with {loss}"
     if "cwrf" in facts:
@@ -89,6 +88,12 @@ def _done(document: Mapping[str, Any]) -> list[str]:
             f"From {pptp['stage']} on ({pptp['chosen']}), the network was set back and {rest}; {held} stayed as it was."
         ]
     return [f"The model was {rest}."]
+
+
+def _tuned(document: Mapping[str, Any]) -> int:
+    """Count the epochs of the second training."""
+    recipe = document["repair"]["recipe"]
+    return int(recipe["procedure"].get("tuning_epochs") or max(1, int(recipe["epochs"]) // 2))
 
 
 def _facts(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -113,7 +118,9 @@ def _facts(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
             "non-members, repair": f"{data['reference']:,}",
             "classes": data["classes"],
         },
-        "Method": dict(recipe["procedure"]) | {"objective": recipe["objective"]} | method,
+        "Method": dict(recipe["procedure"])
+        | {"tuning_epochs": _tuned(document), "objective": recipe["objective"]}
+        | method,
         "References, trained alike": _references(document),
         "Cost of the repair": _cost(environment["repair"]),
         "Versions": {key: environment[key] for key in ("reticent", "torch", "python", "platform", "device")},

@@ -69,6 +69,7 @@ def _claim(claim: Plain) -> dict[str, Any]:
             "value": view.form(middle(part), part["metric"]),
             "interval": view.between(limits(part), part["metric"]),
             "rule": view.rule(part),
+            "known": middle(part) is not None,
             "answer": part["answer"],
         }
         for part in claim["parts"]

@@ -126,6 +126,21 @@ def test_few_models_exclude_nothing_and_every_verdict_on_them_says_why():
         assert "too short" not in verdict([made(models=models, **chance)])["detail"]
 
 
+@pytest.mark.parametrize(("members", "leak"), [(2, "cannot tell"), (19, "cannot tell"), (20, "found")])
+def test_one_model_with_few_records_is_not_judged(members, leak):
+    """Two members that happen to score highest are no evidence, whatever an interval over two records says."""
+    for inside in (members, 500):
+        others = 500 if inside == members else members
+        scores = np.concatenate([np.linspace(2, 3, inside), np.linspace(0, 1, others)])[None]
+        own = (np.arange(inside + others) < inside)[None]
+        assert (
+            verdict([audit("loss", {}, scores, own, np.arange(1), rng=np.random.default_rng(0), replicates=100)])[
+                "leak"
+            ]
+            == leak
+        )
+
+
 def test_bonferroni_makes_a_close_call_chance():
     close = {"area": (0.52, 0.5005, 0.5395), "tpr": (0.011, 0.008, 0.015)}
     assert verdict([made(**close)])["leak"] == "found"

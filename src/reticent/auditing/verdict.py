@@ -8,7 +8,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   is not there at most at rate ``1 - c``;
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
-* "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak.
+* "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
+  audited with fewer than `FEWEST` members or non-members.
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
@@ -32,6 +33,8 @@ MATERIAL_AUC = 0.55
 """An AUC that would matter."""
 MATERIAL_LIFT = 2.0
 """A TPR that would matter, as a multiple of the false-positive rate, which is what guessing finds."""
+FEWEST = 20
+"""With fewer members, or non-members, of one model, redrawing them does not show what other ones would give."""
 EXCLUDED = (
     f"{wording.NOTHING}, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
     "times as many records as chance at that rate of false alarms) is excluded."
@@ -49,11 +52,19 @@ class _Judged:
     tpr: Interval | None
 
     @property
+    def enough(self) -> bool:
+        """Whether an interval over records alone can be relied on."""
+        targets = self.audit.targets
+        return len(targets) > 1 or min(targets[0].members, targets[0].non_members) >= FEWEST
+
+    @property
     def by_auc(self) -> bool:
-        return self.auc[0] > 0.5
+        return self.enough and self.auc[0] > 0.5
 
     @property
     def by_tpr(self) -> bool:
+        if not self.enough:
+            return False
         return self.rate is not None and self.tpr is not None and self.tpr[0] > expected_fpr(self.audit, self.rate.fpr)
 
     @property
@@ -67,7 +78,7 @@ class _Judged:
     @property
     def excluded(self) -> bool:
         """Whether a leak that matters is excluded."""
-        if self.rate is None or self.tpr is None or wording.too_few(len(self.audit.targets)):
+        if self.rate is None or self.tpr is None or wording.too_few(len(self.audit.targets)) or not self.enough:
             return False
         return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.auditing.intervals import Interval
+from reticent.auditing.verdict import FEWEST
 from reticent.auditing.wording import percent, unresolved
 from reticent.jobs import document
 from reticent.jobs.hardening.ready import Ready
@@ -23,8 +24,6 @@ LEADS = {
     "tie": "No difference between the two models is shown",
     "mixed": "The repaired model gives away less by one measure and more by the other",
 }
-FEWEST = 20
-"""With fewer members, or non-members, redrawing them does not show what other ones would give."""
 APART = 0.05
 """So far from one half, with its whole interval, what knows nothing of the model makes the audit one of the records."""
 UNJUDGED = "Nothing is judged"

@@ -211,3 +211,15 @@ def test_digit_pictures_are_the_digits():
     assert pictures.kind == "image"
     np.testing.assert_allclose(np.asarray(pictures.x).reshape(1797, 64), np.rint(np.asarray(digits.x) * 240), atol=0.01)
     assert np.array_equal(pictures.y, digits.y)
+
+
+def test_what_training_says_is_told_once_with_its_rows(row):
+    notices = {"x never acted": 4, "models did not learn": 1}
+    rows = [
+        replace(row, name=name, facts=[{}] * 4, notices=said)
+        for name, said in (("a", notices), ("b", {"x never acted": 2}))
+    ]
+    assert collect(rows, {}).notes == [
+        "seed 0: x never acted. So in: a; b (2 of 4 models).",
+        "seed 0: models did not learn. So in: a (1 of 4 models).",
+    ]

@@ -157,7 +157,7 @@ SCALES = {
             ),
         ),
         3,
-        "Location30 with 16 models a row, a part of CIFAR-10 with 8, 3 seeds: about an hour and a half on two cores.",
+        "Location30 with 16 models a row, a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
     ),
     "gpu": Scale(
         (

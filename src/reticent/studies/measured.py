@@ -4,8 +4,9 @@ All measures of one seed take the same records in the same replicate, so that di
 of such differences, have the error that belongs to them.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from reticent.auditing.bootstrap import affordable, poisson, replicated
 from reticent.auditing.roc import allowed, auc, roc
 from reticent.auditing.weighted import FIXED, Weights
 from reticent.errors import InputError
+from reticent.jobs import document
 from reticent.jobs.config import Job
 from reticent.population.gather import signals
+from reticent.population.worker import Made
 from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
 from reticent.studies.base import Found
@@ -45,6 +48,7 @@ class Measured:
             ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and, at the rate asked for,
             ``tpr_NAME_RATE``.
         facts: one mapping a model.
+        notices: what there is to say of its models, and of how many.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Measured:
     job: Job
     measures: Mapping[str, Measure]
     facts: Sequence[Mapping[str, Any]]
+    notices: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def accuracy(self) -> float:
@@ -99,7 +104,30 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     rate = bench.options.get("fpr")
     for attack, scores in scored.items():
         measures |= _attacked(attack, scores, members, rate, weights)
-    return Measured(name, about, job, measures, [one.facts for one in made])
+    return Measured(name, about, job, measures, [one.facts for one in made], _said(made))
+
+
+UNLEARNED = "models did not learn, so that low numbers say nothing"
+
+
+def _said(made: Sequence[Made]) -> dict[str, int]:
+    """Count what training had to say of the models, and those that did not learn."""
+    said = Counter({UNLEARNED: len(document.health(made))})
+    for one in made:
+        said.update({sentence.rstrip("."): 1 for sentence in map(str, one.facts.get("notices", ()))})
+    return {sentence: count for sentence, count in said.items() if count}
+
+
+def _told(rows: Sequence[Measured]) -> list[str]:
+    """Say each notice once, with the rows that it is of; another seed may have others."""
+    named: dict[str, list[str]] = {}
+    for one in rows:
+        for sentence, count in one.notices.items():
+            every = len(one.facts)
+            where = one.name if count == every else f"{one.name} ({count} of {every} models)"
+            named.setdefault(sentence, []).append(where)
+    seed = rows[0].job.population.seed
+    return [f"seed {seed}: {sentence}. So in: {'; '.join(where)}." for sentence, where in named.items()]
 
 
 def record_weights(job: Job, seed: int, members: Bools) -> Weights:
@@ -192,6 +220,7 @@ def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Foun
     """
     _paired(rows)
     found = Found(rows={one.name: one.about for one in rows})
+    found.notes = _told(rows)
     by_name = {one.name: one for one in rows}
     for one in rows:
         found.numbers |= {(one.name, metric): held.estimate() for metric, held in one.measures.items()}

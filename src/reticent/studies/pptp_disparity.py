@@ -163,7 +163,7 @@ SCALES = {
             Setting("mlp", "MLP on Location30", LOCATION),
         ),
         3,
-        "A part of CIFAR-10 and Location30; 6 networks of each kind a seed, 3 seeds: about an hour on two cores.",
+        "A part of CIFAR-10 and Location30; 6 networks of each kind a seed, 3 seeds: about half an hour on two cores.",
     ),
     "paper": Scale(
         tuple(

@@ -26,7 +26,7 @@ from reticent.studies.places import MADE
 from reticent.studies.told import assemble
 
 log = logging.getLogger(__name__)
-FORMAT = 6
+FORMAT = 7
 """Of what is kept of a setting and seed; raise it where a number is measured otherwise, so that all are measured again.
 
 A number that is asked for under a new name needs no such care: the names are a part of the file's."""

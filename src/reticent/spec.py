@@ -115,11 +115,12 @@ def _alternatives(errors: Sequence[Any]) -> list[Any]:
     for item in errors:
         head = item["loc"][:1]
         before = found[-1] if found and found[-1]["loc"][:1] == head and len(item["loc"]) > 1 else None
-        if before is None or item["type"] == "missing" or before["input"] is not item["input"]:
+        apart = item["type"] in {"missing", "extra_forbidden"} or any(isinstance(part, int) for part in item["loc"])
+        if before is None or apart or before["input"] is not item["input"]:
             found.append(item)
             continue
         parts = [one["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for one in (before, item)]
-        found[-1] = {**before, "loc": head, "type": "union", "msg": ", or ".join(parts)}
+        found[-1] = {**before, "loc": head, "type": "union", "msg": ", or ".join(dict.fromkeys(parts))}
     return found
 
 

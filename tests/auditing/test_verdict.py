@@ -8,7 +8,7 @@ import pytest
 from reticent.auditing.audit import audit
 from reticent.auditing.results import Audit, OverallRate, Summary, TargetAudit
 from reticent.auditing.verdict import reported_fpr, verdict, widened
-from reticent.auditing.wording import percent, plain
+from reticent.auditing.wording import UNJUDGED, UNSURE, percent, plain
 from reticent.data.membership import Membership
 from reticent.errors import InputError
 
@@ -133,12 +133,11 @@ def test_one_model_with_few_records_is_not_judged(members, leak):
         others = 500 if inside == members else members
         scores = np.concatenate([np.linspace(2, 3, inside), np.linspace(0, 1, others)])[None]
         own = (np.arange(inside + others) < inside)[None]
-        assert (
-            verdict([audit("loss", {}, scores, own, np.arange(1), rng=np.random.default_rng(0), replicates=100)])[
-                "leak"
-            ]
-            == leak
-        )
+        one = audit("loss", {}, scores, own, np.arange(1), rng=np.random.default_rng(0), replicates=100)
+        said = verdict([one])
+        assert said["leak"] == leak
+        assert (UNJUDGED in said["detail"]) == (UNSURE in said["cannot_say"]) == (leak == "cannot tell")
+        assert "No attack did better" not in said["detail"]
 
 
 def test_bonferroni_makes_a_close_call_chance():

@@ -108,7 +108,7 @@ def test_what_looks_learned_by_heart_by_chance_is_told(folder):
     assert (other in found.sentence) == (told["reversed"] > 0)
     assert "did not learn" in found.document["detail"][0]
     assert sentence({"records": 9, "memorised": 3, "mean": 0.1, "reversed": 2}, 9).endswith(
-        "2 are the other way round by as much, which chance alone does: it may have made about as many of those look "
+        "2 are the other way round by as much, which is chance: it may have made about as many of those look "
         "learned by heart."
     )
 

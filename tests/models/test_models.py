@@ -164,6 +164,14 @@ def test_what_a_user_can_get_wrong(user_module, factory, words):
         make("import", GIVEN["mlp"], 3, factory=factory)
 
 
+def test_a_factory_whose_wrapper_gives_what_it_asks_for_is_no_mistake(user_module):
+    more = "import functools\ndef given(make):\n    @functools.wraps(make)\n    def whole(classes):\n"
+    more += "        return make(classes, 5)\n    return whole\n"
+    more += "@given\ndef wrapped(classes, width):\n    return torch.nn.Linear(width, classes)\n"
+    user_module(NET + more)
+    assert make("import", GIVEN["mlp"], 3, factory="user_net:wrapped").in_features == 5
+
+
 def test_a_module_that_fails_on_import_is_named_with_its_line(user_module):
     user_module("import torch\n1 / 0\n")
     with pytest.raises(InputError, match=r"ZeroDivisionError: division by zero .*user_net\.py, line 2"):

@@ -265,6 +265,6 @@ def test_an_attack_network_that_never_woke_is_told_of():
     idle = train(recipe.replace(objective=AdvReg(attacker_learning_rate=1e-9)), materials(blobs()), Streams(0, 0))
     assert "trained too little to act" in idle.facts["notices"][0]
     assert train(recipe.replace(objective=AdvReg(weight=0.0)), materials(blobs()), Streams(0, 0)).facts == {}
-    awake = AdvReg(attacker_learning_rate=1e-2, attacker_steps=8, weight=1e-6)
+    awake = AdvReg(attacker_learning_rate=1e-3, attacker_steps=16, weight=1e-6)
     facts = train(SMALL.replace(epochs=15, objective=awake), materials(blobs()), Streams(0, 0)).facts
     assert facts == {}

@@ -9,7 +9,7 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
-  audited with fewer than `FEWEST` members or non-members.
+  audited with fewer than `wording.FEWEST` members or non-members.
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
@@ -33,8 +33,6 @@ MATERIAL_AUC = 0.55
 """An AUC that would matter."""
 MATERIAL_LIFT = 2.0
 """A TPR that would matter, as a multiple of the false-positive rate, which is what guessing finds."""
-FEWEST = 20
-"""With fewer members, or non-members, of one model, redrawing them does not show what other ones would give."""
 EXCLUDED = (
     f"{wording.NOTHING}, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
     "times as many records as chance at that rate of false alarms) is excluded."
@@ -54,8 +52,7 @@ class _Judged:
     @property
     def enough(self) -> bool:
         """Whether an interval over records alone can be relied on."""
-        targets = self.audit.targets
-        return len(targets) > 1 or min(targets[0].members, targets[0].non_members) >= FEWEST
+        return not wording.unsure(self.audit.targets)
 
     @property
     def by_auc(self) -> bool:
@@ -120,7 +117,7 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         *wording.intervals(best.audit, best.rate, best.tpr, best.auc, by_pairs),
         *wording.basis(best.audit, len(audits), figure, among, widest),
         *wording.few(len(best.audit.targets)),
-        wording.carried(best.by_auc, best.by_tpr, best.rate) if leak == "found" else _CONCLUSIONS[leak],
+        wording.carried(best.by_auc, best.by_tpr, best.rate) if leak == "found" else _concluded(leak, best),
     ]
     return {
         "sentence": wording.sentence(None if by_pairs else best.rate, best.audit.auc.mean),
@@ -234,7 +231,7 @@ def _leak(judged: Sequence[_Judged]) -> str:
     return "not found" if all(attack.excluded for attack in judged) else "cannot tell"
 
 
-_CONCLUSIONS = {
-    "not found": EXCLUDED,
-    "cannot tell": wording.TOO_SMALL,
-}
+def _concluded(leak: str, best: _Judged) -> str:
+    if leak == "not found":
+        return EXCLUDED
+    return wording.TOO_SMALL if best.enough else wording.UNJUDGED

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from reticent.auditing.results import Audit, Interval, OverallRate
+from reticent.auditing.results import Audit, Interval, OverallRate, TargetAudit
 
 ENOUGH_FALSE_POSITIVES = 5
 """False positives that a rate should allow, to be relied on."""
@@ -13,12 +13,19 @@ NARROWER = "Whether there is a leak: the intervals are too wide. More models or 
 SHORT = (
     "Whether there is a leak: the intervals over so few models are not to be relied on. More models would settle it."
 )
+FEWEST = 20
+"""With fewer members, or non-members, of one model, redrawing them does not show what other ones would give."""
+UNJUDGED = (
+    f"Nothing is judged: an interval over so few records of one model cannot be relied on (expected at least {FEWEST} "
+    "members and non-members)."
+)
+UNSURE = f"Whether there is a leak: with at least {FEWEST} members and non-members, or more models, it could be judged."
 UNKNOWN = f"{NOTHING}, but whether the models learned is not known, and what learned nothing has nothing to give away."
 """What is said where no leak is found in models of which nobody can tell whether they learned."""
 UNLEARNED = {
     TOO_SMALL: f"{NOTHING}, but models that learned nothing have nothing to give away.",
     **dict.fromkeys(
-        (NARROWER, SHORT),
+        (NARROWER, SHORT, UNSURE),
         "Whether models that work leak: these learned nothing. More of them would not tell; train better first.",
     ),
 }
@@ -45,6 +52,18 @@ def too_few(models: int) -> bool:
         True for two to four.
     """
     return 1 < models < ENOUGH_TARGETS
+
+
+def unsure(targets: Sequence[TargetAudit]) -> bool:
+    """Tell whether one model was audited, with so few records that no interval over them can be relied on.
+
+    Args:
+        targets: the audited models.
+
+    Returns:
+        True for one with fewer than `FEWEST` members or non-members.
+    """
+    return len(targets) == 1 and min(targets[0].members, targets[0].non_members) < FEWEST
 
 
 def few(models: int) -> list[str]:
@@ -215,7 +234,7 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str) -> list[str]:
     elif len(audit.targets) < ENOUGH_TARGETS:
         lines.append(f"Only {len(audit.targets)} models were audited: how much they differ is hardly known.")
     if leak == "cannot tell":
-        lines.append(SHORT if too_few(len(audit.targets)) else NARROWER)
+        lines.append(UNSURE if unsure(audit.targets) else SHORT if too_few(len(audit.targets)) else NARROWER)
     lines += [
         f"{wrong.name} ranks members below non-members (AUC {wrong.auc.mean:.3f}): its scores may have the wrong sign."
         for wrong in inverted

@@ -22,7 +22,7 @@ from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.hardening.sides import Side, side
 from reticent.jobs.locate.given import Weights
 from reticent.jobs.locate.options import ATTACKING, refuse
-from reticent.jobs.misplaced import placed
+from reticent.jobs.misplaced import owners
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
 from reticent.report.place import HARDEN, REPAIRED, take_folder
@@ -163,8 +163,9 @@ def _refuse_options(values: Mapping[str, Any], method: str, objective: str | Non
         SpecError: there is one.
     """
     known = {*AuditConfig.model_fields, *Recipe.model_fields}
+    chosen_names = {name.partition(":")[0] for text in (method, objective or "") for name in text.split("+")}
     for key, value in values.items():
-        if key not in known and placed(key, value, [method, *([objective] if objective else [])]):
+        if key not in known and chosen_names.intersection(owners(key)):
             raise SpecError(
                 f"{key}: is an option of a defense: give it as options={{{key!r}: {value!r}}}, or behind its name in "
                 "method or objective, such as method='cwrf:rate=0.01'"

@@ -52,10 +52,12 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
     if spec.source and usercode.digest(spec.factory) != spec.source:
         raise ModelError(f"{spec.factory}: its source changed while it was in use; run the same command again")
     offered: dict[str, Any] = {"input_shape": given.shape, "classes": classes, "vocabulary": given.vocabulary}
-    known = inspect.signature(factory).parameters
+    with usercode.reported(spec.factory, ModelError):
+        known = inspect.signature(factory).parameters
+        called = inspect.signature(factory, follow_wrapped=False).parameters
     needed = [
         name
-        for name, one in known.items()
+        for name, one in called.items()
         if one.default is one.empty and one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD} and name not in offered
     ]
     if needed:

@@ -41,7 +41,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(_refusal(folder, error)) from None
-    if not os.access(folder, os.W_OK):
+    if not os.access(folder, os.W_OK | os.X_OK):
         raise StoreError(_refusal(folder, PermissionError(errno.EACCES, "a folder that cannot be written to")))
 
 

@@ -33,6 +33,7 @@ def assemble(study: Study, scale: str, given: Scale, results: Results, data: Map
         "paper": study.paper,
         "scale": {"name": scale, "seeds": given.seeds, "about": given.about},
         "confidence": CONFIDENCE,
+        "over": study.over,
         "sentence": sentence(study.name, scale, claims),
         "claims": claims,
         "tables": [_table(study, one, results) for one in given.settings],

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.auditing.intervals import Interval
-from reticent.auditing.verdict import FEWEST
-from reticent.auditing.wording import percent, unresolved
+from reticent.auditing.wording import FEWEST, percent, unresolved
 from reticent.jobs import document
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired

@@ -58,7 +58,7 @@ def _by_chance(summary: Mapping[str, Any]) -> str:
         return ""
     verb = "is" if other == 1 else "are"
     return (
-        f" {other:,} {verb} the other way round by as much, which chance alone does: it may have made about as many of "
+        f" {other:,} {verb} the other way round by as much, which is chance: it may have made about as many of "
         "those look learned by heart."
     )
 

@@ -72,9 +72,9 @@ def unlearned(right: float, commonest: float) -> str:
         A sentence.
     """
     return (
-        f"The model labels {percent(right)} of its members correctly, hardly more than by naming the largest class "
-        f"({percent(commonest)}), so that its scores rank little: check its weights, the members, and that inputs are "
-        "normalised as in its training."
+        f"The model labels {percent(right)} of its members correctly, no more than chance may by naming the largest "
+        f"class ({percent(commonest)}), so that its scores rank little: check its weights, the members, and that "
+        "inputs are normalised as in its training."
     )
 
 

@@ -48,6 +48,7 @@ def html(document: Mapping[str, Any]) -> str:
         "tables": [_table(i, one) for i, one in enumerate(document["tables"])],
         "published": [_printed(one) for one in document["published"]],
         "settings": document["settings"],
+        "over": document.get("over", "models and records"),
         "limits_said": document["cannot_say"] or ["What other data, architectures and seeds would give."],
         "what": "study",
         "environment": environment,

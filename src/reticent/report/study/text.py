@@ -34,7 +34,8 @@ def markdown(document: Mapping[str, Any]) -> str:
     parts += [f"![{escape(figure['title'], 300)}]({figure['png']})" for figure in document["figures"]]
     sure = level(document["confidence"])
     for one in document["tables"]:
-        legend = f"In brackets: {sure} intervals; of one seed they are over {document.get('over', 'models and records')}."
+        over = document.get("over", "models and records")
+        legend = f"In brackets: {sure} intervals; of one seed they are over {over}."
         if any(row.get("paper") for row in one["rows"]):
             legend += " Below a line that the paper has too: its numbers, of other data or another scale."
         parts += [f"### {escape(one['title'], 200)}", _table(one), legend]

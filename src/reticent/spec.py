@@ -98,7 +98,7 @@ def _explain(spec: type[Spec], error: ValidationError) -> str:
         elif item["type"] == "missing":
             lines.append(f"{title}{path} must be given")
         else:
-            message = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+            message = _message(item)
             message = _list(spec, path) if item["type"] == "tuple_type" else message
             # What is wrong of several options together has no path, and its input is all of them.
             lines.append(
@@ -119,9 +119,13 @@ def _alternatives(errors: Sequence[Any]) -> list[Any]:
         if before is None or apart or before["input"] is not item["input"]:
             found.append(item)
             continue
-        parts = [one["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for one in (before, item)]
-        found[-1] = {**before, "loc": head, "type": "union", "msg": ", or ".join(dict.fromkeys(parts))}
+        told = dict.fromkeys(map(_message, (before, item)))
+        found[-1] = {**before, "loc": head, "type": "union", "msg": ", or ".join(told)}
     return found
+
+
+def _message(item: Any) -> str:
+    return str(item["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
 
 
 def choices(annotation: Any) -> list[Any]:

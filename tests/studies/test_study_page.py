@@ -82,6 +82,7 @@ DOCUMENT = {
     "paper": "Nobody (2026).",
     "scale": {"name": "tiny", "seeds": 1, "about": "Seconds."},
     "confidence": 0.95,
+    "over": "models and records",
     "sentence": "toy at scale tiny: 1 of 2 claims is reproduced.",
     "claims": [
         {"key": "a", "text": "A.", "source": "T1", "rule": "R.", "verdict": "reproduced", "parts": [PART]},

@@ -102,6 +102,10 @@ class AuditConfig(AttackConfig):
         return value
 
 
+KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
+"""What may be given at the top, of an audit or of its recipe."""
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """An audit that is checked and ready to train.

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from reticent.errors import SpecError
-from reticent.jobs.config import OWN, AuditConfig, chosen
+from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import Repaired, named, network, repaired, whole
@@ -28,7 +28,6 @@ from reticent.population.train import Callback, train
 from reticent.report.place import HARDEN, REPAIRED, take_folder
 from reticent.report.watch import Watch
 from reticent.store import Store
-from reticent.training.recipe import Recipe
 
 FOLDER = "repaired"
 WEIGHTS = "repaired.safetensors"
@@ -162,10 +161,9 @@ def _refuse_options(values: Mapping[str, Any], method: str, objective: str | Non
     Raises:
         SpecError: there is one.
     """
-    known = {*AuditConfig.model_fields, *Recipe.model_fields}
     chosen_names = {name.partition(":")[0] for text in (method, objective or "") for name in text.split("+")}
     for key, value in values.items():
-        if key not in known and chosen_names.intersection(owners(key)):
+        if key not in KEYS and chosen_names.intersection(owners(key)):
             raise SpecError(
                 f"{key}: is an option of a defense: give it as options={{{key!r}: {value!r}}}, or behind its name in "
                 "method or objective, such as method='cwrf:rate=0.01'"

@@ -16,7 +16,7 @@ from reticent.errors import InputError, ModelError, TrainingDivergedError
 from reticent.locate._moving import Mover
 from reticent.locate.steps import Answers, Steps, asker
 from reticent.locate.top import Scores
-from reticent.models.fitting import misfit
+from reticent.models.fitting import check_state
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -71,8 +71,7 @@ def fill(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
     Raises:
         ModelError: the state is not one of such a network.
     """
-    if wrong := misfit(model, state):
-        raise ModelError(f"{what}: expected a state of this network: {wrong}")
+    check_state(model, state, what)
     model.load_state_dict(dict(state))
 
 

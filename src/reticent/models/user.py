@@ -1,10 +1,10 @@
 """A user's own architecture: any function or class that returns an ``nn.Module``, by import string."""
 
 import inspect
-from collections.abc import Iterator
+from itertools import chain
 from typing import Any, ClassVar
 
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from reticent import usercode
@@ -69,15 +69,11 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
         module = factory(**{name: value for name, value in offered.items() if name in known})
     if not isinstance(module, nn.Module):
         raise ModelError(f"{spec.factory}: expected a torch.nn.Module, got {type(module).__name__}")
-    lazy = [name for name, value in _states(module) if isinstance(value, (UninitializedParameter, UninitializedBuffer))]
+    states = chain(module.named_parameters(), module.named_buffers())
+    lazy = [name for name, value in states if isinstance(value, (UninitializedParameter, UninitializedBuffer))]
     if lazy:
         raise ModelError(
             f"{spec.factory}: {lazy[0]} has no shape yet, as in a lazy module: expected a network that is whole: call "
             "it once on zeros of input_shape before you return it"
         )
     return module
-
-
-def _states(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    yield from module.named_parameters()
-    yield from module.named_buffers()

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError
-from reticent.models.fitting import misfit
+from reticent.models.fitting import check_state
 from reticent.procedures.base import snapshot
 
 
@@ -24,8 +24,7 @@ def given_state(model: nn.Module, state: Mapping[str, Tensor], what: str) -> dic
     Raises:
         ModelError: it is not a state of such a network, or holds NaN or infinity.
     """
-    if told := misfit(model, state):
-        raise ModelError(f"{what}: expected a state of this network: {told}{_hint(model, state)}")
+    check_state(model, state, what, _hint(model, state))
     model.load_state_dict(dict(state))
     copied = snapshot(model)
     wrong = [n for n, v in copied.items() if v.is_floating_point() and not bool(torch.isfinite(v).all())]

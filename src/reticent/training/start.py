@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError
-from reticent.models.fitting import misfit
+from reticent.models.fitting import check_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,7 @@ class Start:
         Raises:
             ModelError: the state, a mask or a module's name does not belong to such a network.
         """
-        if wrong := misfit(model, self.state):
-            raise ModelError(f"the state to begin from: expected a state of this network: {wrong}")
+        check_state(model, self.state, "the state to begin from")
         model.load_state_dict(dict(self.state))
         parameters, modules = dict(model.named_parameters()), dict(model.named_modules())
         for name, mask in self.trainable.items():

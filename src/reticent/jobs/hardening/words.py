@@ -76,14 +76,14 @@ def doubt(members: int, others: int, blind: Blind) -> str:
     """
     if min(members, others) < FEWEST:
         return (
-            f"Nothing is judged: no interval over {members:,} members and {others:,} non-members can be relied on "
+            f"{UNJUDGED}: no interval over {members:,} members and {others:,} non-members can be relied on "
             f"(expected at least {FEWEST} of each)."
         )
     low, high = blind[1]
     if low <= 0.5 + APART and high >= 0.5 - APART:
         return ""
     return (
-        "Nothing is judged: where members and non-members differ by themselves, an attack that tells their kinds apart "
+        f"{UNJUDGED}: where members and non-members differ by themselves, an attack that tells their kinds apart "
         "is counted as a leak. Were both prepared alike (scale, missing values, order of columns), and drawn at random "
         "from one source?"
     )

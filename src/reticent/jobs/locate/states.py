@@ -11,8 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from reticent.errors import CorruptFileError, InputError, MissingFileError, ModelError
-from reticent.models.fitting import misfit
+from reticent.errors import CorruptFileError, InputError, MissingFileError
+from reticent.models.fitting import check_state
 
 WRAPPED = ("state_dict", "model_state_dict", "model")
 """Keys under which training scripts put a state beside other things."""
@@ -84,8 +84,7 @@ def fitted(state: Mapping[str, Tensor], network: nn.Module, what: str) -> dict[s
     for name, value in wanted.items():
         if name not in given and id(value) in known:
             given[name] = given[known[id(value)]]
-    if wrong := misfit(network, given):
-        raise ModelError(f"{what}: expected a state of this network: {wrong}")
+    check_state(network, given, what)
     return given
 
 

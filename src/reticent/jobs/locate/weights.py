@@ -16,7 +16,7 @@ from reticent.data import imported
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.jobs import document
-from reticent.jobs.config import OWN, AuditConfig, chosen, prepare
+from reticent.jobs.config import KEYS, OWN, AuditConfig, chosen, prepare
 from reticent.jobs.locate import words
 from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
@@ -32,7 +32,6 @@ from reticent.report.place import WEIGHTS
 from reticent.report.write import write_pair
 from reticent.spec import full
 from reticent.training.memory import peak
-from reticent.training.recipe import Recipe
 
 SCHEMA = "reticent.locate.weights/1"
 FOLDER = "reticent-locate"
@@ -115,9 +114,8 @@ def locate_weights(
     own, rest = divided(values, ["scoring"])
     scoring = Scoring(**own.get("scoring", {}))
     refuse(rest, "locate weights", ATTACKING)
-    keys = {*AuditConfig.model_fields, *Recipe.model_fields}
     for key in rest:
-        if key in Scoring.model_fields and key not in keys:
+        if key in Scoring.model_fields and key not in KEYS:
             raise SpecError(f"{key}: is an option of the scoring: give it as scoring__{key}")
     if seeds < 1:
         raise InputError(f"seeds: expected 1 or more, got {seeds}")

@@ -48,7 +48,7 @@ def html(document: Mapping[str, Any]) -> str:
         "tables": [_table(i, one) for i, one in enumerate(document["tables"])],
         "published": [_printed(one) for one in document["published"]],
         "settings": document["settings"],
-        "over": document.get("over", "models and records"),
+        "over": document["over"],
         "limits_said": document["cannot_say"] or ["What other data, architectures and seeds would give."],
         "what": "study",
         "environment": environment,
@@ -69,8 +69,7 @@ def _claim(claim: Plain) -> dict[str, Any]:
             "label": part["label"],
             "value": view.form(middle(part), part["metric"]),
             "interval": view.between(limits(part), part["metric"]),
-            "rule": view.rule(part),
-            "known": middle(part) is not None,
+            "rule": view.rule(part) if middle(part) is not None else "",
             "answer": part["answer"],
         }
         for part in claim["parts"]

@@ -34,8 +34,7 @@ def markdown(document: Mapping[str, Any]) -> str:
     parts += [f"![{escape(figure['title'], 300)}]({figure['png']})" for figure in document["figures"]]
     sure = level(document["confidence"])
     for one in document["tables"]:
-        over = document.get("over", "models and records")
-        legend = f"In brackets: {sure} intervals; of one seed they are over {over}."
+        legend = f"In brackets: {sure} intervals; of one seed they are over {escape(document['over'], 200)}."
         if any(row.get("paper") for row in one["rows"]):
             legend += " Below a line that the paper has too: its numbers, of other data or another scale."
         parts += [f"### {escape(one['title'], 200)}", _table(one), legend]

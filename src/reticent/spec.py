@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from reticent.errors import MissingFileError, SpecError, nearest
 
-FORMAT = 1
+FORMAT = 2
 """Version of the formats behind identities; raising it forgets every finished run."""
 
 

@@ -61,16 +61,16 @@ RECIPES = {
 QUERIES = {"cnn": Queries(mirror=True), "resnet20": Queries(mirror=True, shifts=1)}
 
 PINNED = {
-    "default": ("2abb749635de1a7f1d45", "fe7315e9f92df3b50eea", "042f437afa62b17a3330"),
-    "mlp": ("f5e8536063cd2a79b178", "2ffeb8cc224ec8419c51", "2c3b87241e0b142f7cf5"),
-    "cnn": ("66f1e48043f4878b7ba3", "b75a2f84b9686f313f8b", "2db19d9498e99a9a09c0"),
-    "resnet20": ("5a01cccd1d606f6b0fd1", "a54b41026ab13b6076f1", "e8d82bdae8504673289c"),
-    "resnet18": ("94fd807d452b8cc61502", "bbe6b2f8609153002441", "8fcd65402e591b22880a"),
-    "resnet18-of-sizes": ("7019d465a61a48f5c61b", "f42a9b2fa52b04e4ac1d", "26e077c955be8cd34874"),
-    "resnet20-of-sizes": ("22106078afd05a78e5b5", "a6c3fbee815bc3156fb5", "daa1a51587c63ba607bb"),
-    "stopped": ("5f2b3bb2d7231c8dc7c6", "9b1f9f2bafecf62ca898", "bb9ea2e1c2b7950bc7c3"),
-    "defended": ("32fec65001329d2355a5", "630a5742a9e731359367", "62890721d1773c4cc7d1"),
-    "yours": ("1f12ab5b297cc0e87a9a", "691fa1735ab45873b9f7", "d8ed6513dd469c72b495"),
+    "default": ("0e406cbe7f63d0549094", "b4bac74e4d20868f9069", "5b6c0363ace210bfef60"),
+    "mlp": ("dcb76c021a0a87c9e6ec", "319ca21f1ca397c1ca53", "b6265f4f100fa03b218f"),
+    "cnn": ("ceb58da544a4cd1793c6", "3cf5732e6cbaf2fce3c2", "f91c3291e070fd5ac6ae"),
+    "resnet20": ("c5ea8ddc233e20b9e7e8", "add51e70fe288de3f05f", "9a41f17914b80d11e003"),
+    "resnet18": ("26ecc212aeb7addc2dd1", "9e010fba38e47b242553", "bcdd1e735e6e0d1bb41f"),
+    "resnet18-of-sizes": ("86f18912dddc20b32f82", "433d4b862caaa0882d6e", "f1e2fd9b90a77541f9e1"),
+    "resnet20-of-sizes": ("0a345693914b26575121", "0e540e67df5622ffc7fd", "bab6bdecd48175d49013"),
+    "stopped": ("837699209b555dfe6ac7", "05509af59d1d6ef8df1b", "642777b43fc5bb31eb3f"),
+    "defended": ("40544640d24e396ad58f", "206475a4e46c337bb346", "d78fa1d1de47bae69626"),
+    "yours": ("eb5f5ed7c85c94ce4385", "1e336d2905f9d394bcb3", "adc03ef27a60b9bc6636"),
 }
 
 

@@ -1,13 +1,14 @@
 """The verdict: which rate and attack it reports, when it calls a leak, and the words."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from reticent.auditing.audit import audit
-from reticent.auditing.results import Audit, OverallRate, Summary, TargetAudit
-from reticent.auditing.verdict import reported_fpr, verdict, widened
+from reticent.auditing.results import Audit, OverallRate, Rate, Summary, TargetAudit
+from reticent.auditing.verdict import expected_fpr, reported_fpr, verdict, widened
 from reticent.auditing.wording import UNJUDGED, UNSURE, percent, plain
 from reticent.data.membership import Membership
 from reticent.errors import InputError
@@ -232,3 +233,23 @@ def test_equal_or_unknown_shares_leave_the_choice_to_the_area():
     more = verdict([made("a", area=(0.476, 0.4, 0.6), tpr=(0.02, 0.0, 0.1)), made("b", area=(0.5, 0.4, 0.6), **zero)])
     assert (more["attack"], more["best_by"]) == ("a", "tpr")
     assert "a finds most at that rate of false alarms (b has the larger area under the ROC curve," in more["detail"]
+
+
+def few(non_members=250, allowed=2, fpr=0.01):
+    rate = Rate(fpr, round(1 / fpr), allowed)
+    return TargetAudit(0, non_members, non_members, 0.5, (0.45, 0.55), (rate,), None, 0.5, None)
+
+
+def test_guessing_finds_more_than_the_rate_asked_for_where_few_false_positives_are_allowed():
+    """A threshold that lets 2 of 250 pass lies just above the third: 3 in 251 are expected beyond it, not 1 in 100."""
+    assert expected_fpr(replace(made(), targets=(few(),)), 0.01) == pytest.approx(3 / 251, abs=1e-15)
+    assert expected_fpr(replace(made(), targets=(few(), few(999, 9))), 0.01) == pytest.approx((3 / 251 + 0.01) / 2)
+    assert expected_fpr(replace(made(), targets=(few(),)), 0.1) == 0.1
+    assert expected_fpr(replace(made(), targets=(few(1000, 4),)), 0.01) == 0.01
+
+
+@pytest.mark.parametrize(("low", "leak"), [(0.0119, "cannot tell"), (0.0121, "found")])
+def test_what_guessing_finds_is_no_leak(low, leak):
+    audit = made(area=(0.5, 0.45, 0.55), tpr=(low + 0.004, low, low + 0.008), allowed=(25, 2, 0, 0))
+    rates = tuple(rate for rate in audit.rates if rate.fpr == 0.01)
+    assert verdict([replace(audit, rates=rates, targets=(few(),) * 64)])["leak"] == leak

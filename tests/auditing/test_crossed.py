@@ -1,0 +1,43 @@
+"""The crossed variance in closed form: small cases computed by hand, so that a lost factor shows."""
+
+import numpy as np
+import pytest
+
+from reticent.auditing.bootstrap import crossed
+from reticent.auditing.crossed import Moments, freedom
+
+
+def moments(observed, each, mean, records=10):
+    return Moments(np.array(observed)[:, None], np.array(each)[:, None], np.array([mean]), np.array([records]))
+
+
+def test_other_models_add_what_the_interaction_does_not_explain():
+    # s^2 = 0.02; T / (T - 1) (0.005 - 0.002) = 0.006; (0.02 - 0.006) / 2.
+    assert moments([0.5, 0.7], [0.004, 0.006], 0.002).by_models()[0] == pytest.approx(0.007, abs=1e-12)
+    # s^2 = 0.01; 3 / 2 (0.004 - 0.002) = 0.003; (0.01 - 0.003) / 3.
+    assert moments([0.5, 0.6, 0.7], [0.004] * 3, 0.002).by_models()[0] == pytest.approx(0.007 / 3, abs=1e-12)
+
+
+def test_other_models_never_take_anything_away():
+    assert moments([0.5, 0.5], [0.004, 0.006], 0.002).by_models()[0] == 0
+    assert moments([0.5], [0.004], 0.004).by_models()[0] == 0
+
+
+def test_the_variance_and_its_degrees_of_freedom():
+    variance, degrees = moments([0.5, 0.7], [0.004, 0.006], 0.002).variance()
+    assert variance[0] == pytest.approx(0.009, abs=1e-12)
+    assert degrees[0] == pytest.approx(0.009**2 / (0.002**2 / 8 + 0.007**2 / 1), rel=1e-9)
+
+
+def test_satterthwaite():
+    # Equal parts with 4 and 9 degrees of freedom: 2^2 / (1/4 + 1/9).
+    assert freedom([(np.array([1.0]), 4), (np.array([1.0]), 9)])[0] == pytest.approx(144 / 13)
+    assert freedom([(np.array([1.0]), 4), (np.array([0.0]), 9)])[0] == pytest.approx(4)
+
+
+def test_the_bootstraps_variance_by_hand():
+    values, observed = np.array([[0.4, 0.6], [0.6, 0.6], [0.5, 0.9]]), np.array([0.5, 0.7])
+    found = crossed(values, observed)
+    assert found.by_records == pytest.approx(np.var([0.5, 0.6, 0.7], ddof=1))
+    # 2 s^2 = 0.04; the mean of s*^2 over replicates is (0.02 + 0 + 0.08) / 3.
+    assert found.by_models == pytest.approx((0.04 - 0.1 / 3) / 2)

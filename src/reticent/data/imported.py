@@ -7,6 +7,7 @@ import numpy as np
 
 from reticent import usercode
 from reticent.data import given
+from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import DataError, InputError, nearest
 
@@ -46,6 +47,10 @@ def records(text: str, returned: Any) -> Records:
     Raises:
         InputError: it is something else, or arrays that are not what they must be.
     """
+    return tell(_records(text, returned))
+
+
+def _records(text: str, returned: Any) -> Records:
     if isinstance(returned, Records):
         return returned
     if isinstance(returned, Mapping):

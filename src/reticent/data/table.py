@@ -1,6 +1,7 @@
 """Tables of a user: csv and Parquet files with one record a row, one column for the label."""
 
 import csv
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data.columns import GAPS, as_features, as_label, is_number
+from reticent.data.asked import TableOptions
+from reticent.data.columns import as_label
+from reticent.data.features import Feature, feature
 from reticent.data.given import records
+from reticent.data.notation import is_number
+from reticent.data.reading import Reading
 from reticent.data.records import Records
-from reticent.errors import CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
+from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
 
 LABELS = ("label", "labels", "y", "target", "class")
 """Names that tell the label's column, where there is just one of them; else the user says which it is."""
@@ -21,24 +26,35 @@ MOST_COLUMNS = 200
 """A wider table's columns are features only; a narrower one's are kept as they are, too, to group records by."""
 
 
-def read_csv(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
+LEADING_ZERO = re.compile(rb"(?:^|[,\"\n])[ \t]*[+-]?0[0-9]+[ \t]*(?:[,\"\r\n]|$)")
+"""A whole number with a zero in front, which reading it as a number would lose."""
+
+WAYS = {
+    "--not-feature": "leaves a column out",
+    "--rare": "COLUMN=N joins texts of fewer than N records",
+    "--hash": "COLUMN=N puts texts into N features",
+    "--missing": "indicator fills gaps by the median and says where",
+}
+"""What the flags do that an error proposes."""
+
+
+def read_csv(path: Path, asked: TableOptions) -> Records:
     """Read a csv file with a header.
 
     Args:
         path: the file.
-        label: the label's column; by default the only one with a name of `LABELS`.
-        not_features: columns that models do not see, such as a number of the record; they may hold anything, gaps too.
+        asked: how to read its columns.
 
     Returns:
-        Tabular records: numbers as they are, other columns one-hot, with the texts in sorted order.
+        Tabular records: a feature for each column of numbers, one for each text of the others, in sorted order.
 
     Raises:
         CorruptFileError: no header, or rows of several lengths, or no text at all.
 
     Cost:
-        About 20 million cells a second where all are numbers, a tenth of that elsewhere.
+        About 10 million cells a second where all are numbers, a tenth of that elsewhere.
     """
-    return of_columns(path, *csv_columns(path), label, not_features)
+    return of_columns(path, *csv_columns(path), asked)
 
 
 def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
@@ -60,7 +76,8 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
                 raise CorruptFileError(
                     f"{path}: expected a header line with the names of the columns, got an empty file"
                 )
-            columns = _numbers(path, len(header)) or _texts(path, stream, header)
+            whole = None if LEADING_ZERO.search(path.read_bytes()) else _numbers(path, len(header))
+            columns = whole or _texts(path, stream, header)
     except (UnicodeDecodeError, csv.Error) as error:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(is_number(name) for name in header):
@@ -68,13 +85,12 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
     return [name.strip() for name in header], columns
 
 
-def read_parquet(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
+def read_parquet(path: Path, asked: TableOptions) -> Records:
     """Read a Parquet file.
 
     Args:
         path: the file.
-        label: the label's column; by default the only one with a name of `LABELS`.
-        not_features: columns that models do not see.
+        asked: how to read its columns.
 
     Returns:
         Tabular records, as for `read_csv`.
@@ -82,9 +98,9 @@ def read_parquet(path: Path, label: str | None = None, not_features: Sequence[st
     Raises:
         MissingExtraError: pyarrow is not installed.
         CorruptFileError: it cannot be read.
-        InputError: a column has gaps, or holds neither numbers nor texts.
+        ColumnsError: columns cannot be features as they are.
     """
-    return of_columns(path, *parquet_columns(path, not_features), label, not_features)
+    return of_columns(path, *parquet_columns(path, asked.not_features), asked)
 
 
 def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[str], list[NDArray[Any]]]:
@@ -92,15 +108,15 @@ def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[
 
     Args:
         path: the file.
-        not_features: columns that may have gaps.
+        not_features: columns that stay Python objects, whatever they hold.
 
     Returns:
-        Their names and their values.
+        Their names and their values: numbers, texts, NumPy dates and times, with gaps as NaN, empty texts and NaT; what
+        is none of these as objects.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
         CorruptFileError: it cannot be read.
-        InputError: a column has gaps, or holds neither numbers nor texts.
     """
     try:
         import pyarrow as pa
@@ -111,18 +127,36 @@ def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise CorruptFileError(f"{path}: cannot be read as Parquet: {error}") from None
-    columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if name in not_features:
-            columns.append(np.fromiter(column.to_pylist(), dtype=object, count=len(column)))
-            continue
-        if column.null_count:
-            raise InputError(f"{path}: column {name!r} has {column.null_count} gaps: {GAPS.format(name)}")
-        values = np.asarray(column.to_pylist() if pa.types.is_dictionary(column.type) else column.to_numpy())
-        if values.dtype.kind == "O" and len(values) and not isinstance(values[0], str):
-            raise InputError(f"{path}: column {name!r} holds {column.type}: expected numbers or texts")
-        columns.append(values.astype(np.str_) if values.dtype.kind == "O" else values)
-    return list(table.column_names), columns
+    named = zip(table.column_names, table.columns, strict=True)
+    return list(table.column_names), [
+        np.fromiter(column.to_pylist(), dtype=object, count=len(column)) if name in not_features else _array(column)
+        for name, column in named
+    ]
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """Bring an Arrow column to an array of numbers, texts, dates or times; anything else to objects."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if types.is_decimal(kind):
+        column, kind = column.cast(pa.float64()), pa.float64()
+    if types.is_time(kind):
+        return np.asarray(column.cast(pa.time64("us")).cast(pa.int64()).cast(pa.duration("us")).to_numpy())
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return np.asarray(column.cast(pa.timestamp("us", getattr(kind, "tz", None))).to_numpy())
+    if types.is_boolean(kind) and column.null_count:
+        column = column.cast(pa.int8())
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return np.array(["" if text is None else text.strip() for text in column.to_pylist()], dtype=np.str_)
+    if types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+    return np.asarray(column.to_numpy())
 
 
 def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
@@ -179,28 +213,22 @@ def _separated(header: Sequence[str]) -> str:
     return f". The columns seem to be separated by {marks[found]}, expected commas: save the file with commas"
 
 
-def of_columns(
-    path: Path | str,
-    header: Sequence[str],
-    columns: Sequence[NDArray[Any]],
-    label_name: str | None,
-    not_features: Sequence[str],
-) -> Records:
+def of_columns(path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: TableOptions) -> Records:
     """Make records of the columns of a table.
 
     Args:
         path: what to call it in messages.
         header: the columns' names.
         columns: their values, each ``(N,)``.
-        label_name: the label's column, or None.
-        not_features: columns that models do not see.
+        asked: how to read them.
 
     Returns:
         Tabular records, as for `read_csv`.
 
     Raises:
-        InputError: there is no such label's column, or a column holds what no model can take.
-        UnknownNameError: there is no such column in `not_features`.
+        InputError: there is no such label's column, or it holds no labels.
+        UnknownNameError: there is no column of a name that is asked for.
+        ColumnsError: columns cannot be features as they are; all of them are named, with what mends them.
         CorruptFileError: there is no feature, or two columns have one name.
     """
     twice = next((name for name in header if header.count(name) > 1), None) if len(set(header)) < len(header) else None
@@ -208,21 +236,70 @@ def of_columns(
         raise CorruptFileError(
             f"{path}: {header.count(twice)} columns are called {twice!r}: rename them, or leave out one"
         )
-    place = _place(path, header, label_name)
-    for name in not_features:
-        if name not in header:
-            raise UnknownNameError(f"column in not_features of {path}", name, header)
-        if name == header[place]:
-            raise InputError(f"{path}: not_features: {name!r} is the label's column, which is no feature: leave it out")
-    seen = [j for j, name in enumerate(header) if j != place and name not in not_features]
+    place = _place(path, header, asked.label)
+    _check_names(path, header, header[place], asked)
+    seen = [j for j, name in enumerate(header) if j != place and name not in asked.not_features]
     if not seen:
         raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got no feature")
-    features = [as_features(path, header[j], columns[j]) for j in seen]
-    labels, names = as_label(path, header[place], columns[place])
+    labels = columns[place].astype(np.str_) if columns[place].dtype.kind in "mM" else columns[place]
+    labels, names = as_label(path, header[place], labels)
+    features = {j: feature(path, header[j], columns[j], asked) for j in seen}
+    readings = tuple(
+        features[j].reading if j in features else _reading(name, columns[j], label=j == place)
+        for j, name in enumerate(header)
+    )
+    _check_features(path, list(features.values()), readings)
     kept = {
         name: columns[j]
         for j, name in enumerate(header)
-        if j != place and (len(header) <= MOST_COLUMNS or name in not_features)
+        if j != place and (len(header) <= MOST_COLUMNS or name in asked.not_features)
     }
-    facts = {"columns": kept, "label": header[place]} | ({"class_names": names} if names else {})
-    return records(np.concatenate(features, axis=1), labels, name=str(path), **facts)
+    facts = {"columns": kept, "label": header[place], "readings": readings} | ({"class_names": names} if names else {})
+    with np.errstate(over="ignore"):  # What is too large for a feature is told as such.
+        x = np.concatenate([one.x for one in features.values()], axis=1, dtype=np.float32, casting="same_kind")
+    return records(x, labels, name=str(path), **facts)
+
+
+def _check_names(path: Path | str, header: Sequence[str], label: str, asked: TableOptions) -> None:
+    """Refuse options of columns that are not there, of the label's, and of one that is no feature.
+
+    Raises:
+        UnknownNameError: there is no such column.
+        InputError: an option has no meaning for the column.
+    """
+    for option in ("not_features", "rare", "hash"):
+        for name in getattr(asked, option):
+            if name not in header:
+                raise UnknownNameError(f"column in {option} of {path}", name, header)
+            if name == label:
+                raise InputError(f"{path}: {option}: {name!r} is the label's column, which is no feature: leave it out")
+            others = [other for other in ("not_features", "rare", "hash") if name in getattr(asked, other)]
+            if len(others) > 1:
+                raise InputError(f"{path}: column {name!r} is in {' and in '.join(others)}: leave it out of all but one")
+
+
+def _reading(name: str, column: NDArray[Any], *, label: bool) -> Reading:
+    """Count what a column holds that is no feature."""
+    gaps = sum(value is None or value != value or value == "" for value in column.tolist())  # noqa: PLR0124  # NaN
+    if not label:
+        return Reading(name, "not a feature", None, gaps, 0)
+    return Reading(name, "label", len(np.unique(column)), gaps, 0)
+
+
+def _check_features(path: Path | str, features: Sequence[Feature], readings: tuple[Reading, ...]) -> None:
+    """Refuse all columns at once that cannot be features as they are.
+
+    Raises:
+        ColumnsError: there are such columns.
+    """
+    bad = [one for one in features if one.problem]
+    if not bad:
+        return
+    flags = " ".join(dict.fromkeys(one.remedy for one in bad))
+    ways = "; ".join(f"{way} {what}" for way, what in WAYS.items() if way in flags.split())
+    if len(bad) == 1:
+        told = f"column {bad[0].reading.column!r} {bad[0].problem}: mend it"
+    else:
+        lines = "".join(f"\n  {one.reading.column!r} {one.problem}" for one in bad)
+        told = f"{len(bad)} columns cannot be features as they are:{lines}\nmend them"
+    raise ColumnsError(f"{path}: {told}, or add {flags} ({ways})", readings)

@@ -22,7 +22,7 @@ from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, p
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
 from reticent.jobs.sources import Defenses, Finished, Recipes, Source, check_defense, named, of_defenses, place
-from reticent.spec import Spec, full
+from reticent.spec import Spec, full, text
 from reticent.training.recipe import Recipe
 
 
@@ -167,7 +167,7 @@ class _Shared:
             config = chosen(Path(source), values)
         if self._own is not None:
             return self._with_unaware(prepare(config, self._own))
-        key = (config.dataset, config.data_dir, config.label, config.not_features)
+        key = (config.dataset, config.data_dir, text(config.of_table()))
         job = prepare(config, self._records.get(key))
         self._records[key] = job.records
         return self._with_unaware(job)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from reticent.data.asked import TableOptions
 from reticent.data.parts import together
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
@@ -84,8 +85,8 @@ def test_what_is_wrong_names_its_part(second, error, words, tmp_path, monkeypatc
 
 def test_columns_and_scales_belong_to_what_has_them(tmp_path):
     (tmp_path / "a.csv").write_text("u,label\n1,0\n2,1\n")
-    with pytest.raises(InputError, match="label and not_features name columns"):
-        together({"a": arrays(6)}, label="y")
+    with pytest.raises(InputError, match="label: about columns of csv or Parquet files, got arrays"):
+        together({"a": arrays(6)}, asked=TableOptions(label="y"))
     with pytest.raises(InputError, match="mean and std are for pictures"):
         together({"a": tmp_path / "a.csv"}, mean=(0.5,), std=(0.5,))
     (tmp_path / "b.npz").write_bytes(b"no archive")

@@ -195,7 +195,9 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
     for one in readings:
         values = "" if one.values is None else f"{one.values:,}"
         note = Text(visible(one.note), style="yellow" if one.telling or one.kind == "refused" else "")
-        table.add_row(Text(short(one.column, 40) or "''"), one.kind, values, f"{one.missing:,}", f"{one.features:,}", note)
+        table.add_row(
+            Text(short(one.column, 40) or "''"), one.kind, values, f"{one.missing:,}", f"{one.features:,}", note
+        )
     console = stdout()
     console.print()
     console.print(table)

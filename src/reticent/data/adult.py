@@ -44,9 +44,9 @@ CATEGORIES = {
 
 RACE, SEX, LABEL = 8, 9, 14
 HEADER = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
-    "capital-loss hours-per-week native-country income"
-).split()
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
+    *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
+)
 """What the authors call the columns; the files have no header."""
 
 

@@ -21,7 +21,7 @@ class TableOptions(Spec):
     """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
     them, and they may have gaps."""
     rare: dict[str, Count] = Field(default_factory=dict)
-    """For csv and Parquet files: by column, texts of fewer records than this make one category: ``{diagnosis = 10}``."""
+    """For csv and Parquet files: by column, texts of fewer records than this are one category: ``{diagnosis = 10}``."""
     hash: dict[str, Count] = Field(default_factory=dict)
     """For csv and Parquet files: by column, a number of features that its texts are put into by their hash, several
     into one: ``{diagnosis = 64}``."""

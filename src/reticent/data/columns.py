@@ -122,7 +122,7 @@ def place(path: Path | str, record: int) -> str:
         record: its number.
 
     Returns:
-        Its line where the table is one csv file, which is read again for that.
+        For example ``record 3``; its line where the table is one csv file, which is read again for that.
     """
     if not isinstance(path, Path) or path.suffix != ".csv":
         return f"record {record}"

@@ -23,7 +23,8 @@ NEARLY = 0.5
 RARE, BUCKETS = 10, 64
 """What is proposed for columns of too many texts."""
 NAMES = re.compile(
-    r"(?:.*[\W_])?(?:ids?|idx|index|no|nr|nbr|num|number|key|uuid|guid|row|rowid|record|serial|ssn|mrn|pk)", re.IGNORECASE
+    r"(?:.*[\W_])?(?:ids?|idx|index|no|nr|nbr|num|number|key|uuid|guid|row|rowid|record|serial|ssn|mrn|pk)",
+    re.IGNORECASE,
 )
 """Names of columns that number records; patientID is read as patient_ID."""
 UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
@@ -109,16 +110,13 @@ def _texts(path: Path | str, name: str, column: NDArray[Any], asked: TableOption
         return _category(path, name, column, asked)
     reading = Reading(name, found.kind, len(known), 0, 1, found.note, found.unsure)
     if found.values is None:
-        what = f"{found.note}: write them as 2020-12-31 or 2020-12-31T23:59:00Z"
-        return _refused(reading, what, flag("not-feature", name))
+        return _refused(reading, found.note)
     place_of = {text: i for i, text in enumerate(known)}
     of_text = np.array([found.values[place_of[text]] if text in place_of else np.nan for text in texts.tolist()])
     return _number(path, name, of_text[codes], reading, asked)
 
 
-def _number(
-    path: Path | str, name: str, values: NDArray[np.float64], reading: Reading, asked: TableOptions
-) -> Feature:
+def _number(path: Path | str, name: str, values: NDArray[np.float64], reading: Reading, asked: TableOptions) -> Feature:
     """Take numbers, fill their gaps if that is asked for, and bring them to one scale if that is."""
     gaps = np.isnan(values)
     known = values[~gaps]
@@ -126,16 +124,15 @@ def _number(
     reading = replace(reading, values=len(distinct), missing=int(gaps.sum()))
     why = _index(name, distinct, len(values))
     if why:
-        return _refused(reading, why, flag("not-feature", name))
+        return _refused(reading, why)
     endless = np.flatnonzero(np.isinf(values))
     if len(endless):
         return _refused(
-            reading, f"is infinite in {len(endless)} records, the first is {place(path, int(endless[0]))}",
-            flag("not-feature", name),
-        )  # fmt: skip
+            reading, f"is infinite in {len(endless)} of {len(values)} records, the first is {place(path, endless[0])}"
+        )
     if gaps.any() and (asked.missing == "refuse" or not len(known)):
         first = place(path, int(gaps.argmax()))
-        problem = f"has {gaps.sum()} values that are empty or NaN, the first in {first}"
+        problem = f"is empty or NaN in {gaps.sum()} of {len(gaps)} records, the first is {first}"
         return _refused(reading, problem, "--missing indicator" if len(known) else flag("not-feature", name))
     notes, telling = [reading.note] if reading.note else [], reading.telling
     doubt = _numbered(name, distinct, len(known))
@@ -160,7 +157,7 @@ def _number(
 def _index(name: str, distinct: NDArray[np.float64], records: int) -> str:
     """Tell the index that a table was written with."""
     if UNNAMED.fullmatch(name) and len(distinct) == records > 1 and (distinct == np.rint(distinct)).all():
-        return "has no name and a whole number of its own for every record: it is the index that the table was written with"
+        return "has no name and a number of its own for every record: it is the index that the table was written with"
     return ""
 
 
@@ -173,7 +170,8 @@ def _numbered(name: str, distinct: NDArray[np.float64], known: int) -> str:
     if not counted and not telling:
         return ""
     how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}" if counted else "has a telling name"
-    return f"seems to number the records ({how}), by which a model knows them one by one: {flag('not-feature', name)} leaves it out"
+    leave_out = f"{flag('not-feature', name)} leaves it out"
+    return f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
 
 
 def _category(path: Path | str, name: str, column: NDArray[Any], asked: TableOptions) -> Feature:
@@ -181,7 +179,9 @@ def _category(path: Path | str, name: str, column: NDArray[Any], asked: TableOpt
     texts, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
     gaps = np.array([notation.is_gap(text) for text in texts.tolist()])
     missing = int(counts[gaps].sum())
-    notes = (["gaps are a category of their own"] if missing else []) + (["the same in every record"] * (len(texts) == 1))
+    notes = (["gaps are a category of their own"] if missing else []) + (
+        ["the same in every record"] * (len(texts) == 1)
+    )
     reading = Reading(name, "category", int(np.count_nonzero(~gaps)), missing, len(texts), "; ".join(notes))
     if name in asked.hash:
         return _hashed(reading, texts, codes, asked.hash[name])
@@ -189,7 +189,7 @@ def _category(path: Path | str, name: str, column: NDArray[Any], asked: TableOpt
         return _joined(reading, codes, counts, asked.rare[name])
     odd = stray(path, texts, codes) or _semi(texts, counts, gaps)
     known = len(column) - missing
-    own = known >= FEW and np.count_nonzero(~gaps) > IDENTIFIER * known
+    own = known >= FEW and (reading.values or 0) > IDENTIFIER * known
     if own or len(texts) > MOST_CATEGORIES:
         return _too_many(reading, counts, odd, own=own, known=known)
     return Feature(_doubted(reading, texts, gaps, odd, known), _one_hot(codes, len(texts)))
@@ -200,14 +200,17 @@ def _too_many(reading: Reading, counts: NDArray[np.int64], odd: str, *, own: boo
     leave_out = flag("not-feature", reading.column)
     if own and not odd:
         what = "every record" if reading.values == known else f"nearly every record ({reading.values} for {known})"
-        return _refused(reading, f"has a text of its own for {what}: it names records and does not describe them", leave_out)
+        return _refused(
+            reading, f"has a text of its own for {what}: it names records and does not describe them", leave_out
+        )
     problem = f"has {len(counts)} different texts, at most {MOST_CATEGORIES} make categories"
     problem = f"has {len(counts)} different texts in {known} records" if len(counts) <= MOST_CATEGORIES else problem
     if odd:
         return _refused(reading, f"{problem}, and {odd}: write all of them as numbers", leave_out)
-    common = np.count_nonzero(counts >= RARE)
-    rare = 0 < common < MOST_CATEGORIES
-    return _refused(reading, problem, flag(*(("rare", reading.column, RARE) if rare else ("hash", reading.column, BUCKETS))))
+    common = counts[counts >= RARE]
+    if len(common) < MOST_CATEGORIES and 2 * common.sum() > counts.sum():
+        return _refused(reading, problem, flag("rare", reading.column, RARE))
+    return _refused(reading, problem, flag("hash", reading.column, BUCKETS))
 
 
 def _doubted(reading: Reading, texts: NDArray[Any], gaps: NDArray[np.bool_], odd: str, known: int) -> Reading:
@@ -241,9 +244,15 @@ def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64
     place_of = np.where(rare, np.count_nonzero(~rare), np.cumsum(~rare) - 1)
     features = int(place_of.max()) + 1
     note = f"{np.count_nonzero(rare)} texts of fewer than {least} records are one category"
-    reading = replace(reading, kind="category, rare joined", features=features, note="; ".join(filter(None, [note, reading.note])))
+    reading = replace(
+        reading, kind="category, rare joined", features=features, note="; ".join(filter(None, [note, reading.note]))
+    )
     if features > MOST_CATEGORIES:
-        return _refused(reading, f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories", flag("hash", reading.column, BUCKETS))
+        return _refused(
+            reading,
+            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories",
+            flag("hash", reading.column, BUCKETS),
+        )
     return Feature(reading, _one_hot(place_of[codes], features))
 
 

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-", "."})
 """Texts that say, among numbers and dates, that a value is not known; in small letters."""
 
+ISO = "write them as 2020-12-31 or 2020-12-31T23:59:00Z"
+"""What to do about dates that can be read in several ways."""
 EPOCH = date(1970, 1, 1).toordinal()
 
 AFFIXED = re.compile(r"([+\-−]?)\s*([$€£¥]?)\s*([\d.,][\d.,'’_ \u00a0\u202f]*?)\s*([%$€£¥]?)")
@@ -22,10 +24,14 @@ PLAIN = re.compile(r"\d+\.?\d*|\.\d+")
 GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d+)?")
 SPACED = re.compile(r"\d{1,3}(?:['’_ \u00a0\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d+)?")
 COMMA = re.compile(r"(?:\d+|\d{1,3}(?:[.'’_ \u00a0\u202f]\d{3})+)(?:,\d+)?")
+TELLING = re.compile(r"^0,|,(?!\d{3}$)|[.'’_ \u00a0\u202f]")
+"""What tells a decimal comma from one of thousands."""
 NOT_DIGITS = re.compile(r"[^\d.]")
 CODE = re.compile(r"[+-]?0\d+")
 WHOLE = re.compile(r"[+-]?\d+")
-SEMI = re.compile(r"[<>≤≥~≈±]=?\s*[\d.,]+.*|[+-]?[\d.,]*\d\s*[a-zA-Zµ°%$€£¥][a-zA-Zµ°%$€£¥/²³]*|\d+\s*/\s*\d+|[$€£¥]\s*\d.*")
+SEMI = re.compile(
+    r"[<>≤≥~≈±]=?\s*[\d.,]+.*|[+-]?[\d.,]*\d\s*[a-zA-Zµ°%$€£¥][a-zA-Zµ°%$€£¥/²³]*|\d+\s*/\s*\d+|[$€£¥]\s*\d.*"
+)
 """A bound, a number with its unit, a fraction or a price."""
 
 YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})")
@@ -41,7 +47,10 @@ SPLIT = re.compile(
     r"(?P<date>.*?\d)(?:(?:[Tt]|\s+)(?P<clock>\d{1,2}:\S*?(?:\s?[AaPp]\.?[Mm]\.?)?)"
     r"\s?(?P<zone>Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?)?"
 )
-MONTHS = "january february march april may june july august september october november december".split()
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 ORDERS = {
     "year, month, day": YEAR_FIRST,
     "day.month.year": DOTTED,
@@ -151,6 +160,10 @@ def _affixed(texts: Sequence[str]) -> Notation | None:
     if len({(part[2], part[4]) for part in known}) > 1 or (known[0][2] and known[0][4]):
         return None
     bodies = [part[3] for part in known]
+    grouped, doubtful = all(map(GROUPED.fullmatch, bodies)), _doubtful(bodies)
+    if doubtful and not grouped and all(map(COMMA.fullmatch, bodies)):
+        why = f"holds numbers such as {doubtful}, whose comma may stand for thousands or for decimals"
+        return Notation("number in another notation", None, f"{why}: write a point, or nothing")
     found = _separated(bodies)
     if found is None:
         return None
@@ -158,16 +171,18 @@ def _affixed(texts: Sequence[str]) -> Notation | None:
     percent = known[0][4] == "%"
     values = values / 100 if percent else values
     telling = max(range(len(texts)), key=lambda i: (len(NOT_DIGITS.findall(texts[i])), len(texts[i])))
-    # 1,234 and 999 are thousands; that 1,234 stands for a little more than one is not excluded.
-    unsure = any("," in body for body in bodies) and all(body.count(",") < 2 and "." not in body for body in bodies)
-    unsure = unsure and not any(body.startswith("0,") for body in bodies) and all(map(GROUPED.fullmatch, bodies))
     note = f"{texts[telling]} is read as {values[telling]:.12g}"
-    note += ": if the comma is a decimal one, write a point" if unsure else ""
-    return Notation("percentage" if percent else "number in another notation", values, note, unsure)
+    note += ": if the comma is a decimal one, write a point" if doubtful else ""
+    return Notation("percentage" if percent else "number in another notation", values, note, bool(doubtful))
+
+
+def _doubtful(bodies: Sequence[str]) -> str:
+    """Find a comma that may stand for thousands or for decimals, where no other number tells which."""
+    return "" if any(map(TELLING.search, bodies)) else next((body for body in bodies if "," in body), "")
 
 
 def _separated(bodies: Sequence[str]) -> list[float] | None:
-    """Read digits with separators; 0,123 is no thousand."""
+    """Read digits with separators: in groups with commas, where 0,123 is none, with spaces, or with a decimal comma."""
     if all(map(PLAIN.fullmatch, bodies)):
         return [float(body) for body in bodies]
     for form, decimal in ((GROUPED, "."), (SPACED, "."), (COMMA, ",")):
@@ -206,7 +221,7 @@ def _dates(texts: Sequence[str]) -> Notation | None:
         return None
     known = [part for part in parts if part is not None]
     if all(SHORT_YEAR.fullmatch(part["date"]) for part in known):
-        return Notation("date", None, f"holds dates with years of two digits, such as {texts[0]}")
+        return Notation("date", None, f"holds dates with years of two digits, such as {texts[0]}: {ISO}")
     rest = [_clock(part["clock"], part["zone"]) for part in known]
     found = {order: _days(form, [part["date"] for part in known]) for order, form in ORDERS.items()}
     fit = {order: days for order, days in found.items() if days is not None}
@@ -214,9 +229,11 @@ def _dates(texts: Sequence[str]) -> Notation | None:
         return None
     zoned = {part["zone"] is not None for part in known if part["clock"] is not None}
     if len(zoned) > 1:
-        return Notation("date", None, "holds times of which some have a time zone, and others none")
+        return Notation("date", None, f"holds times of which some have a time zone, and others none: {ISO}")
     if len(fit) > 1 and len({tuple(days) for days in fit.values()}) > 1:
-        return Notation("date", None, f"holds dates that may begin with the day or with the month, such as {texts[0]}")
+        return Notation(
+            "date", None, f"holds dates that may begin with the day or with the month, such as {texts[0]}: {ISO}"
+        )
     order, days = next(iter(fit.items()))
     values = np.array(days, dtype=np.float64) + np.array(rest, dtype=np.float64)
     note = f"{texts[0]} is read as {values[0]:.10g} days since 1970-01-01"
@@ -251,6 +268,5 @@ def _days(form: re.Pattern[str], texts: Sequence[str]) -> list[int] | None:
 
 
 def _month(name: str) -> int:
-    """Number a month by its English name, or the first three letters of it; 0 if it is none."""
-    low = name.lower()
-    return next((i for i, full in enumerate(MONTHS, 1) if low in {full, full[:3]} or (low == "sept" and i == 9)), 0)
+    """Number a month by its English name or the beginning of it; 0 if it is none."""
+    return next((i for i, whole in enumerate(MONTHS, 1) if whole.startswith(name.lower())), 0)

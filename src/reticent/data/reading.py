@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FITTED = (
-    "What was fitted to columns (categories, medians, scales) is fixed in advance or taken over all records, members or "
-    "not, without the label: every model gets the same features."
+    "Categories, medians and scales of columns are fixed in advance or taken over all records, members or not, without "
+    "the label: every model gets the same features."
 )
 """On what encoders were fitted."""
 LARGE = 1e4
@@ -97,10 +97,7 @@ def _sizes(records: "Records") -> list[str]:
     if not len(known) or (reach.max() <= LARGE and reach.max() <= APART * reach[known].min()):
         return []
     largest, smallest = int(reach.argmax()), int(known[reach[known].argmin()])
-    if largest == smallest:
-        beside = ""
-    else:
-        beside = f", {_called(records.readings, smallest)} up to {reach[smallest]:.3g}"
+    beside = "" if largest == smallest else f", {_called(records.readings, smallest)} up to {reach[smallest]:.3g}"
     how = (
         "--scale standard brings all numbers to one scale"
         if records.readings

@@ -213,7 +213,9 @@ def _separated(header: Sequence[str]) -> str:
     return f". The columns seem to be separated by {marks[found]}, expected commas: save the file with commas"
 
 
-def of_columns(path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: TableOptions) -> Records:
+def of_columns(
+    path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: TableOptions
+) -> Records:
     """Make records of the columns of a table.
 
     Args:
@@ -256,7 +258,9 @@ def of_columns(path: Path | str, header: Sequence[str], columns: Sequence[NDArra
     }
     facts = {"columns": kept, "label": header[place], "readings": readings} | ({"class_names": names} if names else {})
     with np.errstate(over="ignore"):  # What is too large for a feature is told as such.
-        x = np.concatenate([one.x for one in features.values()], axis=1, dtype=np.float32, casting="same_kind")
+        x = np.concatenate(
+            [one.x for one in features.values() if one.x is not None], axis=1, dtype=np.float32, casting="same_kind"
+        )
     return records(x, labels, name=str(path), **facts)
 
 
@@ -275,7 +279,9 @@ def _check_names(path: Path | str, header: Sequence[str], label: str, asked: Tab
                 raise InputError(f"{path}: {option}: {name!r} is the label's column, which is no feature: leave it out")
             others = [other for other in ("not_features", "rare", "hash") if name in getattr(asked, other)]
             if len(others) > 1:
-                raise InputError(f"{path}: column {name!r} is in {' and in '.join(others)}: leave it out of all but one")
+                raise InputError(
+                    f"{path}: column {name!r} is in {' and in '.join(others)}: leave it out of all but one"
+                )
 
 
 def _reading(name: str, column: NDArray[Any], *, label: bool) -> Reading:

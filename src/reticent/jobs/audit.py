@@ -231,7 +231,7 @@ def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:
 
 
 def _limits(job: Job, facts: Mapping[str, Any], leak: str) -> list[str]:
-    sentences = document.health_sentences(facts, leak)
+    sentences = document.health_sentences(facts, leak) + document.data_sentences(job.records)
     if job.records.duplicates:
         sentences.append(
             f"{job.records.duplicates} records repeat another one exactly: where one copy was a member and the other "

@@ -40,7 +40,7 @@ class Asked:
     others: Any = None
     reference: Any = None
     dataset: str | Path | None = None
-    table: TableOptions = TableOptions()
+    table: TableOptions = field(default_factory=TableOptions)
     data_dir: str | None = None
     mean: Sequence[float] = ()
     std: Sequence[float] = ()

@@ -27,7 +27,7 @@ def load(
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
-        **columns: for csv and Parquet files, how to read them: keys of `TableOptions`, such as ``label="outcome"``.
+        **columns: for tables (csv, Parquet, data frames), how to read the columns: keys of `TableOptions`, such as ``label="outcome"``.
 
     Returns:
         The records.
@@ -42,13 +42,13 @@ def load(
     """
     text = str(name_or_path)
     asked = TableOptions(**columns)
+    if usercode.is_import_string(text) and text not in DATASETS:
+        return imported.read(text, asked)
     if asked.of_table() and Path(text).suffix not in {".csv", ".parquet"}:
         key = next(iter(asked.of_table()))
         raise InputError(f"{key}: is about columns of a csv or Parquet file, got the data set {text}: leave it out")
     if text in DATASETS:
         return _official(text, data_dir, verify=verify)
-    if usercode.is_import_string(text):
-        return imported.read(text)
     path = Path(text).expanduser()
     if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
         return own.read(path, asked)

@@ -127,6 +127,49 @@ def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise CorruptFileError(f"{path}: cannot be read as Parquet: {error}") from None
+    return _arrow_columns(table, not_features)
+
+
+def is_frame(value: Any) -> bool:
+    """Tell a table of Python: a data frame of pandas or polars, or a table of pyarrow.
+
+    Args:
+        value: anything.
+
+    Returns:
+        True for one of them.
+    """
+    return hasattr(value, "columns") and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "iloc"))
+
+
+def of_frame(name: str, frame: Any, asked: TableOptions, y: Any = None) -> Records:
+    """Make records of a data frame, as `read_parquet` does of a file.
+
+    Args:
+        name: what to call it in messages.
+        frame: for which `is_frame` is true; an index of pandas that counts on is no column.
+        asked: how to read its columns.
+        y: the labels, if they are none of its columns.
+
+    Returns:
+        Tabular records.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        InputError: a column holds values of several kinds, or what else `of_columns` refuses.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "reading data frames") from None
+    try:
+        columns = _arrow_columns(pa.table(frame), asked.not_features)
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"{name}: the data frame cannot be read as columns of one kind each: {error}") from None
+    return of_columns(name, *columns, asked, y)
+
+
+def _arrow_columns(table: Any, not_features: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]]:
     named = zip(table.column_names, table.columns, strict=True)
     return list(table.column_names), [
         np.fromiter(column.to_pylist(), dtype=object, count=len(column)) if name in not_features else _array(column)
@@ -214,7 +257,7 @@ def _separated(header: Sequence[str]) -> str:
 
 
 def of_columns(
-    path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: TableOptions
+    path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: TableOptions, y: Any = None
 ) -> Records:
     """Make records of the columns of a table.
 
@@ -223,6 +266,7 @@ def of_columns(
         header: the columns' names.
         columns: their values, each ``(N,)``.
         asked: how to read them.
+        y: the labels, if they are none of the columns.
 
     Returns:
         Tabular records, as for `read_csv`.
@@ -238,33 +282,38 @@ def of_columns(
         raise CorruptFileError(
             f"{path}: {header.count(twice)} columns are called {twice!r}: rename them, or leave out one"
         )
-    place = _place(path, header, asked.label)
-    _check_names(path, header, header[place], asked)
-    seen = [j for j, name in enumerate(header) if j != place and name not in asked.not_features]
+    if y is not None and asked.label is not None:
+        raise InputError(f"{path}: label: the labels stand beside the columns: leave it out, or give the columns alone")
+    label = header[_place(path, header, asked.label)] if y is None else None
+    _check_names(path, header, label, asked)
+    table = dict(zip(header, columns, strict=True))
+    seen = [name for name in header if name != label and name not in asked.not_features]
     if not seen:
-        raise CorruptFileError(f"{path}: expected columns beside the label {header[place]!r}, got no feature")
-    labels = columns[place].astype(np.str_) if columns[place].dtype.kind in "mM" else columns[place]
-    labels, names = as_label(path, header[place], labels)
-    features = {j: feature(path, header[j], columns[j], asked) for j in seen}
+        beside = "" if label is None else f" beside the label {label!r}"
+        raise CorruptFileError(f"{path}: expected columns{beside}, got no feature")
+    facts: dict[str, Any] = {}
+    if label is not None:
+        labels = table[label].astype(np.str_) if table[label].dtype.kind in "mM" else table[label]
+        y, names = as_label(path, label, labels)
+        facts = {"label": label} | ({"class_names": names} if names else {})
+    features = {name: feature(path, name, table[name], asked) for name in seen}
     readings = tuple(
-        features[j].reading if j in features else _reading(name, columns[j], label=j == place)
-        for j, name in enumerate(header)
+        features[name].reading if name in features else _reading(name, column, label=name == label)
+        for name, column in table.items()
     )
     _check_features(path, list(features.values()), readings)
     kept = {
-        name: columns[j]
-        for j, name in enumerate(header)
-        if j != place and (len(header) <= MOST_COLUMNS or name in asked.not_features)
+        name: column
+        for name, column in table.items()
+        if name != label and (len(header) <= MOST_COLUMNS or name in asked.not_features)
     }
-    facts = {"columns": kept, "label": header[place], "readings": readings} | ({"class_names": names} if names else {})
+    blocks = [one.x for one in features.values() if one.x is not None]
     with np.errstate(over="ignore"):  # What is too large for a feature is told as such.
-        x = np.concatenate(
-            [one.x for one in features.values() if one.x is not None], axis=1, dtype=np.float32, casting="same_kind"
-        )
-    return records(x, labels, name=str(path), **facts)
+        x = np.concatenate(blocks, axis=1, dtype=np.float32, casting="same_kind")
+    return records(x, y, name=str(path), columns=kept, readings=readings, **facts)
 
 
-def _check_names(path: Path | str, header: Sequence[str], label: str, asked: TableOptions) -> None:
+def _check_names(path: Path | str, header: Sequence[str], label: str | None, asked: TableOptions) -> None:
     """Refuse options of columns that are not there, of the label's, and of one that is no feature.
 
     Raises:

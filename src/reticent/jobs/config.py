@@ -148,8 +148,8 @@ def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *
         )
     if data is None or isinstance(data, (str, Path)):
         return prepare(chosen(config, given), attacked=attacked)
-    records = imported.records("dataset", data)
-    return prepare(chosen(config, given | {"dataset": OWN}), records, attacked=attacked)
+    asked = chosen(config, given | {"dataset": OWN})
+    return prepare(asked, imported.records("dataset", data, asked), attacked=attacked)
 
 
 def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
@@ -306,9 +306,6 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     models = config.models or usual
     attacks = build_attacks(config) if attacked else ()
     queries = Queries(**config.queries)
-    if config.dataset == OWN and config.of_table():
-        keys = " and ".join(config.of_table())
-        raise InputError(f"{keys}: about columns of a csv or Parquet file, got data as they are: leave it out")
     if records is None:
         records = load(config.dataset, data_dir=config.data_dir, **config.of_table())
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)

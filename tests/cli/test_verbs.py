@@ -391,3 +391,15 @@ def test_exit_codes_of_an_end_by_code():
 
         assert guarded(ended) == code
     assert guarded(app, ["--version"]) == 0
+
+
+def test_harden_takes_the_flags_of_tables(command, tmp_path):
+    for name in "mn":
+        rows = "".join(f"{name}{i},{i % 5 or ''},{i % 2}\n" for i in range(40))
+        (tmp_path / f"{name}.csv").write_text(f"id,w,out\n{rows}")
+    line = "harden --model mlp --weights none.pt --members m.csv --non-members n.csv --label out"
+    code, _, err = command(line)
+    assert (code, "add --not-feature id --missing indicator" in err) == (2, True)
+    code, _, err = command(f"{line} --not-feature id --missing indicator")
+    assert code == 2
+    assert "records stand among the members too" in err  # the columns are read

@@ -27,7 +27,8 @@ def load(
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
-        **columns: for tables (csv, Parquet, data frames), how to read the columns: keys of `TableOptions`, such as ``label="outcome"``.
+        **columns: for tables (csv, Parquet, data frames), how to read the columns: keys of `TableOptions`, such as
+            ``label="outcome"``.
 
     Returns:
         The records.

@@ -77,7 +77,8 @@ def audit(
         stage: called with a word before each stage.
         **values: keys of `AuditConfig` or, for short, of `Recipe`: ``dataset="location30", epochs=20``; dots are
             written as double underscores: ``attack__lira__variance="pooled"``. ``dataset`` may also be ``(x, y)``,
-            `Records`, a data frame or a map-style data set; ``architecture`` and ``train`` a function of an importable module.
+            `Records`, a data frame or a map-style data set; ``architecture`` and ``train`` a function of an importable
+            module.
 
     Returns:
         The audit; its three files lie in ``config.out``.

@@ -6,6 +6,7 @@
     ├── InputError              an argument, a flag or a configuration value
     │   ├── ShapeError          an array of the wrong shape or type
     │   ├── UnknownNameError    a name that no table has
+    │   ├── ColumnsError        columns of a table that cannot be features as they are; it holds how all were read
     │   ├── SpecError           a field of a spec (recipe, attack, configuration)
     │   └── RolesError          the five roles of the records overlap, or do not fit
     ├── DataError               a data set
@@ -83,6 +84,20 @@ class UnknownNameError(InputError):
 
     def __init__(self, what: str, got: str, known: Iterable[str]) -> None:
         super().__init__(f"unknown {what} {got!r}: {nearest(got, known)}")
+
+
+class ColumnsError(InputError):
+    """Columns of a table cannot be features as they are.
+
+    Attributes:
+        readings: how each column was read; empty where the message alone is known.
+    """
+
+    readings: tuple[Any, ...] = ()
+
+    def __init__(self, message: str, readings: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.readings = readings
 
 
 class SpecError(InputError):

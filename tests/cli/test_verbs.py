@@ -13,6 +13,7 @@ from reticent.cli import app
 from reticent.cli.flags import Flags, setting
 from reticent.cli.run import guarded
 from reticent.data import DATASETS
+from reticent.data.asked import TableOptions
 from reticent.errors import SpecError
 from reticent.jobs.config import AuditConfig
 from reticent.training.recipe import Recipe
@@ -103,6 +104,8 @@ def test_flags_are_keys_of_the_configuration():
         "store",
         "out",
     } <= names
+    told = Flags(not_feature=["id"], rare=["a=b=10", "c=3"], hash=["d=64"], missing="indicator").values()
+    assert told == {"not_features": ["id"], "rare": {"a=b": 10, "c": 3}, "hash": {"d": 64}, "missing": "indicator"}
     given = {"models": 4, "epochs": 2, "attack": ["lira"], "train": "mine:train", "architecture": "cnn"}
     assert Flags(**given, set=["recipe.patience=3"]).values() == {
         "models": 4,
@@ -323,7 +326,7 @@ def test_a_file_with_every_key(command, tmp_path):
     import tomllib
 
     tree = tomllib.loads(EVERY_KEY)
-    assert set(tree) == set(AuditConfig.model_fields) - {"label", "not_features", "group_by"}  # these are for tables
+    assert set(tree) == set(AuditConfig.model_fields) - {*TableOptions.model_fields, "group_by"}  # these are for tables
     assert set(tree["recipe"]) == set(Recipe.model_fields)
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "own.npz", x=rng.integers(0, 256, (130, 6, 6)).astype(np.uint8), y=np.arange(130) % 3)
@@ -388,3 +391,15 @@ def test_exit_codes_of_an_end_by_code():
 
         assert guarded(ended) == code
     assert guarded(app, ["--version"]) == 0
+
+
+def test_harden_takes_the_flags_of_tables(command, tmp_path):
+    for name in "mn":
+        rows = "".join(f"{name}{i},{i % 5 or ''},{i % 2}\n" for i in range(40))
+        (tmp_path / f"{name}.csv").write_text(f"id,w,out\n{rows}")
+    line = "harden --model mlp --weights none.pt --members m.csv --non-members n.csv --label out"
+    code, _, err = command(line)
+    assert (code, "add --not-feature id --missing indicator" in err) == (2, True)
+    code, _, err = command(f"{line} --not-feature id --missing indicator")
+    assert code == 2
+    assert "records stand among the members too" in err  # the columns are read

@@ -288,7 +288,7 @@ def test_a_slip_among_numbers_is_told_with_its_line_and_texts_are_not(tmp_path, 
     path = csv(tmp_path, "size,colour,label\n" + "\n".join(rows) + "\n")
     assert load(path).x.shape[1] == 6 + 3
     (size,) = (record.getMessage() for record in caplog.records)
-    assert "column 'size' is read as texts" in size
+    assert "column 'size': read as texts" in size
     assert "2 of its 6 values are no numbers, the first is 'abc' in line 5" in size
     caplog.clear()
     load(csv(tmp_path, "colour,size,label\nred,1,0\nnan,2,1\nblue,3,0\n"))
@@ -317,9 +317,9 @@ def test_a_slip_among_very_many_numbers_is_named_where_they_are_refused(tmp_path
         (
             "a,label\n1,0\nnan,1\n",
             InputError,
-            "column 'a' has 1 values that are empty, NaN or infinite, the first in record 1",
+            "column 'a' is empty or NaN in 1 of 2 records, the first is line 3: mend it, or add --missing indicator",
         ),
-        ("a,b,label\n1,x,0\n,x,1\n", InputError, "column 'a' has 1 values that are empty"),
+        ("a,b,label\n1,x,0\n,x,1\n", InputError, "column 'a' is empty or NaN in 1 of 2 records"),
         ("a,label\n1,0\n2,1.5\n", InputError, "y: expected whole numbers as labels, got 1.5 for record 1"),
         ("a,label\n1,7\n2,7\n", InputError, "every record has the label 7"),
         ("a,label\n1,7\n2,nan\n", InputError, "label's column 'label' is empty, NaN or infinite in 1 records"),
@@ -328,7 +328,11 @@ def test_a_slip_among_very_many_numbers_is_named_where_they_are_refused(tmp_path
             InputError,
             "has 501 different numbers, which are not",
         ),
-        ("name,label\n" + "".join(f"n{i},{i % 2}\n" for i in range(501)), InputError, "'name' has 501 different texts"),
+        (
+            "name,label\n" + "".join(f"n{i % 501},{i % 2}\n" for i in range(1002)),
+            InputError,
+            "'name' has 501 different texts, at most 500 make categories",
+        ),
     ],
 )
 def test_bad_csv_is_refused(text, error, words, tmp_path):
@@ -399,7 +403,7 @@ def test_columns_of_parquet_that_are_no_features_may_be_anything(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"a": [1, None], "label": [0, 1]}, "column 'a' has 1 gaps"),
+        ({"a": [1, None], "label": [0, 1]}, "column 'a' is empty or NaN in 1 of 2 records, the first is record 1"),
         ({"a": [[1], [2]], "label": [0, 1]}, "column 'a' holds list"),
     ],
 )

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from reticent.data.asked import TableOptions
 from reticent.data.parts import together
-from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
+from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
 
 def arrays(n, seed=0, labels=None):
@@ -82,10 +83,23 @@ def test_what_is_wrong_names_its_part(second, error, words, tmp_path, monkeypatc
         together({"a": arrays(6), "b": second})
 
 
+def test_columns_of_all_parts_are_read_together_as_asked(tmp_path):
+    (tmp_path / "a.csv").write_text("u,c,label\n1,x,0\n,x,1\n")
+    (tmp_path / "b.csv").write_text("u,c,label\n4,y,0\n7,x,1\n")
+    files = {"a": tmp_path / "a.csv", "b": tmp_path / "b.csv"}
+    with pytest.raises(
+        ColumnsError, match="a and b: column 'u' is empty or NaN in 1 of 4 records, the first is record 1"
+    ):
+        together(files)
+    asked = TableOptions(missing="indicator", rare={"c": 2})
+    records, _ = together(files, asked=asked)
+    assert records.x.tolist() == [[1, 0, 1, 0], [4, 1, 1, 0], [4, 0, 0, 1], [7, 0, 1, 0]]
+
+
 def test_columns_and_scales_belong_to_what_has_them(tmp_path):
     (tmp_path / "a.csv").write_text("u,label\n1,0\n2,1\n")
-    with pytest.raises(InputError, match="label and not_features name columns"):
-        together({"a": arrays(6)}, label="y")
+    with pytest.raises(InputError, match="label: about columns of csv or Parquet files, got arrays"):
+        together({"a": arrays(6)}, asked=TableOptions(label="y"))
     with pytest.raises(InputError, match="mean and std are for pictures"):
         together({"a": tmp_path / "a.csv"}, mean=(0.5,), std=(0.5,))
     (tmp_path / "b.npz").write_bytes(b"no archive")

@@ -214,6 +214,27 @@ def _data(records: int) -> dict[str, Any]:
         "roles": {"audited": records, "validation": 0, "reference": 0, "population": 0},
         "licence": "CC BY 4.0",
         "citation": "Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI",
+        "columns": [
+            {
+                "column": "",
+                "read_as": "not a feature",
+                "values": None,
+                "missing": 0,
+                "features": 0,
+                "note": "",
+                "telling": False,
+            },
+            {
+                "column": "day",
+                "read_as": "date",
+                "values": 84,
+                "missing": 3,
+                "features": 2,
+                "note": "in days",
+                "telling": True,
+            },
+        ],
+        "fitted": "Medians are taken over all records, members or not.",
     }
 
 

@@ -31,6 +31,16 @@ def test_headings_go_down_one_level_at_a_time_from_one_h1(page):
     assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
 
 
+def test_the_page_lists_what_the_models_were_fed(page):
+    rows = read(page).one("table", **{"class": "plain fed stack"}).all("tr")
+    cells = [[cell.text.strip() for cell in [*row.all("th"), *row.all("td")]] for row in rows[1:]]
+    assert cells == [
+        ["(no name)", "not a feature", "–", "0", "0", ""],
+        ["day", "date", "84", "3", "2", "Check this: in days"],
+    ]
+    assert "Medians are taken over all records, members or not." in page
+
+
 def test_order_is_verdict_evidence_method_limits(page):
     sections = [e.attributes["id"] for e in read(page).all("section")]
     assert sections == ["verdict", "evidence", "groups", "records", "method", "limits", "words"]
@@ -210,6 +220,8 @@ def _hostile(document, rows):
     changed = copy.deepcopy(document)
     changed["data"].update(name=HOSTILE, class_names=[HOSTILE] * 3, citation=HOSTILE, licence=HOSTILE)
     changed["verdict"].update(sentence=HOSTILE, detail=HOSTILE, attack=HOSTILE, cannot_say=[HOSTILE])
+    changed["data"]["fitted"] = HOSTILE
+    changed["data"]["columns"][1].update(column=HOSTILE, read_as=HOSTILE, note=HOSTILE)
     changed["recipe"] = {HOSTILE: {HOSTILE: HOSTILE}, "list": [HOSTILE, {"a": HOSTILE}]}
     changed["population"]["health"] = [{"model": HOSTILE, "problem": HOSTILE}]
     changed["environment"].update({HOSTILE: HOSTILE})

@@ -1,14 +1,18 @@
 """``reticent data``: which data sets there are, what they hold, whether the files are right, and how to get them."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import cyclopts
+
+from reticent.cli.flags import Columns, of_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reticent.data.entry import DatasetEntry
+    from reticent.data.reading import Reading
     from reticent.data.records import Records
 
 app = cyclopts.App(name="data", help="List, show, check and fetch data sets.")
@@ -71,17 +75,28 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
 
 
 @app.command
-def check(name: str, /, *, data_dir: str | None = None) -> None:
-    """Load a data set, compare its checksums, and count what it holds.
+def check(name: str, /, *, columns: Columns = Columns(), data_dir: str | None = None) -> None:  # noqa: B008
+    """Load a data set, compare its checksums, count what it holds, and list what each column of a table becomes.
 
     Args:
         name: A name that `reticent data list` shows, a file of your own, or module:function.
+        columns: how a table's columns are read.
         data_dir: Where official files are looked for first.
+
+    Raises:
+        ColumnsError: columns of a table cannot be features as they are; how all are read is shown first.
     """
     from reticent.data import DATASETS
     from reticent.data.load import load
+    from reticent.errors import ColumnsError
 
-    records = load(name, data_dir=data_dir)
+    given = {field.name: getattr(columns, field.name) for field in fields(columns)}
+    asked = of_table({key: value for key, value in given.items() if value is not None})
+    try:
+        records = load(name, data_dir=data_dir, **asked)
+    except ColumnsError as error:
+        _print_readings(error.readings)
+        raise
     rows = _count(records)
     if name in DATASETS:
         entry = DATASETS[name]
@@ -89,6 +104,7 @@ def check(name: str, /, *, data_dir: str | None = None) -> None:
         if len(records) != entry.records:
             rows["records"] += f", a part of {entry.records:,}"
     _print(rows)
+    _print_readings(records.readings)
 
 
 @app.command
@@ -155,10 +171,37 @@ def _count(records: "Records") -> dict[str, str]:
         "classes": f"{records.classes}, of {sizes.min():,} to {sizes.max():,} records{called}",
         "shape": " x ".join(str(n) for n in records.x.shape[1:]) + f" {records.x.dtype}",
         "exact duplicates": f"{records.duplicates:,}",
-        "columns": ", ".join(records.columns) or "none",
+        "columns": ", ".join(name or "''" for name in records.columns) or "none",
         "licence": records.licence,
         "digest": records.digest,
     }
+
+
+def _print_readings(readings: "Sequence[Reading]") -> None:
+    """List what each column of a table becomes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from reticent.cli.screen import stdout, visible
+    from reticent.data.reading import FITTED
+    from reticent.report.view import short
+
+    if not readings:
+        return
+    table = Table("column", "read as", "values", "missing", "features", "note", box=None, pad_edge=False)
+    for column in (2, 3, 4):
+        table.columns[column].justify = "right"
+    table.columns[5].overflow = "fold"
+    for one in readings:
+        values = "" if one.values is None else f"{one.values:,}"
+        note = Text(visible(one.note), style="yellow" if one.telling or one.kind == "refused" else "")
+        table.add_row(
+            Text(short(one.column, 40) or "''"), one.kind, values, f"{one.missing:,}", f"{one.features:,}", note
+        )
+    console = stdout()
+    console.print()
+    console.print(table)
+    console.print(FITTED)
 
 
 def _checked(entry: "DatasetEntry") -> str:

@@ -50,8 +50,8 @@ class Training:
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         settings = given.pop("set", [])
         given.pop("config", None)
-        renamed = {"attack": "attacks", "not_feature": "not_features", "architecture": "recipe.architecture.name"}
-        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in given.items()}
+        renamed = {"attack": "attacks", "architecture": "recipe.architecture.name"}
+        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in of_table(given).items()}
         return values | dict(setting(text) for text in settings)
 
 
@@ -64,10 +64,6 @@ class Subject:
     "A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or module:function of your own. [digits]"
     data_dir: Path | None = None
     "Folder of official data files; then RETICENT_DATA, then the cache folder."
-    label: str | None = None
-    "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
-    not_feature: Annotated[list[str] | None, Parameter(negative="")] = None
-    "For csv and Parquet files, a column that models do not see, such as a record's number; repeat it for several."
     records: int | None = None
     "How many records to audit, drawn at random. [all]"
     architecture: str | None = None
@@ -84,7 +80,26 @@ class Subject:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Flags(Training, Subject):
+class Columns:
+    """How the columns of a csv or Parquet file are read."""
+
+    label: str | None = None
+    "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
+    not_feature: Annotated[list[str] | None, Parameter(negative="")] = None
+    "For csv and Parquet files, a column that models do not see, such as a record's number; repeat it for several."
+    rare: Annotated[list[str] | None, Parameter(negative="")] = None
+    "COLUMN=N: texts of fewer than N records are one category; repeat it for several columns."
+    hash: Annotated[list[str] | None, Parameter(negative="")] = None
+    "COLUMN=N: texts are put into N features by their hash; repeat it for several columns."
+    missing: str | None = None
+    "indicator fills gaps among numbers by the column's median, and adds a feature that says where. [refuse]"
+    scale: str | None = None
+    "standard takes from each column of numbers its mean, and divides by its standard deviation. [none]"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Flags(Training, Columns, Subject):
     """What to audit, and how."""
 
     validation: int | None = None
@@ -107,6 +122,32 @@ class Flags(Training, Subject):
     "md writes report.md too, a section of a model card. [html]"
     config: Path | None = None
     "TOML file with any of these and every other option; flags win."
+
+
+def of_table(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring the flags of `Columns` to keys of `TableOptions`.
+
+    Args:
+        given: flags and their values, of any kind.
+
+    Returns:
+        Keys and values.
+
+    Raises:
+        SpecError: a flag expects ``COLUMN=N``.
+    """
+    values = {{"not_feature": "not_features"}.get(key, key): value for key, value in given.items()}
+    for key in ("rare", "hash"):
+        if isinstance(values.get(key), list):
+            values[key] = dict(_counted(key, text) for text in values[key])
+    return values
+
+
+def _counted(key: str, text: str) -> tuple[str, int]:
+    column, equals, number = text.rpartition("=")
+    if not equals or not number.strip().isdecimal():
+        raise SpecError(f"--{key} {text}: expected COLUMN=N, such as diagnosis={10 if key == 'rare' else 64}")
+    return column, int(number)
 
 
 def with_options(values: dict[str, Any], options: Mapping[str, str], config: Path | None = None) -> dict[str, Any]:

@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import Training
+from reticent.cli.flags import Columns, Training
 from reticent.errors import InputError, SpecError, nearest
 from reticent.spec import toml_or_text
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Run(Training):
+class Run(Columns, Training):
     """How the references are trained, and the attacks run."""
 
     models: int | None = None
@@ -45,10 +45,6 @@ class Data:
     "Its state before training, in such a file. [a fresh draw]"
     initial_seed: int | None = None
     "Or the seed of torch.manual_seed right before the model was built."
-    label: str | None = None
-    "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
-    not_feature: Annotated[list[str] | None, Parameter(negative="")] = None
-    "For csv and Parquet files, a column that the model does not see; repeat it for several."
     mean: str | None = None
     "For pictures in files: what was subtracted from x / 255, one number a channel, with commas. [0.5]"
     std: str | None = None
@@ -103,8 +99,6 @@ def harden(
             objective=objective,
             options=_options(options, method if objective is None else f"{method}+{objective}"),
             initial=data.initial if data.initial is not None else data.initial_seed,
-            label=data.label,
-            not_features=tuple(data.not_feature or ()),
             mean=_numbers("mean", data.mean),
             std=_numbers("std", data.std),
             out=out,

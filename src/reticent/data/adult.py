@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reticent.data import official
 from reticent.data.entry import TABULAR, Checksum, DatasetEntry, OfficialFile
+from reticent.data.reading import Reading
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError
 
@@ -42,6 +43,11 @@ CATEGORIES = {
 """Column to its categories; "?" (not known) is one of them."""
 
 RACE, SEX, LABEL = 8, 9, 14
+HEADER = (
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
+    *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
+)
+"""What the authors call the columns; the files have no header."""
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
@@ -60,6 +66,7 @@ def load(folder: Path, *, verify: bool = True) -> Records:
     fields = np.concatenate(parts)
     numbers = [_standardised(fields[:, j], j) for j in NUMBERS]
     one_hot = [_one_hot(fields[:, j], j) for j in CATEGORIES]
+    readings = [_reading(fields[:, j], j) for j in (*NUMBERS, *CATEGORIES, LABEL)]
     label = np.char.rstrip(fields[:, LABEL], ".")
     return Records.make(
         np.concatenate([np.stack(numbers, axis=1), *one_hot], axis=1),
@@ -70,8 +77,23 @@ def load(folder: Path, *, verify: bool = True) -> Records:
             "race": fields[:, RACE],
             "split": np.repeat(["train", "test"], [len(part) for part in parts]),
         },
+        label=HEADER[LABEL],
+        readings=tuple(readings),
         **ENTRY.facts(),
     )
+
+
+def _reading(values: NDArray[np.str_], column: int) -> Reading:
+    """Say what a column became."""
+    distinct, missing = np.unique(values), int(np.count_nonzero(values == "?"))
+    if column == LABEL:
+        return Reading(HEADER[column], "label", 2, missing, 0)
+    if column in NUMBERS:
+        mean, std = NUMBERS[column]
+        note = f"less its mean {mean:.6g}, over its standard deviation {std:.6g}, both of adult.data"
+        return Reading(HEADER[column], "number", len(distinct), missing, 1, note)
+    width, note = len(CATEGORIES[column].split()), "gaps (?) are a category of their own" if missing else ""
+    return Reading(HEADER[column], "category", len(distinct) - bool(missing), missing, width, note)
 
 
 def _rows(content: bytes, path: str) -> NDArray[np.str_]:

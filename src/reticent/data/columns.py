@@ -1,4 +1,4 @@
-"""One column of a user's table: as features, or as the label; what is odd about it is said with its place."""
+"""The label's column of a table, and what is odd about a column, said with its place."""
 
 import csv
 import logging
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data.given import numbered
+from reticent.data.notation import is_number
 from reticent.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -18,52 +19,6 @@ MOST_CATEGORIES = 500
 """A column of more different texts is taken for names or prose, not for a category."""
 
 INTEGER = re.compile(r"[+-]?\d+")
-
-GAPS = "fill them in, leave the rows out, or say that it is no feature with --not-feature {0}"
-"""What to do about a feature that is not known of every record."""
-
-
-def as_features(path: Path | str, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
-    """Make features of a column: numbers stay, and texts become a column for each text.
-
-    Where most values are numbers and some are not, the column is one of texts, and that is told as a warning: codes
-    such as 1, 2 and 2a are meant so, and a slip of the pen in a measurement is not.
-
-    Args:
-        path: what to call the table.
-        name: of the column.
-        column: its values ``(N,)``.
-
-    Returns:
-        ``(N, 1)``, or ``(N, texts)`` with the texts in sorted order.
-
-    Raises:
-        InputError: it has gaps, too many different texts, or holds neither numbers nor texts.
-    """
-    if column.dtype.kind in "biuf":
-        return _gapless(path, name, column.astype(np.float64))
-    if column.dtype.kind != "U":
-        raise InputError(f"{path}: column {name!r} holds {column.dtype}: expected numbers or texts")
-    numbers = _numbers(column)
-    if numbers is not None:
-        return _gapless(path, name, numbers)
-    texts, codes = np.unique(column, return_inverse=True)
-    stray = _stray(path, texts, codes)
-    if len(texts) > MOST_CATEGORIES:
-        raise InputError(
-            f"{path}: column {name!r} has {len(texts)} different texts, at most {MOST_CATEGORIES} make categories: "
-            f"turn it into numbers{f' ({stray})' if stray else ''}, or say that it is no feature with --not-feature "
-            f"{name}"
-        )
-    if stray:
-        log.warning(
-            "%s: column %r is read as texts, and each different one becomes a feature, since %s: if it is meant as "
-            "numbers, mend it",
-            path,
-            name,
-            stray,
-        )
-    return np.eye(len(texts))[codes]
 
 
 def as_label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
@@ -91,9 +46,9 @@ def as_label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray
             f"{path}: the label's column {name!r} is {what} in {len(empty)} records, the first is record {empty[0]}: "
             "expected a label for every record; fill them in, or leave those records out"
         )
-    stray = _stray(path, *np.unique(column, return_inverse=True)) if kind == "U" else ""
-    if stray:
-        log.warning("%s: the label's column %r is read as texts, each a class, since %s", path, name, stray)
+    odd = stray(path, *np.unique(column, return_inverse=True)) if kind == "U" else ""
+    if odd:
+        log.warning("%s: the label's column %r is read as texts, each a class, since %s", path, name, odd)
     if numbers is not None:
         _once(path, name, texts)
     try:
@@ -107,22 +62,6 @@ def as_label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray
             "classes of ranges of this one"
         )
     return classes, names
-
-
-def is_number(text: str) -> bool:
-    """Tell whether a text is read as a number.
-
-    Args:
-        text: a cell.
-
-    Returns:
-        True for NaN and infinity, too.
-    """
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -149,25 +88,42 @@ def _once(path: Path | str, name: str, texts: NDArray[Any]) -> None:
         other, first = seen.setdefault(int(text), (str(text), int(record)))
         if other != text:
             raise InputError(
-                f"{path}: the label's column {name!r} holds both {other!r} ({_place(path, first)}) and {str(text)!r} "
-                f"({_place(path, int(record))}), which are one number: write it in one way if they are one class, or "
+                f"{path}: the label's column {name!r} holds both {other!r} ({place(path, first)}) and {str(text)!r} "
+                f"({place(path, int(record))}), which are one number: write it in one way if they are one class, or "
                 "put a letter in front if they are two"
             )
 
 
-def _stray(path: Path | str, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
-    """Say how many values are no numbers, if most are; empty cells are neither."""
+def stray(path: Path | str, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
+    """Say how many values are no numbers, if most are.
+
+    Args:
+        path: what to call the table.
+        texts: the different values; empty ones are neither.
+        codes: which of them each record has ``(N,)``.
+
+    Returns:
+        A clause with the first one's place; empty where there is nothing to say.
+    """
     numeric = np.array([is_number(cell) and bool(np.isfinite(float(cell))) for cell in texts])
     where = np.flatnonzero((~numeric & (texts != ""))[codes])
     if not len(where) or len(where) >= np.count_nonzero(numeric[codes]):
         return ""
     count = f"{len(where):,} of its {len(codes):,} values {'are no numbers' if len(where) > 1 else 'is no number'}"
     which = "the first is" if len(where) > 1 else "which is"
-    return f"{count}, {which} {str(texts[codes[where[0]]])[:40]!r} in {_place(path, int(where[0]))}"
+    return f"{count}, {which} {str(texts[codes[where[0]]])[:40]!r} in {place(path, int(where[0]))}"
 
 
-def _place(path: Path | str, record: int) -> str:
-    """Say where a record stands: its line where the table is one csv file, for which it is read again."""
+def place(path: Path | str, record: int) -> str:
+    """Say where a record stands.
+
+    Args:
+        path: what to call the table.
+        record: its number.
+
+    Returns:
+        For example ``record 3``; its line where the table is one csv file, which is read again for that.
+    """
     if not isinstance(path, Path) or path.suffix != ".csv":
         return f"record {record}"
     with path.open(newline="", encoding="utf-8-sig") as stream:
@@ -176,13 +132,3 @@ def _place(path: Path | str, record: int) -> str:
             if number == record:
                 return f"line {reader.line_num}"
     return f"record {record}"
-
-
-def _gapless(path: Path | str, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(
-            f"{path}: column {name!r} has {len(bad)} values that are empty, NaN or infinite, "
-            f"the first in record {bad[0]}: {GAPS.format(name)}"
-        )
-    return values[:, None]

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from reticent import usercode
-from reticent.data import given
+from reticent.data import given, table
+from reticent.data.asked import TableOptions
+from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import DataError, InputError, nearest
 
@@ -15,14 +17,16 @@ FACTS = ("classes", "class_names", "columns", "mean", "std", "vocabulary", "name
 """Further keys that a returned dictionary may have: the attributes of `Records`."""
 
 
-def read(text: str) -> Records:
+def read(text: str, asked: TableOptions | None = None) -> Records:
     """Import a function, call it without arguments, and make records of what it returns.
 
     Args:
         text: ``module:function`` or ``path/to/file.py:function``; the working directory is searched first.
+        asked: for data frames, how to read the columns.
 
     Returns:
-        The records: of a pair ``(x, y)``, a mapping with x and y, `Records`, or a map-style data set of pairs.
+        The records: of a pair ``(x, y)``, a mapping with x and y, `Records`, a data frame, or a map-style data set of
+            pairs.
 
     Raises:
         DataError: the call fails; the message has the exception, its file and its line.
@@ -30,15 +34,17 @@ def read(text: str) -> Records:
     """
     function = usercode.load(text)
     with usercode.reported(text, DataError):
-        return records(text, function())
+        return records(text, function(), asked)
 
 
-def records(text: str, returned: Any) -> Records:
+def records(text: str, returned: Any, asked: TableOptions | None = None) -> Records:
     """Make records of what a user's Python holds.
 
     Args:
         text: what to call it in messages.
-        returned: a pair ``(x, y)``, a mapping with x and y, `Records`, or a map-style data set of pairs.
+        returned: a pair ``(x, y)``, a mapping with x and y, `Records`, or a map-style data set of pairs; a data frame
+            stands for x, or for both.
+        asked: for data frames, how to read the columns.
 
     Returns:
         The records.
@@ -46,6 +52,27 @@ def records(text: str, returned: Any) -> Records:
     Raises:
         InputError: it is something else, or arrays that are not what they must be.
     """
+    asked = asked or TableOptions()
+    pair = _pair(returned)
+    if table.is_frame(returned) or (pair and table.is_frame(pair[0])):
+        frame, y = pair or (returned, None)
+        return tell(table.of_frame(text, frame, asked, y))
+    if asked.of_table():
+        keys = " and ".join(asked.of_table())
+        raise InputError(f"{keys}: about columns of a table, got data as they are: leave it out")
+    return tell(_records(text, returned))
+
+
+def _pair(returned: Any) -> tuple[Any, Any] | None:
+    """Find features and labels that stand side by side."""
+    if isinstance(returned, (tuple, list)) and len(returned) == 2:
+        return returned[0], returned[1]
+    if isinstance(returned, Mapping):
+        return next(((returned[x], returned[y]) for x, y in PAIRS if {x, y} == returned.keys()), None)
+    return None
+
+
+def _records(text: str, returned: Any) -> Records:
     if isinstance(returned, Records):
         return returned
     if isinstance(returned, Mapping):

@@ -1,11 +1,12 @@
 """Load a data set: by its name in the table, from a user's file, or from a user's Python."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from reticent import usercode
 from reticent.data import DATASETS, imported, own
+from reticent.data.asked import TableOptions
 from reticent.data.folder import find
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, UnknownNameError
@@ -16,8 +17,7 @@ def load(
     *,
     data_dir: Path | str | None = None,
     verify: bool = True,
-    label: str | None = None,
-    not_features: Sequence[str] = (),
+    **columns: Any,
 ) -> Records:
     """Load a data set.
 
@@ -27,8 +27,8 @@ def load(
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
-        label: for csv and Parquet files, the label's column.
-        not_features: for csv and Parquet files, columns that models do not see; records can be grouped by them.
+        **columns: for tables (csv, Parquet, data frames), how to read the columns: keys of `TableOptions`, such as
+            ``label="outcome"``.
 
     Returns:
         The records.
@@ -42,19 +42,17 @@ def load(
         DataError: a user's function fails.
     """
     text = str(name_or_path)
-    if label is not None and Path(text).suffix not in {".csv", ".parquet"}:
-        raise InputError(
-            f"label: names the label's column of a csv or Parquet file, got the data set {text}: leave it out"
-        )
-    if not_features and Path(text).suffix not in {".csv", ".parquet"}:
-        raise InputError(f"not_features: names columns of a csv or Parquet file, got the data set {text}: leave it out")
+    asked = TableOptions(**columns)
+    if usercode.is_import_string(text) and text not in DATASETS:
+        return imported.read(text, asked)
+    if asked.of_table() and Path(text).suffix not in {".csv", ".parquet"}:
+        key = next(iter(asked.of_table()))
+        raise InputError(f"{key}: is about columns of a csv or Parquet file, got the data set {text}: leave it out")
     if text in DATASETS:
         return _official(text, data_dir, verify=verify)
-    if usercode.is_import_string(text):
-        return imported.read(text)
     path = Path(text).expanduser()
     if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
-        return own.read(path, label, not_features)
+        return own.read(path, asked)
     unknown = UnknownNameError("data set", text, DATASETS)
     raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(own.SUFFIXES)}, or module:function)")
 

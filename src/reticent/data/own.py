@@ -2,7 +2,6 @@
 
 import zipfile
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import given, table
+from reticent.data.asked import TableOptions
+from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError
 
@@ -25,15 +26,14 @@ NO_ARRAYS = (
 """What is said in place of NumPy's advice to load a pickle all the same."""
 
 
-def read(path: Path, label: str | None = None, not_features: Sequence[str] = ()) -> Records:
+def read(path: Path, asked: TableOptions) -> Records:
     """Read a file, or a folder with ``x.npy`` and ``y.npy``.
 
     Args:
         path: a ``.npz`` file with arrays x and y, or features and labels, and if wanted further ones with one value a
             record, to group by; an ``x.npy`` with ``y.npy`` beside it, or
             their folder; a ``.csv`` file with a header; a ``.parquet`` file.
-        label: for csv and Parquet, the label's column.
-        not_features: for csv and Parquet, columns that models do not see.
+        asked: for csv and Parquet, how to read the columns.
 
     Returns:
         The records.
@@ -48,11 +48,11 @@ def read(path: Path, label: str | None = None, not_features: Sequence[str] = ())
     try:
         if path.is_dir() or path.suffix in {".npy", ".npz"}:
             x, y, facts = arrays(path)
-            return given.records(x, y, name=str(path), **facts)
+            return tell(given.records(x, y, name=str(path), **facts))
         if path.suffix == ".csv":
-            return table.read_csv(path, label, not_features)
+            return tell(table.read_csv(path, asked))
         if path.suffix == ".parquet":
-            return table.read_parquet(path, label, not_features)
+            return tell(table.read_parquet(path, asked))
     except OSError as error:
         raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     raise InputError(f"{path}: expected a file of type {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import given, imported, own, table
+from reticent.data.asked import TableOptions
+from reticent.data.features import as_texts
+from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
@@ -21,7 +24,7 @@ KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numb
 
 
 def together(
-    parts: Mapping[str, Any], *, label: str | None = None, not_features: Sequence[str] = (), **facts: Any
+    parts: Mapping[str, Any], *, asked: TableOptions | None = None, **facts: Any
 ) -> tuple[Records, dict[str, Ids]]:
     """Make one set of records of several parts.
 
@@ -29,8 +32,7 @@ def together(
         parts: by name, the first of which says what the others must look like: a ``.npz``, ``.npy``, ``.csv`` or
             ``.parquet`` file, as `own.read` takes them; or a pair ``(x, y)``, a mapping with x and y, or a map-style
             data set of pairs.
-        label: for tables, the label's column.
-        not_features: for tables, columns that models do not see.
+        asked: for tables, how to read the columns.
         **facts: for `Records.make`, such as ``mean``.
 
     Returns:
@@ -43,20 +45,23 @@ def together(
     """
     if not parts:
         raise InputError("expected at least one part, got none")
+    asked = asked or TableOptions()
     tables = {name: _is_table(value) for name, value in parts.items()}
     first = next(iter(parts))
     for name, is_table in tables.items():
         if is_table != tables[first]:
             raise InputError(f"{name}: expected {_form(tables[first])}, as the {first} are, got {_form(is_table)}")
     if tables[first]:
-        read = {name: _columns(name, Path(value), not_features) for name, value in parts.items()}
-        records, sizes = _of_tables(first, read, label, not_features)
+        read = {name: _columns(name, Path(value), asked.not_features) for name, value in parts.items()}
+        records, sizes = _of_tables(first, read, asked)
         if facts.get("mean") or facts.get("std"):
             raise InputError("mean and std are for pictures, got tables: leave them out")
-        return records, _rows(sizes)
-    if label is not None or not_features:
-        raise InputError("label and not_features name columns of csv or Parquet files, got arrays: leave them out")
-    return _of_arrays(first, {name: _arrays(name, value) for name, value in parts.items()}, facts)
+        return tell(records), _rows(sizes)
+    if asked.of_table():
+        keys = " and ".join(asked.of_table())
+        raise InputError(f"{keys}: about columns of csv or Parquet files, got arrays: leave out what is not for them")
+    records, rows = _of_arrays(first, {name: _arrays(name, value) for name, value in parts.items()}, facts)
+    return tell(records), rows
 
 
 def _is_table(value: Any) -> bool:
@@ -90,8 +95,7 @@ def _there(name: str, path: Path) -> Path:
 def _of_tables(
     first: str,
     read: Mapping[str, tuple[list[str], list[NDArray[Any]]]],
-    label: str | None,
-    not_features: Sequence[str],
+    asked: TableOptions,
 ) -> tuple[Records, dict[str, int]]:
     header = read[first][0]
     for name, (other, _) in read.items():
@@ -100,15 +104,14 @@ def _of_tables(
             raise InputError(f"{name}: expected the columns of the {first}, got others: {', '.join(odd[:5])}")
     found = {name: [columns[other.index(key)] for key in header] for name, (other, columns) in read.items()}
     joined = [np.concatenate(_alike(list(columns))) for columns in zip(*found.values(), strict=True)]
-    records = table.of_columns(" and ".join(read), header, joined, label, not_features)
+    records = table.of_columns(" and ".join(read), header, joined, asked)
     return records, {name: len(columns[0]) for name, columns in found.items()}
 
 
 def _alike(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Bring numbers to texts where a column holds texts in another part."""
-    if len({column.dtype.kind in "biuf" for column in columns}) == 1:
-        return columns
-    return [column.astype(np.str_) for column in columns]
+    """Bring a column to texts where it is read as something else in another part."""
+    kinds = {"number" if column.dtype.kind in "biuf" else column.dtype.kind for column in columns}
+    return columns if len(kinds) == 1 or "O" in kinds else [as_texts(column) for column in columns]
 
 
 def _arrays(name: str, value: Any) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:

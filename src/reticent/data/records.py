@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import checks
+from reticent.data.reading import Reading
 from reticent.errors import InputError, ShapeError
 
 Kind = Literal["image", "tabular", "tokens"]
@@ -37,6 +38,7 @@ class Records:
         licence: under which terms the data may be used.
         citation: what to cite.
         label: the column of a table that the labels were read from; empty if they come from elsewhere.
+        readings: how each column of a table was read, those of the features in the order of the features.
         picture: for features that are the pixels of a grey picture, from 0 to 1: its height and width. For display
             only: models see a row.
     """
@@ -54,6 +56,7 @@ class Records:
     licence: str = "not stated"
     citation: str = "not stated"
     label: str = ""
+    readings: tuple[Reading, ...] = ()
     picture: tuple[int, ...] = ()
 
     @classmethod

@@ -48,7 +48,7 @@ class AttackConfig(Spec):
         return data
 
 
-NAMES = ("attacks", "group_by", "not_features")
+NAMES = ("attacks", "group_by")
 """Keys that hold names, of which one may be given as it is."""
 
 

@@ -77,7 +77,8 @@ def audit(
         stage: called with a word before each stage.
         **values: keys of `AuditConfig` or, for short, of `Recipe`: ``dataset="location30", epochs=20``; dots are
             written as double underscores: ``attack__lira__variance="pooled"``. ``dataset`` may also be ``(x, y)``,
-            `Records` or a map-style data set; ``architecture`` and ``train`` a function of an importable module.
+            `Records`, a data frame or a map-style data set; ``architecture`` and ``train`` a function of an importable
+            module.
 
     Returns:
         The audit; its three files lie in ``config.out``.
@@ -231,7 +232,7 @@ def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:
 
 
 def _limits(job: Job, facts: Mapping[str, Any], leak: str) -> list[str]:
-    sentences = document.health_sentences(facts, leak)
+    sentences = document.health_sentences(facts, leak) + document.data_sentences(job.records)
     if job.records.duplicates:
         sentences.append(
             f"{job.records.duplicates} records repeat another one exactly: where one copy was a member and the other "

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 from reticent.attacks import ATTACKS, check_membership
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
+from reticent.data.asked import TableOptions
 from reticent.data.load import load
 from reticent.data.membership import Membership
 from reticent.data.records import Records
@@ -51,19 +52,13 @@ SHORT = {"train": "recipe.procedure.name"}
 """Short keys, and where they lead."""
 
 
-class AuditConfig(AttackConfig):
+class AuditConfig(TableOptions, AttackConfig):
     """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
 
     dataset: str = "digits"
     """A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or ``module:function``."""
     data_dir: str | None = None
     """Where official files lie; then RETICENT_DATA, then the cache folder."""
-    label: str | None = None
-    """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
-    classes, in sorted order."""
-    not_features: tuple[str, ...] = ()
-    """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
-    them, and they may have gaps."""
     records: Annotated[int, Ge(2)] | None = None
     """How many records to audit, drawn at random; by default all that no other role takes."""
     validation: Annotated[int, Ge(0)] = 0
@@ -153,8 +148,8 @@ def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *
         )
     if data is None or isinstance(data, (str, Path)):
         return prepare(chosen(config, given), attacked=attacked)
-    records = imported.records("dataset", data)
-    return prepare(chosen(config, given | {"dataset": OWN}), records, attacked=attacked)
+    asked = chosen(config, given | {"dataset": OWN})
+    return prepare(asked, imported.records("dataset", data, asked), attacked=attacked)
 
 
 def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
@@ -311,12 +306,8 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     models = config.models or usual
     attacks = build_attacks(config) if attacked else ()
     queries = Queries(**config.queries)
-    if config.dataset == OWN and (config.label or config.not_features):
-        raise InputError(
-            "label and not_features name columns of a csv or Parquet file, got data as they are: leave them out"
-        )
     if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
+        records = load(config.dataset, data_dir=config.data_dir, **config.of_table())
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given)
     check_used(recipe, given)

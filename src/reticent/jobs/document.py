@@ -15,6 +15,8 @@ import reticent
 from reticent.attacks import ATTACKS
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
+from reticent.data.reading import FITTED
+from reticent.data.reading import notices as notices_of_features
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.learners import named_of_learners, of_learners
@@ -123,7 +125,34 @@ def data_facts(records: Records, roles: Roles) -> dict[str, Any]:
         "roles_digest": identity(roles.to_json()),
         "licence": records.licence,
         "citation": records.citation,
+        **columns_facts(records),
     }
+
+
+def columns_facts(records: Records) -> dict[str, Any]:
+    """State how the columns of a table were read, and on what that was fitted.
+
+    Args:
+        records: the data set.
+
+    Returns:
+        Plain values; none where there is no table.
+    """
+    if not records.readings:
+        return {}
+    return {"columns": [reading.to_json() for reading in records.readings], "fitted": FITTED}
+
+
+def data_sentences(records: Records) -> list[str]:
+    """Say what of the features stands against trusting the numbers.
+
+    Args:
+        records: the data set.
+
+    Returns:
+        Sentences.
+    """
+    return [f"{said[0].upper()}{said[1:]}." for said in notices_of_features(records)]
 
 
 def population_facts(population: "Population", made: "Sequence[Made]") -> dict[str, Any]:

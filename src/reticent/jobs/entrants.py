@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
 from reticent.data import imported
+from reticent.data.asked import TableOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.jobs import pairing, replicas
@@ -22,7 +23,7 @@ from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, p
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
 from reticent.jobs.sources import Defenses, Finished, Recipes, Source, check_defense, named, of_defenses, place
-from reticent.spec import Spec, full
+from reticent.spec import Spec, full, text
 from reticent.training.recipe import Recipe
 
 
@@ -133,8 +134,12 @@ class _Shared:
         data = self._values.get("dataset")
         self._own: Records | None = None
         if data is not None and not isinstance(data, (str, Path)):
-            self._own = imported.records("dataset", data)
+            self._own = imported.records("dataset", data, self._of_table())
             self._values["dataset"] = OWN
+
+    def _of_table(self) -> TableOptions:
+        """Return what holds for all of how a table is read."""
+        return TableOptions(**{key: self._values[key] for key in TableOptions.model_fields if key in self._values})
 
     def again(self, config: AuditConfig) -> Job:
         """Prepare the job of an audit that ran; a delta that holds for all is that of its bounds, and moves no model.
@@ -157,6 +162,9 @@ class _Shared:
 
         Returns:
             The job.
+
+        Raises:
+            InputError: one data frame is to be read in two ways.
         """
         values = {key: value for key, value in self._values.items() if key not in without}
         if isinstance(source, Mapping):
@@ -166,8 +174,10 @@ class _Shared:
         else:
             config = chosen(Path(source), values)
         if self._own is not None:
+            if config.of_table() != self._of_table().of_table():
+                raise InputError("the columns of one data frame are read in one way: give label and the like for all")
             return self._with_unaware(prepare(config, self._own))
-        key = (config.dataset, config.data_dir, config.label, config.not_features)
+        key = (config.dataset, config.data_dir, text(config.of_table()))
         job = prepare(config, self._records.get(key))
         self._records[key] = job.records
         return self._with_unaware(job)

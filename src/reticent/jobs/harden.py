@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from reticent.data.asked import TableOptions
 from reticent.errors import SpecError
 from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
@@ -80,8 +81,6 @@ def harden(
     objective: str | None = None,
     options: Mapping[str, Any] | None = None,
     initial: Weights | int | None = None,
-    label: str | None = None,
-    not_features: Sequence[str] = (),
     mean: ArrayLike = (),
     std: ArrayLike = (),
     out: str | Path = FOLDER,
@@ -107,14 +106,13 @@ def harden(
         options: of the method and the objective, each an option of exactly one of them.
         initial: the state before training: as `weights`, or the seed of ``torch.manual_seed`` right before the model
             was built; None is a fresh draw, which the report tells.
-        label: for tables, the label's column.
-        not_features: for tables, columns that the model does not see.
         mean: for pictures in files, what is subtracted from ``x / 255`` before the model sees it, one number a channel.
         std: what the difference is divided by.
         out: folder for harden.html, repaired.safetensors and harden.json.
         progress: called after every reference.
         stage: called with words before each part.
-        **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...
+        **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...;
+            for tables ``label``, ``not_features`` and the other keys of `TableOptions`.
 
     Returns:
         The repaired model and both audits.
@@ -143,7 +141,8 @@ def harden(
     _refuse_options(values, method, objective)
     config = chosen(None, {**values, "architecture": model, "dataset": OWN})
     scale = _numbers("mean", mean), _numbers("std", std)
-    records = Asked(members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, *scale)
+    table = TableOptions(**config.of_table())
+    records = Asked(members, non_members, reference, dataset, table, config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
     inputs = [weights, initial, members, non_members, reference, dataset]

@@ -25,6 +25,9 @@ SPREAD_CAPTION = (
     "A wide row means that the leak differs from one training run to the next."
 )
 
+COLUMNS = 200
+"""Most columns of a table that the page lists."""
+
 
 def parts(document: Mapping[str, Any]) -> dict[str, Any]:
     """Bring the document into the parts of the page.
@@ -205,7 +208,8 @@ def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment:
     Returns:
         Names and values, ready to be read, under the names of the templates.
     """
-    about = {_fact_name(key): _fact(key, item) for key, item in data.items() if key not in {"class_names", "roles"}}
+    apart = {"class_names", "roles", "columns", "fitted"}
+    about = {_fact_name(key): _fact(key, item) for key, item in data.items() if key not in apart}
     names = list(data.get("class_names") or ())
     if names:
         about["class names"] = [short(name, 40) for name in names[:12]] + (["…"] if len(names) > 12 else [])
@@ -214,6 +218,7 @@ def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment:
     strapped: Plain = next((attack["bootstrap"] for attack in attacks if attack.get("bootstrap")), {})
     return {
         "facts_data": about,
+        "columns_read": columns_read(data),
         "facts_roles": {ROLES.get(key, words(key)): count(many) for key, many in (data.get("roles") or {}).items()},
         "facts_models": {_fact_name(key): _fact(key, item) for key, item in population.items() if key not in shown},
         "facts_repair": repair.facts(population),
@@ -226,6 +231,21 @@ def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment:
         }
         | ({"time of one model's training": stages} if stages else {}),
     }
+
+
+def columns_read(data: Plain) -> dict[str, Any] | None:
+    """Choose which columns of the table the page lists, and in which words.
+
+    Args:
+        data: the document's ``data``.
+
+    Returns:
+        The first `COLUMNS`, how many more there are, and on what they were fitted; None where there was no table.
+    """
+    columns = data.get("columns")
+    if not columns:
+        return None
+    return {"rows": columns[:COLUMNS], "left": len(columns) - COLUMNS, "fitted": data.get("fitted")}
 
 
 def _fact_name(key: str) -> str:

@@ -64,6 +64,7 @@ def assemble(
             "non_members": len(known.others),
             "reference": len(known.reference),
             "digest": records.digest,
+            **document.columns_facts(records),
         },
         "repair": {"defense": ready.defense, "recipe": full(ready.after.recipe), "run": repaired.run, "facts": facts},
         "references": ready.target,

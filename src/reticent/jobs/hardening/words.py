@@ -161,6 +161,7 @@ def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared
         *fresh,
         ONE_MODEL,
         *ready.sorted.said,
+        *document.data_sentences(ready.sorted.records),
         *_sick(before, "given"),
         *_sick(after, "repaired"),
         *map(str, repaired.facts.get("notices", ())),

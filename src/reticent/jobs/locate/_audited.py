@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent.data.asked import TableOptions
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError
@@ -95,9 +96,9 @@ def _data(document: Mapping[str, Any]) -> Records | None:
     config = (document.get("environment") or {}).get("config")
     if not isinstance(config, Mapping) or config.get("dataset") == OWN:
         return None
-    given = {key: config[key] for key in ("data_dir", "label") if config.get(key) is not None}
+    given = {key: config[key] for key in ("data_dir", *TableOptions.model_fields) if config.get(key) is not None}
     try:
-        records = load(config.get("dataset", "digits"), **given, not_features=tuple(config.get("not_features") or ()))
+        records = load(config.get("dataset", "digits"), **given)
     except ReticentError:
         return None
     return records if records.digest == document["data"].get("digest") else None

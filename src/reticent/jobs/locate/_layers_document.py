@@ -89,7 +89,7 @@ def assemble(
         | {"trained_on": int((~probes.split.test).sum()), "test": int(probes.split.test.sum())},
         "options": full(options),
         "recipe": full(job.population.recipe),
-        "cannot_say": [*_limits(options), *document.notices(made)],
+        "cannot_say": [*_limits(options), *document.data_sentences(job.records), *document.notices(made)],
         "environment": document.environment_facts(job, seconds, sum(not one.fresh for one in made), started)
         | {"config": canonical(job.config)},
     }

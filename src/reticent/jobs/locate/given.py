@@ -76,7 +76,7 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     if (own.network is None) == (own.weights is None):
         raise InputError("expected either a network with its weights inside, or weights beside an architecture")
     if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
+        records = load(config.dataset, data_dir=config.data_dir, **config.of_table())
     recipe = build_recipe(BY_KIND[records.kind], config.recipe)
     prepare = Preparation(records, torch.device(device))
     materials = _materials(records, own, config, prepare, needed)

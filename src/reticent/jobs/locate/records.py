@@ -187,7 +187,8 @@ def run(
         "environment": document.environment_facts(job, seconds, sum(not one.fresh for one in made), started)
         | {"config": canonical(job.config)},
     }
-    return _write(out, parts, rows, job.records, _health(facts), document.notices(made))
+    said = document.data_sentences(job.records) + document.notices(made)
+    return _write(out, parts, rows, job.records, _health(facts), said)
 
 
 def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -145,7 +145,8 @@ def _asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -
     data = values.get("dataset")
     if data is None or isinstance(data, (str, Path)):
         return chosen(config, values), None
-    return chosen(config, {**values, "dataset": OWN}), imported.records("dataset", data)
+    asked = chosen(config, {**values, "dataset": OWN})
+    return asked, imported.records("dataset", data, asked)
 
 
 def _trained(

@@ -6,6 +6,7 @@ from typing import Any
 from reticent.report import dots
 from reticent.report.harden.lines import SIDES, alone, attacks, main
 from reticent.report.harden.picture import curves, strongest
+from reticent.report.page import columns_read
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
 from reticent.report.view import short
@@ -57,6 +58,7 @@ def html(document: Mapping[str, Any]) -> str:
         "references": document["references"],
         "done": _done(document),
         "facts": _facts(document),
+        "columns_read": columns_read(document["data"]),
         "limits_said": document["cannot_say"],
         "what": "page",
         "environment": document["environment"],

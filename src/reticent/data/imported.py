@@ -34,20 +34,20 @@ def read(text: str) -> Records:
 
 
 def records(text: str, returned: Any) -> Records:
-    """Make records of what a user's Python holds.
+    """Make records of what a user's Python holds, as a copy: what is done to it later changes no record.
 
     Args:
         text: what to call it in messages.
         returned: a pair ``(x, y)``, a mapping with x and y, `Records`, or a map-style data set of pairs.
 
     Returns:
-        The records.
+        The records, which share no memory with it: both are held for as long as the caller's is.
 
     Raises:
         InputError: it is something else, or arrays that are not what they must be.
     """
     if isinstance(returned, Records):
-        return returned
+        return returned.take(np.arange(len(returned)))
     if isinstance(returned, Mapping):
         return _from_mapping(text, returned)
     if isinstance(returned, (tuple, list)) and len(returned) == 2:

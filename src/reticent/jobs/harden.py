@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from reticent.ambient import fixed
 from reticent.errors import SpecError
 from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
@@ -68,6 +69,7 @@ class Hardened:
         return load_file(self.files[1])
 
 
+@fixed()
 def harden(
     model: str | Callable[..., nn.Module],
     weights: Weights,

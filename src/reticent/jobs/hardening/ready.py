@@ -102,7 +102,8 @@ class Ready:
         Raises:
             ModelError: the network fails on such records.
         """
-        return asked(network, self.audited, self.materials, str(self.before.recipe.architecture.method))
+        name = str(self.before.recipe.architecture.method)
+        return asked(network, self.audited, self.materials, name, Streams(self.config.seed, self.target))
 
 
 def ready(
@@ -186,7 +187,7 @@ def _materials(known: Sorted, device: torch.device) -> Materials:
     return Materials(members, validation, reference, prepare, known.records.classes)
 
 
-def asked(network: nn.Module, examples: Examples, materials: Materials, name: str) -> Seen:
+def asked(network: nn.Module, examples: Examples, materials: Materials, name: str, streams: Streams) -> Seen:
     """Ask a network about records, whatever its own code raises.
 
     Args:
@@ -194,6 +195,7 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
         examples: the records.
         materials: say how a record becomes model input.
         name: of the architecture, for messages.
+        streams: for a network that draws random numbers when it is asked; the same before and after the repair.
 
     Returns:
         Logits and margins.
@@ -201,13 +203,8 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
     Raises:
         ModelError: the network fails on such records, or answers something else than logits.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # As references are asked, so that the bits do not depend on the machine's cores.
-    try:
-        with torch.no_grad(), usercode.reported(f"the model {name}, asked about the records,", ModelError):
-            return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
-    finally:
-        torch.set_num_threads(threads)
+    with usercode.reported(f"the model {name}, asked about the records,", ModelError), streams.lent("asking"):
+        return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
 
 
 def _repairing(defense: str, options: Mapping[str, Any]) -> str:
@@ -275,7 +272,7 @@ def _model(
     if all(torch.equal(value, trained[name]) for name, value in initially.items()):
         raise InputError("the initial state is the same as the weights: expected the state before training")
     audited = materials.prepare.examples(population.records, population.roles.audited)
-    seen = asked(network, audited, materials, str(recipe.architecture.method))
+    seen = asked(network, audited, materials, str(recipe.architecture.method), streams)
     _learned(seen.accuracy(population.records.y[population.roles.audited]), membership, population)
     return trained, initially, origin(initial), seen
 

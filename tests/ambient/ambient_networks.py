@@ -1,4 +1,4 @@
-"""Networks that change their input in place, and the same ones that copy it first; data and training to go with them."""
+"""Networks that change their input in place, and the same ones that copy it first; with data and training."""
 
 import numpy as np
 import torch

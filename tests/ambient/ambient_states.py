@@ -98,11 +98,8 @@ def settings():
         "device": torch.get_default_device(),
         "gradients": torch.is_grad_enabled(),
         "inference": torch.is_inference_mode_enabled(),
-        "autocast": (
-            torch.is_autocast_enabled("cpu"),
-            torch.get_autocast_dtype("cpu"),
-            torch.is_autocast_cache_enabled(),
-        ),
+        "autocast": [torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")],
+        "cache": torch.is_autocast_cache_enabled(),
         "products": torch.backends.mkldnn.matmul.fp32_precision,
         "deterministic": torch.get_deterministic_debug_mode(),
         "filled": torch.utils.deterministic.fill_uninitialized_memory,

@@ -9,9 +9,9 @@ from ambient_networks import Features, blobs
 from safetensors.torch import save
 
 import reticent
-from reticent.jobs import audit, compare, harden  # noqa: F401 (loaded before anything is patched)
-from reticent.jobs.config import called
+from reticent.jobs import audit, compare
 from reticent.jobs.locate import layers, records, weights
+from reticent.report.harden import write as harden_page
 
 TRAINING = {"epochs": 2, "batch_size": 8, "learning_rate": 0.02, "workers": 1, "device": "cpu"}
 ATTACKS = {"attacks": ["loss", "lira"], "replicates": 100}
@@ -61,7 +61,7 @@ def _train_function(folder, network):
 
 
 def _records(folder, network):
-    return stored(folder) if reticent.locate_records(**_config(folder, network)) else None
+    return stored(folder) if reticent.locate_records(**_config(folder, network, models=2)) else None
 
 
 def _layers(folder, network):
@@ -161,6 +161,7 @@ def _unwritten(folder, *given, **options):
 PAGES = (
     (audit, "write_report", _unwritten),
     (compare, "write_comparison", _unwritten),
+    (harden_page, "write_harden", lambda folder, *given: (folder / "page", folder / "numbers")),
     (layers, "write_layers", _unwritten),
     (records, "write_records_page", _unwritten),
     (weights, "write", lambda written, found, out: weights.LocatedWeights(written, (out / "page", *found.files))),

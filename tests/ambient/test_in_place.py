@@ -213,7 +213,7 @@ def scale(x):
     return {} if x.ndim == 2 else {"mean": (0.5,) * 3, "std": (0.25,) * 3}
 
 
-class list_of:  # noqa: N801 (a data set of pairs that share the arrays' memory)
+class list_of:
     def __init__(self, x, y):
         self.x, self.y = x, y
 

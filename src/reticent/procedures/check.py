@@ -61,7 +61,8 @@ def check_network(recipe: Recipe, records: Records) -> None:
     if entry.check_network is not None:
         entry.check_network(recipe, network)
     if alone:
-        one, name = prepare.examples(records, np.arange(1)), recipe.architecture.method
+        one = prepare.examples(records, np.arange(1))
+        name = getattr(recipe.architecture, "factory", recipe.architecture.method)
         with reported(f"the model {name}, asked about one record,", ModelError), streams.lent("dropout"):
             forward(network.train(), prepare(one.x), records.classes)
 

@@ -26,7 +26,7 @@ from reticent.objectives.base import Examples
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
-from reticent.procedures.check import check, needs
+from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.states import given_state
 from reticent.report.wording import percent
 from reticent.signals.look import Seen, look
@@ -235,6 +235,7 @@ def _check(recipe: Recipe, known: Sorted, members: int) -> None:
     Raises:
         SpecError: a combination without meaning.
         InputError: the architecture does not take such records.
+        ModelError: it cannot be trained on one record at a time, and a batch is one.
     """
     records = known.records
     if recipe.patience is not None:
@@ -249,6 +250,7 @@ def _check(recipe: Recipe, known: Sorted, members: int) -> None:
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], 0)
     check(recipe, len(known.reference), records.classes, kind=records.kind, members=members)
+    check_network(recipe, records)
 
 
 def _model(

@@ -81,7 +81,8 @@ def test_streams_are_separate_augmentation_moves_neither_initialisation_nor_orde
 
 
 def normed(**options):
-    return nn.Sequential(nn.Linear(8, 6), nn.BatchNorm1d(6, **options), nn.Linear(6, 3))
+    with torch.random.fork_rng(devices=[]):
+        return nn.Sequential(nn.Linear(8, 6), nn.BatchNorm1d(6, **options), nn.Linear(6, 3))
 
 
 def test_a_last_batch_of_one_record_joins_the_one_before_so_that_batchnorm_can_be_trained():

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from reticent.ambient import fixed
 from reticent.errors import InputError, ReticentError, nearest
 
 INSTALLED = {"site-packages", "dist-packages"}
@@ -170,7 +171,10 @@ def _imported(name: str, file: Path) -> list[str]:
 
 @contextmanager
 def reported(text: str, error: type[ReticentError]) -> Iterator[None]:
-    """Turn an exception of user code into a named error with its file and line.
+    """Run user code in the one state of torch, and turn an exception of it into a named error with its file and line.
+
+    What the code does to the state of the process is undone when the block ends: the code of one model has no part in
+    the next one.
 
     Args:
         text: the import string, for the message.
@@ -183,7 +187,8 @@ def reported(text: str, error: type[ReticentError]) -> Iterator[None]:
         ReticentError: one that the code raised itself, unchanged.
     """
     try:
-        yield
+        with fixed():
+            yield
     except ReticentError:
         raise
     except (Exception, SystemExit) as problem:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.errors import InputError, ReticentError, SpecError
+from reticent.errors import InputError, ModelError, ReticentError, SpecError
 from reticent.jobs.config import chosen, prepare
 from reticent.jobs.defenses import explained, parts_of
 from reticent.procedures.check import check
@@ -94,3 +94,53 @@ def test_the_undefended_recipe_is_not_explained_as_a_defense(name, what):
 def test_what_the_network_rules_out_is_refused_before_training(defense, words):
     with pytest.raises(ReticentError, match=words):
         prepare(chosen(None, SMALL | {"defense": defense, "reference": 100}))
+
+
+NORM = """
+from torch import nn
+
+def build(input_shape, classes):
+    return nn.Sequential(nn.Linear(input_shape[0], 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, classes))
+"""
+ALONE = (
+    "the model has BatchNorm, which normalises a batch by its own mean and variance: expected batches of at least 2 "
+    "records, got one of 1: give a larger --batch-size (a scoring has a batch size of its own)"
+)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"batch_size": 1},
+        {"defense": "relaxloss", "batch_size": 1},
+        {"defense": "mist:parts=2", "batch_size": 1},
+        {"defense": "cwrf:scoring_batch_size=1", "reference": 100},
+        {"defense": "pptp:stage=2", "batch_size": 1},
+    ],
+)
+def test_batches_of_one_record_are_refused_before_training_where_the_network_has_batchnorm(values, own_folder):
+    (own_folder / "mine_norm.py").write_text(NORM)
+    with pytest.raises(ModelError) as raised:
+        prepare(chosen(None, SMALL | {"architecture": "mine_norm:build"} | values))
+    assert str(raised.value) == ALONE
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"architecture": "mlp", "batch_size": 1},
+        {"architecture": "mine_norm:build", "batch_size": 2},
+        {"architecture": "mine_norm:build", "batch_size": 1, "defense": "dpsgd:noise=1"},
+    ],
+)
+def test_batches_of_one_record_are_taken_where_the_network_can_be_trained_on_them(values, own_folder):
+    (own_folder / "mine_norm.py").write_text(NORM)
+    if "defense" in values:
+        pytest.importorskip("opacus")
+    assert prepare(chosen(None, SMALL | values)).population.recipe.batch_size == values["batch_size"]
+
+
+def test_a_network_that_fails_on_one_record_is_told_in_words(own_folder):
+    (own_folder / "mine_norm.py").write_text(NORM.replace("input_shape[0], 8)", "7, 8)"))
+    with pytest.raises(ModelError, match="the model mine_norm:build, asked about one record, failed: RuntimeError: "):
+        prepare(chosen(None, SMALL | {"architecture": "mine_norm:build", "batch_size": 1}))

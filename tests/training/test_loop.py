@@ -3,15 +3,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
+from reticent.objectives import OBJECTIVES
 from reticent.objectives.hamp import Hamp
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
-from reticent.training.loop import planned
+from reticent.training.loop import fit, planned
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.run import _weights, batch_sizes
@@ -76,6 +78,33 @@ def test_streams_are_separate_augmentation_moves_neither_initialisation_nor_orde
     flipped = train(recipe.replace(augmentation="flip"), m, Streams(0, 0))
     assert same(plain.initial, flipped.initial)
     assert not same(state(plain), state(flipped))
+
+
+def normed(**options):
+    with torch.random.fork_rng(devices=[]):
+        return nn.Sequential(nn.Linear(8, 6), nn.BatchNorm1d(6, **options), nn.Linear(6, 3))
+
+
+def test_a_last_batch_of_one_record_joins_the_one_before_so_that_batchnorm_can_be_trained():
+    model, recipe = normed(), SMALL.replace(epochs=3)
+    fit(model, recipe, materials(blobs(), range(33)), OBJECTIVES["cross-entropy"].build(None), Streams(0, 0))
+    assert int(model[1].num_batches_tracked) == 3 * 2  # of 16 and 17 records
+
+
+def test_batchnorm_of_one_record_is_told_in_words_of_ours():
+    x = torch.ones(1, 8)
+    why = "the model has BatchNorm, which normalises a batch by its own mean and variance: expected batches of at least"
+    with pytest.raises(ModelError) as training:
+        forward(normed().train(), x, 3)
+    assert str(training.value) == (
+        f"{why} 2 records, got one of 1: give a larger --batch-size (a scoring has a batch size of its own)"
+    )
+    with pytest.raises(ModelError) as asking:
+        forward(normed(track_running_stats=False).eval(), x, 3)
+    assert str(asking.value) == (
+        f"{why} 2 records, got one of 1: leave track_running_stats=False out, so that a finished model looks at one "
+        "record at a time"
+    )
 
 
 def test_a_dropout_of_zero_reproduces_the_plain_run():

@@ -38,7 +38,7 @@ def read(text: str, asked: TableOptions | None = None) -> Records:
 
 
 def records(text: str, returned: Any, asked: TableOptions | None = None) -> Records:
-    """Make records of what a user's Python holds.
+    """Make records of what a user's Python holds, as a copy: what is done to it later changes no record.
 
     Args:
         text: what to call it in messages.
@@ -47,7 +47,7 @@ def records(text: str, returned: Any, asked: TableOptions | None = None) -> Reco
         asked: for data frames, how to read the columns.
 
     Returns:
-        The records.
+        The records, which share no memory with it: both are held for as long as the caller's is.
 
     Raises:
         InputError: it is something else, or arrays that are not what they must be.
@@ -74,7 +74,7 @@ def _pair(returned: Any) -> tuple[Any, Any] | None:
 
 def _records(text: str, returned: Any) -> Records:
     if isinstance(returned, Records):
-        return returned
+        return returned.take(np.arange(len(returned)))
     if isinstance(returned, Mapping):
         return _from_mapping(text, returned)
     if isinstance(returned, (tuple, list)) and len(returned) == 2:

@@ -61,7 +61,7 @@ class Records:
 
     @classmethod
     def make(cls, x: ArrayLike, y: ArrayLike, *, classes: int | None = None, **facts: Any) -> "Records":
-        """Check and convert a user's arrays.
+        """Check and convert a user's arrays, which are copied: what is done to them later changes no record.
 
         Args:
             x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)``
@@ -71,7 +71,7 @@ class Records:
             **facts: further attributes, such as ``name`` or ``columns``.
 
         Returns:
-            The records.
+            The records, which share no memory with the arrays: both are held for as long as the arrays are.
 
         Raises:
             ShapeError: the arrays do not fit each other, are of no known form, or hold no feature.
@@ -102,7 +102,8 @@ class Records:
             raise ShapeError(
                 f"picture: expected a height and a width that fit {converted.shape[1]} features, got {picture}"
             )
-        for column, values in facts.get("columns", {}).items():
+        facts["columns"] = {name: np.array(v, subok=True) for name, v in facts.get("columns", {}).items()}
+        for column, values in facts["columns"].items():
             if np.shape(values) != (len(labels),):
                 raise ShapeError(f"columns[{column!r}]: expected shape ({len(labels)},), got {np.shape(values)}")
         return cls(x=converted, y=labels, classes=count, kind=kind, **facts)
@@ -225,9 +226,9 @@ def _images(features: NDArray[Any]) -> NDArray[np.uint8]:
     if features.dtype != np.uint8:
         raise ShapeError(f"x: expected images as uint8 from 0 to 255, got {features.dtype} of shape {features.shape}")
     if features.ndim == 3:
-        return np.ascontiguousarray(features[:, None])
+        return np.array(features[:, None], order="C")
     if features.shape[1] in {1, 3, 4}:
-        return np.ascontiguousarray(features)
+        return np.array(features, order="C")
     if features.shape[3] in {1, 3, 4}:
-        return np.ascontiguousarray(features.transpose(0, 3, 1, 2))
+        return np.array(features.transpose(0, 3, 1, 2), order="C")
     raise ShapeError(f"x: expected 1, 3 or 4 channels as the second or the last axis, got shape {features.shape}")

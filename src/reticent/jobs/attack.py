@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, check_references
 from reticent.attacks.base import Problem
 from reticent.auditing.labelling import CLASS
@@ -67,6 +68,7 @@ class Attacked:
         return str(self.document["verdict"]["sentence"])
 
 
+@fixed()
 def attack(
     *,
     labels: ArrayLike,

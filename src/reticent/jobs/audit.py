@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.ambient import fixed
 from reticent.attacks.base import Problem
 from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
@@ -91,6 +92,7 @@ def audit(
     return run(called(config, values), progress=progress, stage=stage)
 
 
+@fixed()
 def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:
     """Run a job that is prepared.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent import seeds
+from reticent.ambient import fixed
 from reticent.auditing.audit import FPRS
 from reticent.auditing.comparison.compare import compare as paired
 from reticent.errors import InputError
@@ -57,6 +58,7 @@ class Compared:
         return str(self.document["sentence"])
 
 
+@fixed()
 def compare(
     *runs: str | Path | Finished,
     recipes: Recipes = (),

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from annotated_types import Ge
 from pydantic import Field, field_validator
 
+from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, check_membership
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
@@ -124,6 +125,7 @@ class Job:
     labellings: tuple[Labelling, ...] = ()
 
 
+@fixed()
 def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True) -> Job:
     """Prepare what a Python caller gives, who may give data and functions as they are.
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from reticent.ambient import fixed
 from reticent.data.asked import TableOptions
 from reticent.errors import SpecError
 from reticent.jobs.config import KEYS, OWN, chosen
@@ -69,6 +70,7 @@ class Hardened:
         return load_file(self.files[1])
 
 
+@fixed()
 def harden(
     model: str | Callable[..., nn.Module],
     weights: Weights,

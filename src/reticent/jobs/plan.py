@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
+from reticent.ambient import fixed
 from reticent.auditing.audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
 from reticent.jobs.config import AuditConfig, Job, called
@@ -81,6 +81,7 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
     return estimate(called(config, values))
 
 
+@fixed()
 def estimate(job: Job) -> Plan:
     """Estimate what a job takes.
 
@@ -153,23 +154,18 @@ def _probe(population: Population, store: Store, device: str) -> _Probed:
     entry, proves = PROCEDURES[recipe.procedure.method], _proves(recipe)
     short, own = entry.short(recipe), recipe.procedure.method == "function"
     materials, streams = maker.materials(0), Streams(population.seed, 0)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        clock = [time.perf_counter()]
-        if not own:
-            plain = PROCEDURES[Plain.method]
-            warm = cut(recipe.replace(procedure=Plain()), 1)
-            plain.train(warm, _first_batch(materials, recipe), streams)
-        clock.append(time.perf_counter())
-        trained = entry.train(short.recipe, materials, streams)
-        clock.append(time.perf_counter())
-        again = entry.train(short.recipe, materials, streams) if proves else trained
-        clock.append(time.perf_counter())
-        maker.ask(trained.model, 0)
-        clock.append(time.perf_counter())
-    finally:
-        torch.set_num_threads(threads)
+    clock = [time.perf_counter()]
+    if not own:
+        plain = PROCEDURES[Plain.method]
+        warm = cut(recipe.replace(procedure=Plain()), 1)
+        plain.train(warm, _first_batch(materials, recipe), streams)
+    clock.append(time.perf_counter())
+    trained = entry.train(short.recipe, materials, streams)
+    clock.append(time.perf_counter())
+    again = entry.train(short.recipe, materials, streams) if proves else trained
+    clock.append(time.perf_counter())
+    maker.ask(trained.model, 0)
+    clock.append(time.perf_counter())
     start, once, twice, asking = np.diff(clock).tolist()
     # The noise of an epsilon is looked for once a model, and known when the same is trained again.
     spent = min(once, twice) if proves else once

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent import seeds
+from reticent.ambient import fixed
 from reticent.errors import SpecError
 from reticent.jobs import document as documents
 from reticent.jobs.compare import compare
@@ -54,6 +55,7 @@ class Searched:
         return str(self.document["sentence"])
 
 
+@fixed()
 def search(
     defense: str,
     over: Mapping[str, Sequence[Any]],

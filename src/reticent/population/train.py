@@ -192,7 +192,6 @@ def _start(population: Population, root: str, device: str) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    torch.set_num_threads(1)
     from pathlib import Path
 
     _MAKER.append(Maker(population, Store(Path(root)), device))

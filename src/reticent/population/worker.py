@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import reticent
+from reticent.ambient import fixed
 from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
@@ -58,6 +59,7 @@ HANDED = ("seconds", "peak_memory_bytes", "accountant", "notices", "cwrf", "pptp
 class Maker:
     """Makes the models of one population in one process, on one device."""
 
+    @fixed()
     def __init__(self, population: Population, store: Store, device: str) -> None:
         self.population, self.store = population, store
         self.device = torch.device(device)
@@ -82,8 +84,6 @@ class Maker:
             ModelError: an unexpected exception, most often of user code; the message says where.
         """
         training, signals = self.population.training_id(model), self.population.signals_id(model)
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
         try:
             found = self.store.find(signals)
             if found is not None:
@@ -93,8 +93,6 @@ class Maker:
             raise error.prefixed(f"model {model}: ") from error
         except (Exception, SystemExit) as error:
             raise ModelError(f"model {model}: {told(error)}") from error
-        finally:
-            torch.set_num_threads(threads)
 
     def _make(self, model: int, training: str, signals: str) -> Made:
         trained_now = self.store.find(training) is None
@@ -143,15 +141,17 @@ class Maker:
         classes = population.records.classes
         return Materials(members, self.validation, self.reference, self.prepare, classes, watched)
 
+    @fixed()
     def _trained(self, model: int, before: Run | None = None) -> Trained:
         """Train one model, from its first stage on or from the run that was its first stage."""
         recipe, materials, streams = self.population.recipe, self.materials(model), self.population.streams(model)
         procedure = PROCEDURES[recipe.procedure.method]
-        if before is None or procedure.repair is None:
-            return procedure.train(recipe, materials, streams)
-        made = procedure.repair(
-            _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _history(before)
-        )
+        with streams.lent("training"):
+            if before is None or procedure.repair is None:
+                return procedure.train(recipe, materials, streams)
+            made = procedure.repair(
+                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _history(before)
+            )
         stages = [{"name": "training", **_costs(before)}, *made.facts.get(COSTS, [])]
         return replace(made, facts={**made.facts, COSTS: stages})
 
@@ -216,6 +216,7 @@ class Maker:
             raise CorruptRunError(f"run {made.training} is gone: run the same command again")
         return self._load(made.model, run)
 
+    @fixed()
     def _load(self, model: int, run: Run) -> nn.Module:
         """Build a network from its weights; one that a function of the user's made is made again."""
         recipe = self.population.recipe
@@ -227,6 +228,7 @@ class Maker:
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
         return network.eval()
 
+    @fixed()
     def ask(self, network: nn.Module, model: int) -> Seen:
         """Ask a network about the audited records.
 
@@ -237,7 +239,8 @@ class Maker:
         Returns:
             Logits and margins.
         """
-        return self._ask(network, self.audited, self._output(model, network))
+        with self.population.streams(model).lent("asking"):
+            return self._ask(network, self.audited, self._output(model, network))
 
     def _ask(self, network: nn.Module, examples: Examples, output: Output | None) -> Seen:
         population = self.population
@@ -266,11 +269,12 @@ class Maker:
 
     def _look(self, model: int, network: nn.Module, run: Run, draft: Draft) -> None:
         population = self.population
-        output = self._output(model, network)
-        seen = self._ask(network, self.audited, output)
+        with fixed(), population.streams(model).lent("asking"):
+            output = self._output(model, network)
+            seen = self._ask(network, self.audited, output)
+            other = self._ask(network, self.others, output) if len(self.others) else None
         arrays = {"logits": seen.logits, "margins": seen.margins}
-        if len(self.others):
-            other = self._ask(network, self.others, output)
+        if other is not None:
             arrays |= {"population_logits": other.logits, "population_margins": other.margins}
         draft.write_arrays("signals.safetensors", arrays)
         roles = population.roles

@@ -6,15 +6,16 @@ import numpy as np
 import torch
 
 from reticent.data.records import Records
-from reticent.errors import RolesError, SpecError
+from reticent.errors import ModelError, RolesError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.training.data import Preparation
-from reticent.training.materials import Materials
+from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
+from reticent.usercode import reported
 
 
 def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
@@ -46,15 +47,30 @@ def check_network(recipe: Recipe, records: Records) -> None:
         records: the data set.
 
     Raises:
-        ReticentError: as the procedure says; such as a stage that the network does not have.
+        ReticentError: as the procedure says, such as a stage that the network does not have; or the network cannot be
+            trained on one record, and a batch is one.
     """
     entry = PROCEDURES[recipe.procedure.method]
-    if entry.check_network is None:
+    alone = _one_at_a_time(recipe)
+    if entry.check_network is None and not alone:
         return
-    prepare = Preparation(records, torch.device("cpu"))
+    prepare, streams = Preparation(records, torch.device("cpu")), Streams(0, 0)
     none = prepare.examples(records, np.arange(0))
     materials = Materials(none, none, none, prepare, records.classes)
-    entry.check_network(recipe, entry.network(recipe, materials, Streams(0, 0)))
+    network = entry.network(recipe, materials, streams)
+    if entry.check_network is not None:
+        entry.check_network(recipe, network)
+    if alone:
+        one = prepare.examples(records, np.arange(1))
+        name = getattr(recipe.architecture, "factory", recipe.architecture.method)
+        with reported(f"the model {name}, asked about one record,", ModelError), streams.lent("dropout"):
+            forward(network.train(), prepare(one.x), records.classes)
+
+
+def _one_at_a_time(recipe: Recipe) -> bool:
+    """Tell whether a batch of training is a single record, which some networks cannot be trained on."""
+    sizes = {recipe.batch_size, getattr(recipe.procedure, "scoring_batch_size", None)}
+    return 1 in sizes and recipe.procedure.method != "function"
 
 
 def check(

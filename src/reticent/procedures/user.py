@@ -23,7 +23,8 @@ class Function(Spec):
 
     function: str
     """``module:name`` of a function ``(x, y, seed) -> nn.Module``: x is float32 model input (images normalised,
-    channels first; tokens int64), y is int64 labels, both NumPy arrays of the members only."""
+    channels first; tokens int64), y is int64 labels, both NumPy arrays of the members only, and the function's own: it
+    may change them."""
     source: str = ""
     """Hash of the source behind the function; filled in by `resolve`, part of every run's identity."""
 
@@ -79,8 +80,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     function = usercode.load(spec.function)
     if spec.source and usercode.digest(spec.function) != spec.source:
         raise ModelError(f"{spec.function}: its source changed while it was in use; run the same command again")
-    x = materials.prepare(materials.members.x).cpu().numpy()
-    y: np.ndarray[tuple[int], np.dtype[np.int64]] = materials.members.y.cpu().numpy()
+    x, y = (np.array(t.cpu().numpy()) for t in (materials.prepare(materials.members.x), materials.members.y))
     with streams.lent("function"), usercode.reported(spec.function, ModelError):
         model = function(x, y, streams.integer("function") % 2**31)
     if not isinstance(model, nn.Module):

@@ -86,7 +86,7 @@ def look(
             bad += int(torch.count_nonzero(~(logits64.abs() <= LARGEST).all(dim=1)))
             if bad:
                 continue
-            answer = (logits64 if output is None else output(logits64, x)).cpu().numpy()
+            answer = (logits64 if output is None else output(logits64.clone(), x.clone())).cpu().numpy()
             margins[rows, query] = margin(answer, labels)
             if query == 0:
                 own[rows] = logits64.cpu().numpy()

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 import reticent
+from reticent.ambient import fixed
 from reticent.locate.top import shuffled, top
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
@@ -27,7 +28,6 @@ from reticent.studies.bench import Bench
 from reticent.studies.measured import Bools, means, record_weights
 from reticent.studies.numbers import combined
 from reticent.training.start import Start
-from reticent.training.threads import one_thread
 
 PRUNED = 0.85
 """Share of the weights that is pruned."""
@@ -92,7 +92,7 @@ def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
             return np.asarray(known)
     except (OSError, ValueError, EOFError):
         pass  # Not there, or not whole: it is measured.
-    with one_thread():
+    with fixed(), maker.population.streams(made.model).lent("asking"):
         networks = _networks(maker, store, made, scoring)
         labels = maker.population.records.y[maker.population.roles.audited]
         right = np.stack([maker.ask(network, made.model).accuracy(labels) for network in networks])

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from reticent.ambient import fixed
 from reticent.jobs.locate.numbers import by_kind, held
 from reticent.locate.agree import agreement, pairs
 from reticent.locate.kinds import KINDS, kinds
@@ -14,7 +15,6 @@ from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
-from reticent.training.threads import one_thread
 
 NAMES = dict(zip(KINDS, ("Conv", "Att+MLP", "Linear", "Norm", "Embedding", "Other"), strict=True))
 """Kind of layer -> name in the paper's table."""
@@ -27,7 +27,7 @@ Numbers = dict[tuple[str, str], float]
 
 
 def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers, dict[str, Any]]:
-    """Score a network's weights and compare; with one thread, so that the bits do not depend on the machine's cores.
+    """Score a network's weights and compare.
 
     Args:
         maker: of its population.
@@ -45,7 +45,7 @@ def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers,
     assert run is not None  # it is in use
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     usual = Scoring()
-    with one_thread():
+    with fixed(), streams.lent("asking"):
         vulnerability, learnability, unlearning = (
             score(network, initial, materials, usual.replace(weight=weight), streams, population.recipe)
             for weight in (usual.weight, 0.0, 1.0)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import reticent
+from reticent.ambient import fixed
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
@@ -59,6 +60,7 @@ class Studied:
         return {claim["key"]: claim["verdict"] for claim in self.document["claims"]}
 
 
+@fixed()
 def study(
     name: str | Study,
     *,

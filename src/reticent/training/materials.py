@@ -10,6 +10,9 @@ from reticent.objectives.base import Examples
 from reticent.training.data import Preparation
 from reticent.training.start import Start
 
+ALONE = "Expected more than 1 value per channel"
+"""How torch's error begins where BatchNorm is given one number a channel."""
+
 
 @dataclass(frozen=True)
 class Materials:
@@ -35,10 +38,10 @@ class Materials:
 
 
 def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
-    """Ask a model, and check and widen its answer.
+    """Ask a model, and check and widen its answer. Whatever asks a model does it here.
 
     Args:
-        model: the network.
+        model: the network; it is given a copy, so that one that changes its input in place changes no record.
         x: model input ``(B, ...)``.
         classes: number of classes C.
 
@@ -46,10 +49,10 @@ def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
         Logits ``(B, C)``; those of a binary head with one logit become ``(0, z)``.
 
     Raises:
-        ModelError: the answer is no tensor of B rows and C columns.
+        ModelError: the answer is no tensor of B rows and C columns, or BatchNorm is given a single record.
     """
-    wide = next((p.dtype for p in model.parameters() if p.dtype == torch.float64), None)
-    answer = model(x.to(wide) if wide is not None and x.is_floating_point() else x)
+    wide = next((p.dtype for p in model.parameters() if p.dtype == torch.float64), x.dtype)
+    answer = _answer(model, x.to(wide if x.is_floating_point() else x.dtype, copy=True))
     if not isinstance(answer, Tensor):
         raise ModelError(
             f"the model must answer a tensor of logits, got {type(answer).__name__}: "
@@ -65,3 +68,26 @@ def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
             "one column a class" + (" or one logit" if classes == 2 else "")
         )
     return logits
+
+
+def _answer(model: nn.Module, x: Tensor) -> object:
+    """Call the network.
+
+    Raises:
+        ModelError: it is to normalise a batch of one record.
+        ValueError: as the network says.
+    """
+    try:
+        return model(x)
+    except ValueError as error:
+        if len(x) != 1 or not str(error).startswith(ALONE):
+            raise
+        remedy = (
+            "give a larger --batch-size (a scoring has a batch size of its own)"
+            if model.training
+            else "leave track_running_stats=False out, so that a finished model looks at one record at a time"
+        )
+        raise ModelError(
+            "the model has BatchNorm, which normalises a batch by its own mean and variance: expected batches of at "
+            f"least 2 records, got one of 1: {remedy}"
+        ) from error

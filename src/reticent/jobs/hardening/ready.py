@@ -26,7 +26,7 @@ from reticent.objectives.base import Examples
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
-from reticent.procedures.check import check, needs
+from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.states import given_state
 from reticent.report.wording import percent
 from reticent.signals.look import Seen, look
@@ -102,7 +102,8 @@ class Ready:
         Raises:
             ModelError: the network fails on such records.
         """
-        return asked(network, self.audited, self.materials, str(self.before.recipe.architecture.method))
+        name = str(self.before.recipe.architecture.method)
+        return asked(network, self.audited, self.materials, name, Streams(self.config.seed, self.target))
 
 
 def ready(
@@ -186,7 +187,7 @@ def _materials(known: Sorted, device: torch.device) -> Materials:
     return Materials(members, validation, reference, prepare, known.records.classes)
 
 
-def asked(network: nn.Module, examples: Examples, materials: Materials, name: str) -> Seen:
+def asked(network: nn.Module, examples: Examples, materials: Materials, name: str, streams: Streams) -> Seen:
     """Ask a network about records, whatever its own code raises.
 
     Args:
@@ -194,6 +195,7 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
         examples: the records.
         materials: say how a record becomes model input.
         name: of the architecture, for messages.
+        streams: for a network that draws random numbers when it is asked; the same before and after the repair.
 
     Returns:
         Logits and margins.
@@ -201,13 +203,8 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
     Raises:
         ModelError: the network fails on such records, or answers something else than logits.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # As references are asked, so that the bits do not depend on the machine's cores.
-    try:
-        with torch.no_grad(), usercode.reported(f"the model {name}, asked about the records,", ModelError):
-            return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
-    finally:
-        torch.set_num_threads(threads)
+    with usercode.reported(f"the model {name}, asked about the records,", ModelError), streams.lent("asking"):
+        return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
 
 
 def _repairing(defense: str, options: Mapping[str, Any]) -> str:
@@ -238,6 +235,7 @@ def _check(recipe: Recipe, known: Sorted, members: int) -> None:
     Raises:
         SpecError: a combination without meaning.
         InputError: the architecture does not take such records.
+        ModelError: it cannot be trained on one record at a time, and a batch is one.
     """
     records = known.records
     if recipe.patience is not None:
@@ -252,6 +250,7 @@ def _check(recipe: Recipe, known: Sorted, members: int) -> None:
         )
     check_recipe(recipe, records.kind, records.x.shape[1:], 0)
     check(recipe, len(known.reference), records.classes, kind=records.kind, members=members)
+    check_network(recipe, records)
 
 
 def _model(
@@ -275,7 +274,7 @@ def _model(
     if all(torch.equal(value, trained[name]) for name, value in initially.items()):
         raise InputError("the initial state is the same as the weights: expected the state before training")
     audited = materials.prepare.examples(population.records, population.roles.audited)
-    seen = asked(network, audited, materials, str(recipe.architecture.method))
+    seen = asked(network, audited, materials, str(recipe.architecture.method), streams)
     _learned(seen.accuracy(population.records.y[population.roles.audited]), membership, population)
     return trained, initially, origin(initial), seen
 

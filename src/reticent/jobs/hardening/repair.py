@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, SpecError
 from reticent.jobs.hardening.ready import Ready
 from reticent.procedures import PROCEDURES, Trained
@@ -129,18 +130,14 @@ def _hashed(*tensors: Tensor) -> str:
 
 def _make(ready: Ready, draft: Draft) -> None:
     device = ready.materials.prepare.device
-    threads = torch.get_num_threads()
     started = time.perf_counter()
-    torch.set_num_threads(1)
     try:
-        with peak(device) as memory:
+        with peak(device) as memory, fixed(), ready.streams.lent("training"):
             made = _repair(ready)
     except ReticentError:
         raise
     except (Exception, SystemExit) as error:
         raise ModelError(f"the repair: {told(error)}") from error
-    finally:
-        torch.set_num_threads(threads)
     _write(made, ready, draft)
     draft.facts = made.facts | {
         "kind": "repair",

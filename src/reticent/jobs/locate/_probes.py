@@ -1,7 +1,7 @@
 """The networks behind `locate layers`: who trains on what, with which streams, found in the store or trained."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from reticent.population.worker import Made, Maker
 from reticent.procedures import PROCEDURES
 from reticent.signals.correct import correct
 from reticent.store import Store
+from reticent.training.streams import Streams
 
 ALL, HALVES = "all", ("half 1", "half 2")
 """What a network is trained on."""
@@ -129,6 +130,14 @@ class Probes:
         maker = Maker(population, Store(Path(self.job.config.store)), self.job.device)
         network = PROCEDURES[recipe.procedure.method].network
         return network(recipe, maker.materials(0), population.streams(0)).eval(), maker
+
+    def asking(self) -> AbstractContextManager[None]:
+        """Lend a random stream to networks that draw from torch's own generator when they are asked.
+
+        Returns:
+            The block in which they are asked.
+        """
+        return Streams(self.job.config.seed, 0, ("layers",)).lent("asking")
 
     @contextmanager
     def finished(self, progress: Callback | None) -> Iterator["Probes"]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from reticent import seeds
+from reticent.ambient import fixed
 from reticent.errors import SpecError
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._layers_document import Measured, Options, assemble
@@ -23,7 +24,6 @@ from reticent.models.stages import Stage, stages
 from reticent.population.train import Callback
 from reticent.report.locate.layers import write_layers
 from reticent.report.place import LAYERS
-from reticent.training.threads import one_thread
 
 __all__ = ["LocatedLayers", "Options", "locate_layers", "prepare", "run"]
 
@@ -121,6 +121,7 @@ def _options(given: dict[str, Any], job: Job) -> Options:
     return Options(**chosen, replicates=job.config.replicates, confidence=job.config.confidence)
 
 
+@fixed()
 def run(
     job: Job,
     options: Options,
@@ -144,11 +145,10 @@ def run(
     tell, clock = stage or (lambda _: None), [time.perf_counter()]
     started = datetime.now(UTC).isoformat(timespec="seconds")
     probes = Probes(job, options, options.test)
-    with one_thread():
-        _try_stages(probes, options)
+    _try_stages(probes, options)
     out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
     tell("training")
-    with probes.finished(progress), one_thread():
+    with probes.finished(progress), probes.asking():
         clock.append(time.perf_counter())
         tell("feature maps")
         measured = _measured(probes, options)

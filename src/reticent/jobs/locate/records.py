@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.ambient import fixed
 from reticent.auditing.epsilon.audit import Epsilons
 from reticent.auditing.exposed import exposed
 from reticent.auditing.exposure import exposure
@@ -146,6 +147,7 @@ def _of_audit(found: Finished) -> dict[str, Any]:
     return {key: environment[key] for key in ("reticent", "started", "device") if key in environment}
 
 
+@fixed()
 def run(
     job: Job,
     *,

@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from torch import nn
 
+from reticent.ambient import fixed
 from reticent.data import imported
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
@@ -65,6 +66,7 @@ class LocatedWeights:
         return read_scores(self.files[2])
 
 
+@fixed()
 def locate_weights(
     config: AuditConfig | str | Path | None = None,
     *,
@@ -186,7 +188,7 @@ def _located(
     source.restore()
     device = source.materials.prepare.device
     data = known(source, config.dataset)
-    with peak(device) as memory:
+    with peak(device) as memory, source.streams.lent("asking"):
         found = scored(source, scoring, repeats, out, tell)
     seconds = time.perf_counter() - clock
     parameters = sum(p.numel() for p in source.network.parameters())

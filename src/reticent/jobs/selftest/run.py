@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from reticent.ambient import fixed
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.selftest import asking, attacks, epsilons, methods, metrics, steps, training
 from reticent.jobs.selftest.line import Group
@@ -27,6 +28,7 @@ GROUPS: dict[str, Group] = {
 CRASHED = "The check itself did not run to its end; this part of the installation, or what it rests on, is broken."
 
 
+@fixed()
 def selftest(only: str | Sequence[str] = (), *, progress: Callable[[str], None] | None = None) -> Selftested:
     """Check that this installation gives right numbers: closed forms, a planted leak, a null, a small audit.
 

@@ -41,8 +41,7 @@ def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers,
     population = maker.population
     network, materials = maker.network(made), maker.materials(made.model)
     streams = population.streams(made.model).child("locate")
-    run = store.find(made.training)
-    assert run is not None  # it is in use
+    run = store.whole(made.training)
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     usual = Scoring()
     with one_thread():

@@ -93,7 +93,9 @@ def test_changed_bytes_are_named_and_never_used(store, damage):
 def test_a_broken_done_json_is_named(store, content):
     write(store)
     (store.root / "runs" / "r1" / "done.json").write_text(content)
-    with pytest.raises(CorruptRunError, match=r"run r1: done\.json cannot be read: .*: it will not be used; run the same"):
+    with pytest.raises(
+        CorruptRunError, match=r"run r1: done\.json cannot be read: .*: it will not be used; run the same"
+    ):
         store.whole("r1")
     assert store.find("r1") is None
 

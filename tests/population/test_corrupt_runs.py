@@ -70,7 +70,7 @@ def kept(tmp_path_factory):
     clean = signals(made, store), repaired(repair, store).state
     runs = {"signals": made.signals_id(1), "training": made.training_id(1), "repair": named(repair)}
     for kind, files in FILES.items():
-        assert tuple(sorted(os.listdir(root / "store" / "runs" / runs[kind]))) == files
+        assert tuple(sorted(path.name for path in (root / "store" / "runs" / runs[kind]).iterdir())) == files
     return store.root, made, repair, clean, runs
 
 

@@ -32,7 +32,7 @@ class Data:
     model: str
     "The architecture: module:factory of your own, or a name such as mlp."
     weights: Path
-    "Its trained weights: .safetensors, or .pt of a state dictionary."
+    "Its trained weights: a file of safetensors, or of torch.save of a state dictionary (.pt, .pth, .ckpt, ...)."
     members: Path
     "The records that it was trained on: .npz (x, y), .npy, .csv or .parquet; with --dataset a file of row numbers."
     non_members: Path | None = None

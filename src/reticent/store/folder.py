@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from reticent.errors import CorruptRunError, StoreError, StoreLockedError
+from reticent.errors import CorruptRunError, StoreError, StoreLockedError, UnreadableRunError
 from reticent.store import locks
 from reticent.store.disk import sha256, sync_folder, writing
 from reticent.store.run import AGAIN, DONE, Problem, Run, examine, sealed, unreadable
@@ -162,7 +162,7 @@ class Store:
         run, problems = examine(folder)
         lasting = next((one for one in problems if not one.passing), None)
         if lasting is None and problems:
-            raise unreadable(folder, problems[0])
+            raise UnreadableRunError(unreadable(folder, problems[0]))
         return run, lasting
 
     @contextmanager

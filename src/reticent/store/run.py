@@ -1,4 +1,4 @@
-"""One finished run: whether it still is what was written, and its files, whose hashes are checked when they are read."""
+"""One finished run: whether it is what was written, and its files, whose hashes are checked when they are read."""
 
 import errno
 import hashlib
@@ -83,7 +83,7 @@ class Run:
         """
         problem = self._problem(name)
         if problem is not None and problem.passing:
-            raise unreadable(self.folder, problem)
+            raise UnreadableRunError(unreadable(self.folder, problem))
         if problem is not None:
             raise CorruptRunError(f"run {self.id}: {problem}: {AGAIN}")
         return self.folder / name
@@ -204,7 +204,7 @@ def _seal(files: Mapping[str, str], facts: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()
 
 
-def unreadable(folder: Path, problem: Problem) -> UnreadableRunError:
+def unreadable(folder: Path, problem: Problem) -> str:
     """Word the error of a file that cannot be read now.
 
     Args:
@@ -212,9 +212,9 @@ def unreadable(folder: Path, problem: Problem) -> UnreadableRunError:
         problem: which file, and what the operating system says.
 
     Returns:
-        The error.
+        The message.
     """
-    return UnreadableRunError(
+    return (
         f"run {folder.name}: {problem}: it may be whole, so nothing was changed; look at the disk and at who may read "
         f"{folder}, then run the same command again"
     )

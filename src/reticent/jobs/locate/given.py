@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from reticent import checks, seeds
 from reticent.data.load import load
@@ -17,11 +17,12 @@ from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
 from reticent.jobs.config import BY_KIND, AuditConfig
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
-from reticent.jobs.locate.states import fitted, read
+from reticent.jobs.locate.states import read
 from reticent.jobs.recipes import build_recipe
 from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
+from reticent.models.fitting import fitted
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -29,7 +30,7 @@ from reticent.training.streams import Streams
 
 ALLOWED = {"architecture", "augmentation", "padding", "precision"}
 """What of a recipe is known of a model that is given."""
-Weights = str | Path | Mapping[str, Tensor]
+Weights = str | Path | Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

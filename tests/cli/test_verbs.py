@@ -68,6 +68,7 @@ NEEDED = {
     "attack": "--signals a.npz",
     "search": "--defense relaxloss --over level=1,2",
     "study": "cwrf-ablation",
+    "data": "digits",
     "harden": "--model a:b --weights a --members a --reference a --method cwrf",
 }
 """What must be given beside any other flag."""
@@ -323,7 +324,12 @@ def test_a_file_with_every_key(command, tmp_path):
     import tomllib
 
     tree = tomllib.loads(EVERY_KEY)
-    assert set(tree) == set(AuditConfig.model_fields) - {"label", "not_features", "group_by"}  # these are for tables
+    assert set(tree) == set(AuditConfig.model_fields) - {
+        "label",
+        "not_features",
+        "group_by",
+        "image_size",
+    }  # for others
     assert set(tree["recipe"]) == set(Recipe.model_fields)
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "own.npz", x=rng.integers(0, 256, (130, 6, 6)).astype(np.uint8), y=np.arange(130) % 3)

@@ -71,7 +71,7 @@ def test_numbers_of_one_table_and_of_another_are_one_column(tmp_path):
         (([[1, 2], [3]], [0, 1]), ShapeError, "b: expected a rectangular array"),
         ("none.npz", MissingFileError, "b: no file 'none.npz'"),
         ("some.txt", InputError, "b: some.txt: expected a file of type .npz"),
-        ("some.csv", InputError, r"b: expected arrays \(.npz, .npy\), as the a are, got a table"),
+        ("some.csv", InputError, r"b: expected arrays \(.npz, .npy, or a folder\), as the a are, got a table"),
     ],
 )
 def test_what_is_wrong_names_its_part(second, error, words, tmp_path, monkeypatch):

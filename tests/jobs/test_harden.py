@@ -392,7 +392,7 @@ def test_nothing_is_judged_of_few_records_or_of_other_ones(members, others, blin
         ({"rate": 0.1}, SpecError, r"rate: is an option of a defense: give it as options=\{'rate': 0.1\}"),
         ({"model": "mine_net:nothing"}, InputError, "nothing"),
         ({"weights": "none.safetensors"}, reticent.ReticentError, "no file 'none.safetensors'"),
-        ({"weights": "objects.pt"}, reticent.ReticentError, r"objects\.pt: holds Python objects \(pathlib.*which are never loaded"),
+        ({"weights": "objects.pt"}, reticent.ReticentError, r"objects\.pt: holds Python objects \(pathlib"),
         ({"weights": "nan.safetensors"}, ModelError, "the weights: 0.weight: expected finite numbers"),
         ({"weights": "initial.safetensors"}, InputError, "the initial state is the same as the weights"),
         ({"initial": "none.pt"}, reticent.ReticentError, "no file 'none.pt'"),

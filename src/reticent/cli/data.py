@@ -35,7 +35,7 @@ def list_(*, data_dir: str | None = None) -> None:
     console = stdout()
     console.print(table)
     console.print(
-        "\nTo get one that is not here: reticent data fetch NAME. Your own: FILE.npz, FILE.csv, module:function."
+        "\nTo get one that is not here: reticent data fetch NAME. Your own: a file, a folder, module:function."
     )
 
 
@@ -71,17 +71,18 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
 
 
 @app.command
-def check(name: str, /, *, data_dir: str | None = None) -> None:
+def check(name: str, /, *, data_dir: str | None = None, image_size: int | None = None) -> None:
     """Load a data set, compare its checksums, and count what it holds.
 
     Args:
-        name: A name that `reticent data list` shows, a file of your own, or module:function.
+        name: A name that `reticent data list` shows, a file or a folder of your own, or module:function.
         data_dir: Where official files are looked for first.
+        image_size: For a folder of pictures, the pixels that the shorter side of each is scaled to.
     """
     from reticent.data import DATASETS
     from reticent.data.load import load
 
-    records = load(name, data_dir=data_dir)
+    records = load(name, data_dir=data_dir, image_size=image_size)
     rows = _count(records)
     if name in DATASETS:
         entry = DATASETS[name]

@@ -61,13 +61,15 @@ class Subject:
     """What to audit."""
 
     dataset: str | None = None
-    "A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or module:function of your own. [digits]"
+    "A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder, or module:function. [digits]"
     data_dir: Path | None = None
     "Folder of official data files; then RETICENT_DATA, then the cache folder."
     label: str | None = None
     "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
     not_feature: Annotated[list[str] | None, Parameter(negative="")] = None
     "For csv and Parquet files, a column that models do not see, such as a record's number; repeat it for several."
+    image_size: int | None = None
+    "For a folder of pictures, the pixels that the shorter side of each is scaled to; its middle is cut out."
     records: int | None = None
     "How many records to audit, drawn at random. [all]"
     architecture: str | None = None

@@ -22,6 +22,8 @@ class Run(Training):
     "Passes over a reference's training records: state what the model was trained with."
     data_dir: Path | None = None
     "With --dataset: folder of official data files."
+    image_size: int | None = None
+    "For folders of pictures, the pixels that the shorter side of each is scaled to; its middle is cut out."
 
 
 @Parameter(name="*")
@@ -34,7 +36,7 @@ class Data:
     weights: Path
     "Its trained weights: a file of safetensors, or of torch.save of a state dictionary (.pt, .pth, .ckpt, ...)."
     members: Path
-    "The records that it was trained on: .npz (x, y), .npy, .csv or .parquet; with --dataset a file of row numbers."
+    "The records that it was trained on: .npz (x, y), .npy, a table or a folder; with --dataset a file of row numbers."
     non_members: Path | None = None
     "Records that it never saw, for the audit. [half of the reference]"
     reference: Path | None = None

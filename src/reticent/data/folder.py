@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from reticent import opening
 from reticent.data.entry import DatasetEntry, OfficialFile
 from reticent.errors import MissingFileError
 
@@ -37,7 +38,7 @@ def folders(data_dir: Path | str | None = None) -> list[Path]:
         named.append(Path(variable))
     cache = os.environ.get("XDG_CACHE_HOME")
     home = Path(cache) if cache else Path.home() / ".cache"
-    return list(dict.fromkeys(path.expanduser() for path in [*named, home / "reticent" / "data"]))
+    return list(dict.fromkeys(opening.path(path) for path in [*named, home / "reticent" / "data"]))
 
 
 def locate(folder: Path, file: OfficialFile) -> Found | None:

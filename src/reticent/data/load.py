@@ -4,9 +4,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent import usercode
+from reticent import opening, usercode
 from reticent.data import DATASETS, imported, own
 from reticent.data.folder import find
+from reticent.data.forms import SUFFIXES, form, is_table
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, UnknownNameError
 
@@ -18,17 +19,19 @@ def load(
     verify: bool = True,
     label: str | None = None,
     not_features: Sequence[str] = (),
+    image_size: int | None = None,
 ) -> Records:
     """Load a data set.
 
     Args:
-        name_or_path: a name of `reticent.data.DATASETS`; or a ``.npz``, ``.npy``, ``.csv`` or ``.parquet`` file; or an
-            import string ``module:function``.
+        name_or_path: a name of `reticent.data.DATASETS`; or a file or a folder of one's own, as `own.read`
+            takes it; or an import string ``module:function``.
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
         label: for csv and Parquet files, the label's column.
         not_features: for csv and Parquet files, columns that models do not see; records can be grouped by them.
+        image_size: for a folder of pictures, the pixels of each side that every picture is brought to.
 
     Returns:
         The records.
@@ -42,21 +45,23 @@ def load(
         DataError: a user's function fails.
     """
     text = str(name_or_path)
-    if label is not None and Path(text).suffix not in {".csv", ".parquet"}:
+    if label is not None and not is_table(text):
         raise InputError(
             f"label: names the label's column of a csv or Parquet file, got the data set {text}: leave it out"
         )
-    if not_features and Path(text).suffix not in {".csv", ".parquet"}:
+    if not_features and not is_table(text):
         raise InputError(f"not_features: names columns of a csv or Parquet file, got the data set {text}: leave it out")
+    if image_size is not None and not opening.path(text).is_dir():
+        raise InputError(f"image_size: is for a folder of pictures, got the data set {text}: leave it out")
     if text in DATASETS:
         return _official(text, data_dir, verify=verify)
     if usercode.is_import_string(text):
         return imported.read(text)
-    path = Path(text).expanduser()
-    if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
-        return own.read(path, label, not_features)
+    path = opening.path(text)
+    if path.exists() or form(path) or "/" in text or os.sep in text:
+        return own.read(path, label, not_features, image_size)
     unknown = UnknownNameError("data set", text, DATASETS)
-    raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(own.SUFFIXES)}, or module:function)")
+    raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(SUFFIXES)}, or module:function)")
 
 
 def _official(name: str, data_dir: Path | str | None, *, verify: bool) -> Records:

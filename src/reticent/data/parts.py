@@ -11,17 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import opening
 from reticent.data import given, imported, own, table
+from reticent.data.forms import ARRAYS, TABLES, form, refused
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
 Ids = NDArray[np.int64]
-TABLES = (".csv", ".parquet")
 KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
 
 
 def together(
-    parts: Mapping[str, Any], *, label: str | None = None, not_features: Sequence[str] = (), **facts: Any
+    parts: Mapping[str, Any],
+    *,
+    label: str | None = None,
+    not_features: Sequence[str] = (),
+    image_size: int | None = None,
+    **facts: Any,
 ) -> tuple[Records, dict[str, Ids]]:
     """Make one set of records of several parts.
 
@@ -31,6 +37,7 @@ def together(
             data set of pairs.
         label: for tables, the label's column.
         not_features: for tables, columns that models do not see.
+        image_size: for folders of pictures, as `class_folders.read` takes it.
         **facts: for `Records.make`, such as ``mean``.
 
     Returns:
@@ -56,15 +63,15 @@ def together(
         return records, _rows(sizes)
     if label is not None or not_features:
         raise InputError("label and not_features name columns of csv or Parquet files, got arrays: leave them out")
-    return _of_arrays(first, {name: _arrays(name, value) for name, value in parts.items()}, facts)
+    return _of_arrays(first, {name: _arrays(name, value, image_size) for name, value in parts.items()}, facts)
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, (str, Path)) and Path(value).suffix in TABLES
+    return isinstance(value, (str, Path)) and form(value) in TABLES
 
 
 def _form(is_table: bool) -> str:
-    return "a table (.csv, .parquet)" if is_table else "arrays (.npz, .npy)"
+    return f"a table ({', '.join(TABLES)})" if is_table else f"arrays ({', '.join(ARRAYS)}, or a folder)"
 
 
 def _rows(sizes: Mapping[str, int]) -> dict[str, Ids]:
@@ -75,13 +82,16 @@ def _rows(sizes: Mapping[str, int]) -> dict[str, Ids]:
 def _columns(name: str, path: Path, not_features: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]]:
     file = _there(name, path)
     try:
-        return table.csv_columns(file) if file.suffix == ".csv" else table.parquet_columns(file, not_features)
+        opening.check(file)
+        return table.parquet_columns(file, not_features) if form(file) == ".parquet" else table.csv_columns(file)
+    except CorruptFileError as error:
+        raise error.prefixed(f"{name}: ") from None
     except OSError as error:
         raise CorruptFileError(f"{name}: {file}: cannot be read: {error.strerror or error}") from None
 
 
 def _there(name: str, path: Path) -> Path:
-    file = path.expanduser()
+    file = opening.path(path)
     if not file.exists():
         raise MissingFileError(f"{name}: no file {str(path)!r} (looked in {Path.cwd()})")
     return file
@@ -111,13 +121,13 @@ def _alike(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [column.astype(np.str_) for column in columns]
 
 
-def _arrays(name: str, value: Any) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
+def _arrays(name: str, value: Any, image_size: int | None) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
     if isinstance(value, (str, Path)):
         file = _there(name, Path(value))
-        if not file.is_dir() and file.suffix not in own.SUFFIXES:
-            raise InputError(f"{name}: {file}: expected a file of type {', '.join(own.SUFFIXES)}")
+        if not file.is_dir() and form(file) not in ARRAYS:
+            raise InputError(f"{name}: {file}: {refused(file)}")
         try:
-            return own.arrays(file)
+            return own.arrays(file, image_size)
         except OSError as error:
             raise CorruptFileError(f"{name}: {file}: cannot be read: {error.strerror or error}") from None
     if isinstance(value, Mapping) and {"x", "y"} <= value.keys():

@@ -1,15 +1,18 @@
 """Tables of a user: csv and Parquet files with one record a row, one column for the label."""
 
 import csv
+import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import opening
 from reticent.data.columns import GAPS, as_features, as_label, is_number
+from reticent.data.forms import form
 from reticent.data.given import records
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
@@ -42,7 +45,7 @@ def read_csv(path: Path, label: str | None = None, not_features: Sequence[str] =
 
 
 def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
-    """Read the columns of a csv file with a header.
+    """Read the columns of a csv or tsv file with a header, packed by gzip or not.
 
     Args:
         path: the file.
@@ -53,15 +56,14 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
     Raises:
         CorruptFileError: no header, or rows of several lengths, or no text at all.
     """
+    content, mark = opening.text(path), "\t" if "tsv" in form(path) else ","
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            header = next(csv.reader(stream), [])
-            if not header:
-                raise CorruptFileError(
-                    f"{path}: expected a header line with the names of the columns, got an empty file"
-                )
-            columns = _numbers(path, len(header)) or _texts(path, stream, header)
-    except (UnicodeDecodeError, csv.Error) as error:
+        stream = io.StringIO(content, newline="")
+        header = next(csv.reader(stream, delimiter=mark), [])
+        if not header:
+            raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got an empty file")
+        columns = _numbers(content, mark, len(header)) or _texts(path, csv.reader(stream, delimiter=mark), header)
+    except csv.Error as error:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(is_number(name) for name in header):
         raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got numbers: add one")
@@ -125,19 +127,20 @@ def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[
     return list(table.column_names), columns
 
 
-def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
+def _numbers(content: str, mark: str, width: int) -> list[NDArray[Any]] | None:
     """Read a file of nothing but numbers, fast; None if it is no such file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there are no rows; said below
-            cells = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, comments=None, quotechar='"', encoding="utf-8")
-    except (ValueError, UnicodeDecodeError):
+            lines = io.StringIO(content)
+            cells = np.loadtxt(lines, delimiter=mark, skiprows=1, ndmin=2, comments=None, quotechar='"')
+    except ValueError:
         return None
     return list(cells.T) if cells.size and cells.shape[1] == width else None
 
 
-def _texts(path: Path, stream: Any, header: Sequence[str]) -> list[NDArray[Any]]:
-    rows = [row for row in csv.reader(stream) if row]
+def _texts(path: Path, lines: Iterable[list[str]], header: Sequence[str]) -> list[NDArray[Any]]:
+    rows = [row for row in lines if row]
     for number, row in enumerate(rows):
         if len(row) != len(header):
             raise CorruptFileError(
@@ -172,11 +175,16 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
 
 def _separated(header: Sequence[str]) -> str:
     """Hint at another separator, where the whole header came as one column."""
-    marks = {";": "semicolons", "\t": "tabs", "|": "bars"}
-    found = next((mark for mark in marks if len(header) == 1 and mark in header[0]), None)
-    if found is None:
+    if len(header) != 1:
         return ""
-    return f". The columns seem to be separated by {marks[found]}, expected commas: save the file with commas"
+    marks = {
+        ";": "semicolons, expected commas: save the file with commas",
+        "\t": "tabs, expected commas: call the file .tsv",
+        "|": "bars, expected commas: save the file with commas",
+        ",": "commas, expected tabs: call the file .csv",
+    }
+    found = next((told for mark, told in marks.items() if mark in header[0]), None)
+    return "" if found is None else f". The columns seem to be separated by {found}"
 
 
 def of_columns(

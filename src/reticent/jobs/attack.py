@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reticent import opening
 from reticent.attacks import ATTACKS, check_references
 from reticent.attacks.base import Problem
 from reticent.auditing.labelling import CLASS
@@ -158,7 +159,7 @@ def attack(
     if config.control == "null":
         check(problem, specs, settings)
     if out is not None:
-        take_folder(Path(out), AUDIT, kind=config.format)
+        take_folder(opening.path(out), AUDIT, kind=config.format)
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
@@ -178,7 +179,7 @@ def attack(
         left_out=left_out,
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
-    files = write_report(Path(out), written, rows, form=config.format) if out is not None else ()
+    files = write_report(opening.path(out), written, rows, form=config.format) if out is not None else ()
     return Attacked(written, rows, measured.scores, problem, files)
 
 

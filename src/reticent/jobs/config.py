@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from annotated_types import Ge
 from pydantic import Field, field_validator
 
+from reticent import opening
 from reticent.attacks import ATTACKS, check_membership
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
@@ -55,7 +56,8 @@ class AuditConfig(AttackConfig):
     """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
 
     dataset: str = "digits"
-    """A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or ``module:function``."""
+    """A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder of pictures by class, or
+    ``module:function``."""
     data_dir: str | None = None
     """Where official files lie; then RETICENT_DATA, then the cache folder."""
     label: str | None = None
@@ -64,6 +66,8 @@ class AuditConfig(AttackConfig):
     not_features: tuple[str, ...] = ()
     """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
     them, and they may have gaps."""
+    image_size: Annotated[int, Ge(1)] | None = None
+    """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
     records: Annotated[int, Ge(2)] | None = None
     """How many records to audit, drawn at random; by default all that no other role takes."""
     validation: Annotated[int, Ge(0)] = 0
@@ -93,6 +97,11 @@ class AuditConfig(AttackConfig):
     are a name, or a table with ``name`` and options."""
     queries: Options = Field(default_factory=dict)
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
+
+    @field_validator("dataset", "data_dir", "store", "out")
+    @classmethod
+    def _at_home(cls, value: str | None) -> str | None:
+        return str(opening.path(value)) if value is not None and value.startswith("~") else value
 
     @field_validator("defense", mode="before")
     @classmethod
@@ -311,12 +320,20 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     models = config.models or usual
     attacks = build_attacks(config) if attacked else ()
     queries = Queries(**config.queries)
+    if config.dataset == OWN and config.image_size is not None:
+        raise InputError("image_size: is for a folder of pictures, got data as they are: leave it out")
     if config.dataset == OWN and (config.label or config.not_features):
         raise InputError(
             "label and not_features name columns of a csv or Parquet file, got data as they are: leave them out"
         )
     if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
+        records = load(
+            config.dataset,
+            data_dir=config.data_dir,
+            label=config.label,
+            not_features=config.not_features,
+            image_size=config.image_size,
+        )
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given)
     check_used(recipe, given)

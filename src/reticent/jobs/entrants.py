@@ -167,7 +167,7 @@ class _Shared:
             config = chosen(Path(source), values)
         if self._own is not None:
             return self._with_unaware(prepare(config, self._own))
-        key = (config.dataset, config.data_dir, config.label, config.not_features)
+        key = (config.dataset, config.data_dir, config.label, config.not_features, config.image_size)
         job = prepare(config, self._records.get(key))
         self._records[key] = job.records
         return self._with_unaware(job)

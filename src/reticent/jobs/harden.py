@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from reticent import opening
 from reticent.errors import SpecError
 from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
@@ -143,11 +144,13 @@ def harden(
     _refuse_options(values, method, objective)
     config = chosen(None, {**values, "architecture": model, "dataset": OWN})
     scale = _numbers("mean", mean), _numbers("std", std)
-    records = Asked(members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, *scale)
+    records = Asked(
+        members, non_members, reference, dataset, label, tuple(not_features), config.data_dir, *scale, config.image_size
+    )
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
     inputs = [weights, initial, members, non_members, reference, dataset]
-    watch = Watch.begin(take_folder(Path(out), HARDEN, inputs), HARDEN)
+    watch = Watch.begin(take_folder(opening.path(out), HARDEN, inputs), HARDEN)
     store = Store(Path(config.store)).open()
     with store.using([named(checked), *_runs(checked.before), *_runs(checked.after)]):
         made, sides = _sides(checked, store, clock, tell, progress)

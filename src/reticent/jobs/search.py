@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from reticent import seeds
+from reticent import opening, seeds
 from reticent.errors import SpecError
 from reticent.jobs import document as documents
 from reticent.jobs.compare import compare
@@ -103,12 +103,12 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    watch = Watch.begin(take_folder(Path(out), SEARCH, [values.get("dataset")]), SEARCH)
+    watch = Watch.begin(take_folder(opening.path(out), SEARCH, [values.get("dataset")]), SEARCH)
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
         seed=own,
-        out=Path(out) / "tried",
+        out=opening.path(out) / "tried",
         progress=progress,
         stage=stage,
         note=note,
@@ -134,7 +134,7 @@ def search(
         "environment": documents.versions(),
     }
     watch.check(written)
-    return Searched(written, (*write_search(Path(out), written), *compared.files))
+    return Searched(written, (*write_search(opening.path(out), written), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import reticent
+from reticent import opening
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
@@ -107,8 +108,8 @@ def study(
     """
     chosen = known(name) if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
-    folder = Path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
-    machine: dict[str, Any] = {"store": str(store), "device": choose_device(device)}
+    folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
+    machine: dict[str, Any] = {"store": str(opening.path(store)), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)

@@ -34,6 +34,7 @@ class Asked:
         data_dir: for a data set by its name.
         mean: for pictures, what the model's inputs were normalised by; one number a channel.
         std: the same.
+        image_size: for folders of pictures, as `class_folders.read` takes it.
     """
 
     members: Any
@@ -45,6 +46,7 @@ class Asked:
     data_dir: str | None = None
     mean: Sequence[float] = ()
     std: Sequence[float] = ()
+    image_size: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +113,9 @@ def _of_parts(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
     given = {MEMBERS: asked.members, OTHERS: asked.others, REFERENCE: asked.reference}
     known = {name: value for name, value in given.items() if value is not None}
     facts = {name: tuple(map(float, getattr(asked, name))) for name in ("mean", "std") if len(getattr(asked, name))}
-    records, rows = parts.together(known, label=asked.label, not_features=asked.not_features, **facts)
+    records, rows = parts.together(
+        known, label=asked.label, not_features=asked.not_features, image_size=asked.image_size, **facts
+    )
     _check_scale(records, facts)
     return records, rows, []
 
@@ -135,7 +139,11 @@ def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
             "set as module:function that returns them"
         )
     records = load(
-        str(asked.dataset), data_dir=asked.data_dir, label=asked.label, not_features=tuple(asked.not_features)
+        str(asked.dataset),
+        data_dir=asked.data_dir,
+        label=asked.label,
+        not_features=tuple(asked.not_features),
+        image_size=asked.image_size,
     )
     given = {MEMBERS: asked.members, OTHERS: asked.others, REFERENCE: asked.reference}
     rows = {

@@ -95,7 +95,7 @@ def _data(document: Mapping[str, Any]) -> Records | None:
     config = (document.get("environment") or {}).get("config")
     if not isinstance(config, Mapping) or config.get("dataset") == OWN:
         return None
-    given = {key: config[key] for key in ("data_dir", "label") if config.get(key) is not None}
+    given = {key: config[key] for key in ("data_dir", "label", "image_size") if config.get(key) is not None}
     try:
         records = load(config.get("dataset", "digits"), **given, not_features=tuple(config.get("not_features") or ()))
     except ReticentError:

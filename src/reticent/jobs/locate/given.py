@@ -11,7 +11,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
-from reticent import checks, seeds
+from reticent import checks, opening, seeds
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
@@ -77,7 +77,13 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     if (own.network is None) == (own.weights is None):
         raise InputError("expected either a network with its weights inside, or weights beside an architecture")
     if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, label=config.label, not_features=config.not_features)
+        records = load(
+            config.dataset,
+            data_dir=config.data_dir,
+            label=config.label,
+            not_features=config.not_features,
+            image_size=config.image_size,
+        )
     recipe = build_recipe(BY_KIND[records.kind], config.recipe)
     prepare = Preparation(records, torch.device(device))
     materials = _materials(records, own, config, prepare, needed)
@@ -209,7 +215,7 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
     Raises:
         InputError: a row is out of range or stands there twice, or there are fewer than two.
     """
-    values = _read(Path(given), what) if isinstance(given, (str, Path)) else np.asarray(given)
+    values = _read(opening.path(given), what) if isinstance(given, (str, Path)) else np.asarray(given)
     if values.dtype == np.bool_:
         if values.shape != (records,):
             raise InputError(f"{what}: expected {records} truth values, one a record, got shape {values.shape}")

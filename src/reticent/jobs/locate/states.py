@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from reticent.data.impostor import impostor
+from reticent import opening
 from reticent.errors import CorruptFileError, MissingFileError
 
 ZIP, PICKLE = b"PK\x03\x04", b"\x80"
@@ -35,7 +35,7 @@ def read(path: str | Path) -> dict[str, Any]:
         MissingFileError: there is no such file.
         CorruptFileError: it cannot be read, or is no dictionary.
     """
-    file = Path(path).expanduser()
+    file = opening.path(path)
     if file.is_dir():
         raise MissingFileError(
             f"{file} is a folder: expected the file of a network's weights, give one that lies in it"
@@ -43,9 +43,7 @@ def read(path: str | Path) -> dict[str, Any]:
     if not file.is_file():
         raise MissingFileError(f"no file {str(file)!r}: expected the weights of a network")
     try:
-        other = impostor(file)
-        if other is not None:
-            raise CorruptFileError(f"{file} {other}")
+        opening.check(file)
         with file.open("rb") as stream:
             head = stream.read(9)
         found: Any = _safetensors(file) if head[8:] == b"{" else _torch(file, head)

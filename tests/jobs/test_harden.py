@@ -489,7 +489,10 @@ def test_references_are_called_unlike_the_model_only_beyond_chance_and_five_poin
 
 
 def test_a_flag_that_is_an_option_is_no_slip_of_another_flag():
-    assert _options({"weight": "0.3", "tuning-epochs": "5"}, "cwrf+relaxloss") == {"weight": 0.3, "tuning_epochs": 5}
+    assert _options({"unlearning": "0.3", "tuning-epochs": "5"}, "cwrf+relaxloss") == {
+        "unlearning": 0.3,
+        "tuning_epochs": 5,
+    }
     assert _options({"seeds": "3"}, "pptp") == {"seeds": 3}
     with pytest.raises(SpecError, match="unknown flag --seeds: did you mean 'seed'"):
         _options({"seeds": "3"}, "cwrf")

@@ -189,19 +189,19 @@ def test_learnability_alone_needs_neither_reference_nor_initial_state(own, own_f
         members=range(120),
         dataset=noise(),
         reference=0,
-        scoring__weight=0.0,
+        scoring__unlearning=0.0,
         scoring__steps=2,
         out=own_folder / "o",
     )
     assert found.document["kinds"][0]["pearson"] == pytest.approx(1)
     assert found.document["kinds"][0]["spearman"] == pytest.approx(1)
     assert any("both scores are learnability" in line for line in found.document["cannot_say"])
-    assert "% of the learnability. With a weight of 0 both scores are that" in found.sentence
-    for weight in (0.0, 0.5):  # The same folder serves again, whatever the weight was.
+    assert "% of the learnability. With unlearning at 0 both scores are that" in found.sentence
+    for part in (0.0, 0.5):  # The same folder serves again, whatever it was.
         found.files[0].unlink()  # Not the real page.
         again = reticent.locate_weights(
             network=model, initial=initial, members=range(60), dataset=noise(), scoring__steps=2,
-            scoring__weight=weight, out=own_folder / "o",
+            scoring__unlearning=part, out=own_folder / "o",
         )  # fmt: skip
     assert "of the privacy vulnerability" in again.sentence
 

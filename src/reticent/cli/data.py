@@ -131,8 +131,10 @@ def _file_lines(entry: "DatasetEntry") -> list[str]:
 
 def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
     """The folder that holds an entry's files, or an empty text."""
+    from reticent.data.folder import check as check_folder
     from reticent.data.folder import folders, locate
 
+    check_folder(data_dir)
     if not entry.files:
         return "comes with scikit-learn"
     for folder in folders(data_dir):

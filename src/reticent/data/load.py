@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reticent import opening, usercode
 from reticent.data import DATASETS, imported, own
-from reticent.data.folder import find
+from reticent.data.folder import check, find
 from reticent.data.forms import SUFFIXES, form, is_table
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, UnknownNameError
@@ -38,13 +38,14 @@ def load(
 
     Raises:
         UnknownNameError: it is none of the three.
-        MissingFileError: a file is not there; the message says how to come by it.
+        MissingFileError: a file, or the folder `data_dir`, is not there; the message says how to come by it.
         ChecksumError: an official file has other bytes.
         CorruptFileError: a file cannot be read as what it should be.
         InputError: a user's arrays are not what they must be.
         DataError: a user's function fails.
     """
     text = str(name_or_path)
+    check(data_dir)
     if label is not None and not is_table(text):
         raise InputError(
             f"label: names the label's column of a csv or Parquet file, got the data set {text}: leave it out"

@@ -73,7 +73,7 @@ def search(
     Args:
         defense: a name of `reticent defenses`, with options, such as ``cwrf+relaxloss``.
         over: option to the values that are tried; with several options, all combinations. An option is named as in the
-            defense, or as ``cwrf.weight`` where several of its parts have one of that name.
+            defense, or as ``mist.weight`` where several of its parts have one of that name.
         lost: how much accuracy may be lost, a fraction.
         out: folder for search.html and search.json, and for the comparison of all that was tried.
         progress: called after every model.

@@ -74,7 +74,7 @@ def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
     Returns:
         ``(4, N)``, in the order of `MODELS`.
     """
-    scoring = Scoring(weight=0.0)
+    scoring = Scoring(unlearning=0.0)
     said = {
         "format": FORMAT,
         "reticent": reticent.__version__,

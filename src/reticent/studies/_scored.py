@@ -46,8 +46,8 @@ def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers,
     usual = Scoring()
     with one_thread():
         vulnerability, learnability, unlearning = (
-            score(network, initial, materials, usual.replace(weight=weight), streams, population.recipe)
-            for weight in (usual.weight, 0.0, 1.0)
+            score(network, initial, materials, usual.replace(unlearning=part), streams, population.recipe)
+            for part in (usual.unlearning, 0.0, 1.0)
         )
         return _compared(network, vulnerability, learnability, unlearning, draw)
 

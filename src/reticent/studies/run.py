@@ -11,6 +11,7 @@ from typing import Any
 
 import reticent
 from reticent import opening
+from reticent.data.folder import check
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
@@ -100,12 +101,14 @@ def study(
 
     Raises:
         InputError: no seed.
+        MissingFileError: there is no folder `data_dir`.
 
     Example:
         >>> import reticent
         >>> done = reticent.study("cwrf-ablation", scale="tiny")  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
+    check(data_dir)
     chosen = known(name) if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
@@ -162,6 +165,7 @@ def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:
     Raises:
         UnknownNameError: the scale has no setting of that name.
         InputError: no seed.
+        MissingFileError: there is no folder `data_dir`.
     """
     names = [one.key for one in scale.settings]
     for asked in settings:

@@ -1,13 +1,19 @@
 """The forms in which a user's data may come, and what is said of those that are not taken."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import reticent
+from reticent.cli import app
+from reticent.cli.run import guarded
 from reticent.data.load import load
-from reticent.errors import CorruptFileError, InputError
+from reticent.errors import CorruptFileError, InputError, MissingFileError
+from reticent.jobs.attack import read_signals
 from reticent.jobs.config import gather
+from reticent.jobs.locate.given import member_ids
 from reticent.spec import read_toml
 
 ROWS = "age,city,label\n31,Köln,yes\n47,Bonn,no\n22,Köln,no\n"
@@ -178,7 +184,7 @@ def test_toml_with_a_mark_and_in_utf_16_is_read_and_latin_1_refused(tmp_path):
         read_toml(tmp_path / "a.toml")
 
 
-def test_the_home_folder_in_paths_of_toml_python_and_flags(tmp_path, monkeypatch):
+def test_the_home_folder_in_paths_of_toml_python_and_flags(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "d.csv").write_text(ROWS, encoding="utf-8")
     (tmp_path / "a.toml").write_text('dataset = "~/d.csv"\nstore = "~/s"\nout = "~/o"\ndata_dir = "~/official"\n')
@@ -187,4 +193,24 @@ def test_the_home_folder_in_paths_of_toml_python_and_flags(tmp_path, monkeypatch
     assert (config.out, config.data_dir) == (str(tmp_path / "o"), str(tmp_path / "official"))
     assert gather(None, {"store": "~/t"}).store == str(tmp_path / "t")
     assert right(load("~/d.csv"))
+    assert guarded(app, ["runs", "list", "--store", "~/none"]) == 2
+    assert f"the store '{tmp_path / 'none'}' does not exist" in " ".join(capfd.readouterr().err.split())
+    for file in ("~/none.npz", Path("~/none.npz")):
+        with pytest.raises(MissingFileError, match=f"no file '{tmp_path}/none.npz'"):
+            read_signals(file)
+    with pytest.raises(MissingFileError, match=f"{tmp_path}/none"):
+        reticent.gate("~/none", max_auc=0.6)
     assert gather(None, {"store": "~nobody-of-this-name/t"}).store == "~nobody-of-this-name/t"
+
+
+def test_outputs_and_row_numbers_that_are_no_data_are_told_as_what_they_are(tmp_path):
+    for content, words in ((b"", r"is empty \(0 bytes\)"), (b"version https://git-lfs", "is a git-LFS pointer")):
+        for name, read in (("o.npz", read_signals), ("m.npy", lambda path: member_ids(path, 9))):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(CorruptFileError, match=words):
+                read(tmp_path / name)
+    (tmp_path / "M.TXT").write_bytes("4\r\n2\r\n".encode("utf-16"))
+    assert member_ids(tmp_path / "M.TXT", 9).tolist() == [2, 4]
+    with (tmp_path / "M.NPY").open("wb") as stream:
+        np.save(stream, np.array([4, 2]))
+    assert member_ids(tmp_path / "M.NPY", 9).tolist() == [2, 4]

@@ -274,13 +274,17 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
         CorruptFileError: it is no .npz file, or holds Python objects.
         SpecError: one is missing, or has nearly the name of one.
     """
+    path = opening.path(path)
     try:
+        opening.check(path)
         # A stream of one's own: NumPy forgets to close the file if it is broken.
         with path.open("rb") as stream:
             content = np.load(stream, allow_pickle=False)
             arrays = {} if isinstance(content, np.ndarray) else {key: content[key] for key in content.files}
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
+    except CorruptFileError:
+        raise
     except Exception as error:  # noqa: BLE001 (whatever a broken archive makes NumPy raise)
         why = NO_ARRAYS if "pickle" in str(error) else str(error)
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None

@@ -235,11 +235,12 @@ def _read(path: Path, what: str) -> NDArray[Any]:
     if not path.is_file():
         raise MissingFileError(f"no file {str(path)!r}: expected the row numbers of the {what}")
     try:
-        if path.suffix == ".npy":
+        opening.check(path)
+        if path.suffix.lower() == ".npy":
             found: NDArray[Any] = np.load(path, allow_pickle=False)
             return found
-        return np.array([int(line) for line in path.read_text(encoding="utf-8").split()], dtype=np.int64)
-    except (ValueError, OSError, EOFError, UnicodeDecodeError) as error:
+        return np.array([int(line) for line in opening.text(path).split()], dtype=np.int64)
+    except (ValueError, OSError, EOFError) as error:
         raise CorruptFileError(
             f"{path}: expected row numbers, as .npy or as text of one number a line, got {error}"
         ) from None

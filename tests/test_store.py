@@ -33,7 +33,7 @@ def test_a_run_exists_once_it_is_finished(store):
     assert run.id == "r1"
     assert run.facts == {"seconds": 1.5}
     assert run.arrays("a.safetensors")["x"].tolist() == [1.0, 1.0, 1.0]
-    assert list(run.problems()) == []
+    assert run.problems() == ()
 
 
 def fail(store):
@@ -69,6 +69,7 @@ def test_the_first_writer_of_a_run_wins(store):
 @pytest.mark.parametrize("damage", ["flip", "cut", "remove"])
 def test_changed_bytes_are_named_and_never_used(store, damage):
     write(store)
+    found = store.find("r1")
     path = store.root / "runs" / "r1" / "a.safetensors"
     content = path.read_bytes()
     if damage == "remove":
@@ -77,18 +78,31 @@ def test_changed_bytes_are_named_and_never_used(store, damage):
         path.write_bytes(
             content[:-1] + (b"\x00" if damage == "flip" and content[-1:] != b"\x00" else b"\x01") * (damage == "flip")
         )
-    with pytest.raises(
-        CorruptRunError, match=r"run r1: a\.safetensors is missing or not what was written.*reticent runs rm r1 --store"
-    ):
-        store.find("r1").arrays("a.safetensors")
+    what = "missing" if damage == "remove" else "not what was written"
+    told = rf"run r1: a\.safetensors is {what}: it will not be used; run the same command again, which makes it anew"
+    with pytest.raises(CorruptRunError, match=told):
+        found.arrays("a.safetensors")
+    with pytest.raises(CorruptRunError, match=told):
+        store.whole("r1")
+    assert store.find("r1") is None
+    write(store, value=2.0)
+    assert store.find("r1").arrays("a.safetensors")["x"][0] == 2.0
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"files": {}}', '{"files": 3, "facts": {}}'])
 def test_a_broken_done_json_is_named(store, content):
     write(store)
     (store.root / "runs" / "r1" / "done.json").write_text(content)
-    with pytest.raises(CorruptRunError, match=r"run r1: done\.json.*reticent runs rm r1 --store .*, then run the same"):
-        store.find("r1")
+    with pytest.raises(
+        CorruptRunError, match=r"run r1: done\.json cannot be read: .*: it will not be used; run the same"
+    ):
+        store.whole("r1")
+    assert store.find("r1") is None
+
+
+def test_a_run_that_is_gone_is_told(store):
+    with pytest.raises(CorruptRunError, match="run r1 is gone: run the same command again"):
+        store.whole("r1")
 
 
 def _hold(root, ready, release):

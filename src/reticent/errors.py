@@ -31,7 +31,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeVar
 
-EXTRAS = {"dp": "opacus>=1.5", "images": "pillow>=10.4", "parquet": "pyarrow>=17"}
+EXTRAS = {"dp": "opacus>=1.6", "images": "pillow>=10.4", "parquet": "pyarrow>=17"}
 """What each extra of the package brings, as pyproject.toml says (a test compares them)."""
 Error = TypeVar("Error", bound="ReticentError")
 
@@ -171,10 +171,11 @@ class UnwrittenError(StoreError):
 
 
 class MissingExtraError(ReticentError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed, or too old a version of it."""
 
-    def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs {package}, which is not installed: pip install '{EXTRAS[extra]}'")
+    def __init__(self, package: str, extra: str, purpose: str, found: str | None = None) -> None:
+        what = f"{package}, which is not installed" if found is None else f"{EXTRAS[extra]}, and {found} is installed"
+        super().__init__(f"{purpose} needs {what}: pip install '{EXTRAS[extra]}'")
 
 
 def nearest(got: str, known: Iterable[str]) -> str:

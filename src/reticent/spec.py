@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from reticent import opening
 from reticent.errors import MissingFileError, SpecError, nearest
 
 FORMAT = 2
@@ -240,13 +241,14 @@ def read_toml(path: Path) -> dict[str, Any]:
 
     Raises:
         MissingFileError: there is no such file.
+        CorruptFileError: it is no text that can be read.
         SpecError: it is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(opening.text(opening.path(path)))
     except FileNotFoundError:
         raise MissingFileError(f"no configuration file {str(path)!r}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path}: not a TOML file: {error}") from None
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from None

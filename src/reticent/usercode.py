@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from reticent import opening
 from reticent.ambient import fixed
 from reticent.errors import InputError, ReticentError, nearest
 
@@ -39,7 +40,7 @@ def is_import_string(text: str) -> bool:
     """
     module, colon, name = text.rpartition(":")
     named = all(part.isidentifier() for part in name.split("."))
-    return bool(colon) and named and (module.endswith(".py") or _dotted(module)) and not Path(text).exists()
+    return bool(colon) and named and (module.endswith(".py") or _dotted(module)) and not opening.path(text).exists()
 
 
 def _dotted(module: str) -> bool:
@@ -63,7 +64,7 @@ def load(text: str) -> Callable[..., Any]:
             f"{text!r}: expected an import string such as my_module:my_function or folder/file.py:function"
         )
     given, _, name = text.rpartition(":")
-    file = Path(given).resolve() if given.endswith(".py") else None
+    file = opening.path(given).resolve() if given.endswith(".py") else None
     folder, module_name = (str(file.parent), file.stem) if file else (str(Path.cwd()), given)
     if folder not in sys.path:
         sys.path.insert(0, folder)

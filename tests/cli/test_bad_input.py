@@ -59,7 +59,7 @@ def own(folder, name="own.npz", **changes):
             "audit --dataset location30",
             ["location", "https://github.com/privacytrustlab/datasets", "reticent data fetch location30"],
         ),
-        ("audit --dataset cifar10 --data-dir nowhere", ["nowhere", "fab780a1e191a7eda0f345501ccd62d20f7ed891"]),
+        ("audit --dataset cifar10 --data-dir .", ["data_batch_1.bin", "fab780a1e191a7eda0f345501ccd62d20f7ed891"]),
         ("audit --dataset mine:load", ["no module named 'mine'"]),
         ("audit --dataset missing.npz", ["missing.npz"]),
         ("audit --architecture cnn", ["'cnn' takes image records, got tabular"]),

@@ -12,13 +12,17 @@ SMALL = "--models 4 --epochs 2 --records 60 --reference 40 --steps 3"
 
 
 def test_a_model_that_is_trained_here(command, tmp_path):
-    code, out, err = command(f"locate weights --dataset digits {SMALL} --lambda 0.3 --set scoring.power=2")
+    code, out, err = command(f"locate weights --dataset digits {SMALL} --unlearning 0.3 --set scoring.power=2")
     assert code == 0, err
     assert "of the weights hold" in " ".join(out.split())
     assert "kind of layer" in out
     assert err.split()[:2] == ["training", "vulnerability"]
     document = json.loads((tmp_path / "reticent-locate" / "weights.json").read_text())
-    assert (document["scoring"]["weight"], document["scoring"]["power"], document["scoring"]["steps"]) == (0.3, 2, 3)
+    assert (document["scoring"]["unlearning"], document["scoring"]["power"], document["scoring"]["steps"]) == (
+        0.3,
+        2,
+        3,
+    )
     assert document["data"]["reference"] == 40
     assert {file.name for file in (tmp_path / "reticent-locate").iterdir()} == {
         "weights.html",
@@ -62,7 +66,7 @@ def test_what_a_user_gets_wrong(command):
         ("--attack lira", "means nothing to reticent locate weights"),
         ("--members m.npy", "neither network nor weights"),
         ("--set scoring.stepps=3", "did you mean 'steps'"),
-        ("--lambda 1.5", "weight: expected less than or equal to 1"),
+        ("--unlearning 1.5", "unlearning: expected less than or equal to 1"),
         ("--weights w.pt --members m.npy --epochs 3", "epochs: the model is given"),
     ):
         code, _, err = command(f"locate weights {line}")

@@ -14,6 +14,7 @@ from reticent.errors import CorruptRunError, StoreLockedError, UnreadableRunErro
 from reticent.jobs.runs.groups import group
 from reticent.jobs.runs.inventory import scan
 from reticent.store import Store
+from reticent.store.run import sealed
 
 GOOD, BAD, SEEN = "0" * 19 + "1", "0" * 19 + "2", "0" * 19 + "3"
 DEEP = '{"a":' * 900 + "1" + "}" * 900
@@ -74,7 +75,7 @@ def test_one_bad_file_makes_its_run_corrupt_and_no_other(command, store, file, c
     code, out, _ = command("runs verify")
     assert (code, f"{BAD}: " in out, "1 of 2 runs corrupt" in out) == (1, True, True)
     with pytest.raises(CorruptRunError):
-        store.find(BAD).file(file)
+        store.whole(BAD)
     assert command("runs rm --corrupt --yes")[0] == 0
     assert [path.name for path in (store.root / "runs").iterdir()] == [GOOD]
 
@@ -89,7 +90,7 @@ def test_wrong_types_are_shown_and_harm_nobody(command, store, key):
     for number, value in enumerate(VALUES):
         spec, done = whole["spec.json"], whole["done.json"]
         spec = spec | ({"recipe": spec["recipe"] | {key: value}} if key in spec["recipe"] else {key: value})
-        done = done | {"facts": done["facts"] | {key: value}}
+        done = sealed(done["files"], done["facts"] | {key: value})
         (folder / "spec.json").write_text(json.dumps(spec))
         (folder / "done.json").write_text(json.dumps(done))
         groups = group(scan(store.root))
@@ -118,10 +119,10 @@ def test_what_cannot_be_read_now_is_not_corrupt_and_is_never_removed_as_such(com
     assert (result, "1 of 2 runs cannot be read now, and may be whole" in words(out)) == (1, True)
     assert f"{file} cannot be read ({os.strerror(code)})" in words(out)
     with pytest.raises(UnreadableRunError, match="it may be whole, so nothing was changed"):
-        store.find(BAD).file(file)
+        store.find(BAD)
     assert words(command("runs rm --corrupt --yes")[1]) == "There is nothing to remove."
     monkeypatch.undo()
-    assert list(store.find(BAD).problems()) == []
+    assert store.find(BAD) is not None
 
 
 def test_a_pipe_in_place_of_a_file_does_not_hang(command, store):
@@ -184,6 +185,7 @@ USER = """
 import sys, time
 from pathlib import Path
 from reticent.store import Store
+from reticent.store.run import sealed
 with Store(Path(sys.argv[1])).using([sys.argv[2]]):
     print("ready", flush=True)
     time.sleep(60)

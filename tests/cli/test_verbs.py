@@ -13,7 +13,7 @@ from reticent.cli import app
 from reticent.cli.flags import Flags, setting
 from reticent.cli.run import guarded
 from reticent.data import DATASETS
-from reticent.data.asked import TableOptions
+from reticent.data.options import DataOptions
 from reticent.errors import SpecError
 from reticent.jobs.config import AuditConfig
 from reticent.training.recipe import Recipe
@@ -69,6 +69,7 @@ NEEDED = {
     "attack": "--signals a.npz",
     "search": "--defense relaxloss --over level=1,2",
     "study": "cwrf-ablation",
+    "data": "digits",
     "harden": "--model a:b --weights a --members a --reference a --method cwrf",
 }
 """What must be given beside any other flag."""
@@ -326,7 +327,7 @@ def test_a_file_with_every_key(command, tmp_path):
     import tomllib
 
     tree = tomllib.loads(EVERY_KEY)
-    assert set(tree) == set(AuditConfig.model_fields) - {*TableOptions.model_fields, "group_by"}  # these are for tables
+    assert set(tree) == set(AuditConfig.model_fields) - {*DataOptions.model_fields, "group_by"}  # these are for tables
     assert set(tree["recipe"]) == set(Recipe.model_fields)
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "own.npz", x=rng.integers(0, 256, (130, 6, 6)).astype(np.uint8), y=np.arange(130) % 3)

@@ -8,7 +8,7 @@ import pytest
 
 from reticent.cli.data import app
 from reticent.data import DATASETS
-from reticent.errors import ReticentError, UnknownNameError
+from reticent.errors import MissingFileError, ReticentError, UnknownNameError
 
 pytestmark = pytest.mark.usefixtures("no_other_folders")
 
@@ -83,3 +83,9 @@ def test_imports_stay_light(module, heavy):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("words", [["list"], ["show", "cifar10"], ["check", "digits"]])
+def test_a_data_folder_that_is_not_there_is_refused_whatever_the_data_set(words, capsys):
+    with pytest.raises(MissingFileError, match="data_dir: no folder 'nowhere'"):
+        run(capsys, *words, "--data-dir", "nowhere")

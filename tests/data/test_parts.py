@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reticent.data.asked import TableOptions
+from reticent.data.options import DataOptions
 from reticent.data.parts import together
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
@@ -72,7 +72,7 @@ def test_numbers_of_one_table_and_of_another_are_one_column(tmp_path):
         (([[1, 2], [3]], [0, 1]), ShapeError, "b: expected a rectangular array"),
         ("none.npz", MissingFileError, "b: no file 'none.npz'"),
         ("some.txt", InputError, "b: some.txt: expected a file of type .npz"),
-        ("some.csv", InputError, r"b: expected arrays \(.npz, .npy\), as the a are, got a table"),
+        ("some.csv", InputError, r"b: expected arrays \(.npz, .npy, or a folder\), as the a are, got a table"),
     ],
 )
 def test_what_is_wrong_names_its_part(second, error, words, tmp_path, monkeypatch):
@@ -91,7 +91,7 @@ def test_columns_of_all_parts_are_read_together_as_asked(tmp_path):
         ColumnsError, match="a and b: column 'u' is empty or NaN in 1 of 4 records, the first is record 1"
     ):
         together(files)
-    asked = TableOptions(missing="indicator", rare={"c": 2})
+    asked = DataOptions(missing="indicator", rare={"c": 2})
     records, _ = together(files, asked=asked)
     assert records.x.tolist() == [[1, 0, 1, 0], [4, 1, 1, 0], [4, 0, 0, 1], [7, 0, 1, 0]]
 
@@ -99,7 +99,7 @@ def test_columns_of_all_parts_are_read_together_as_asked(tmp_path):
 def test_columns_and_scales_belong_to_what_has_them(tmp_path):
     (tmp_path / "a.csv").write_text("u,label\n1,0\n2,1\n")
     with pytest.raises(InputError, match="label: about columns of csv or Parquet files, got arrays"):
-        together({"a": arrays(6)}, asked=TableOptions(label="y"))
+        together({"a": arrays(6)}, asked=DataOptions(label="y"))
     with pytest.raises(InputError, match="mean and std are for pictures"):
         together({"a": tmp_path / "a.csv"}, mean=(0.5,), std=(0.5,))
     (tmp_path / "b.npz").write_bytes(b"no archive")

@@ -10,8 +10,8 @@ import pytest
 
 from reticent.cli.data import app
 from reticent.data import imported
-from reticent.data.asked import TableOptions
 from reticent.data.load import load
+from reticent.data.options import DataOptions
 from reticent.data.parts import together
 from reticent.data.reading import notices
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
@@ -316,16 +316,16 @@ def test_a_data_frame_is_read_as_a_table(frame):
     columns = {"n": cycle(3, 4), "day": cycle(date(1970, 1, 2), date(1970, 1, 5)), "rate": cycle("5%", "7%")}
     whole = frame(columns | {"out": cycle("no", "yes")})
     right = [[3, 1, pytest.approx(0.05)], [4, 4, pytest.approx(0.07)]]
-    records = imported.records("dataset", whole, TableOptions(label="out"))
+    records = imported.records("dataset", whole, DataOptions(label="out"))
     assert (records.x[:2].tolist(), records.y[:2].tolist(), records.class_names) == (right, [0, 1], ("no", "yes"))
-    beside = imported.records("dataset", (frame(columns), np.array(cycle(0, 1))), TableOptions(not_features="n"))
+    beside = imported.records("dataset", (frame(columns), np.array(cycle(0, 1))), DataOptions(not_features="n"))
     assert (beside.x[:2].tolist(), beside.y[:2].tolist()) == ([row[1:] for row in right], [0, 1])
     assert [one.kind for one in beside.readings] == ["not a feature", "date", "percentage"]
     assert imported.records("dataset", {"x": frame(columns), "y": cycle(0, 1)}).x.shape == (N, 3)
     with pytest.raises(InputError, match="label: the labels stand beside the columns"):
-        imported.records("dataset", (frame(columns), cycle(0, 1)), TableOptions(label="n"))
+        imported.records("dataset", (frame(columns), cycle(0, 1)), DataOptions(label="n"))
 
 
 def test_arrays_have_no_columns_to_ask_about():
     with pytest.raises(InputError, match="scale: about columns of a table, got data as they are: leave it out"):
-        imported.records("dataset", (np.eye(4), cycle(0, 1)[:4]), TableOptions(scale="standard"))
+        imported.records("dataset", (np.eye(4), cycle(0, 1)[:4]), DataOptions(scale="standard"))

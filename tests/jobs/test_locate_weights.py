@@ -14,7 +14,6 @@ from reticent.jobs.config import OWN, gather, prepare
 from reticent.jobs.locate.given import member_ids
 from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
 from reticent.jobs.locate.scores import _save, read_scores
-from reticent.jobs.locate.states import fitted, read
 from reticent.jobs.locate.words import sentence
 from reticent.jobs.using import finished
 from reticent.locate.top import Scores, jaccard, top
@@ -190,19 +189,19 @@ def test_learnability_alone_needs_neither_reference_nor_initial_state(own, own_f
         members=range(120),
         dataset=noise(),
         reference=0,
-        scoring__weight=0.0,
+        scoring__unlearning=0.0,
         scoring__steps=2,
         out=own_folder / "o",
     )
     assert found.document["kinds"][0]["pearson"] == pytest.approx(1)
     assert found.document["kinds"][0]["spearman"] == pytest.approx(1)
     assert any("both scores are learnability" in line for line in found.document["cannot_say"])
-    assert "% of the learnability. With a weight of 0 both scores are that" in found.sentence
-    for weight in (0.0, 0.5):  # The same folder serves again, whatever the weight was.
+    assert "% of the learnability. With unlearning at 0 both scores are that" in found.sentence
+    for part in (0.0, 0.5):  # The same folder serves again, whatever it was.
         found.files[0].unlink()  # Not the real page.
         again = reticent.locate_weights(
             network=model, initial=initial, members=range(60), dataset=noise(), scoring__steps=2,
-            scoring__weight=weight, out=own_folder / "o",
+            scoring__unlearning=part, out=own_folder / "o",
         )  # fmt: skip
     assert "of the privacy vulnerability" in again.sentence
 
@@ -268,51 +267,6 @@ def test_members_in_every_form(tmp_path):
         member_ids(tmp_path / "bad.txt", 5)
     with pytest.raises(MissingFileError, match="row numbers"):
         member_ids(tmp_path / "none.npy", 5)
-
-
-class Tied(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False)
-        self.b.weight = self.a.weight
-
-
-class Evil:
-    def __reduce__(self):
-        return (print, ("run",))
-
-
-def test_states_are_read_without_running_code_and_brought_to_the_network(tmp_path, capsys):
-    with torch.random.fork_rng(devices=[]):
-        model, tied = nn.Linear(2, 3), Tied()
-    state = model.state_dict()
-    torch.save(
-        {"epoch": 3, "state_dict": {f"module.{name}": value for name, value in state.items()}}, tmp_path / "w.pt"
-    )
-    found = fitted(read(tmp_path / "w.pt"), model, "it")
-    assert all(torch.equal(value, state[name]) for name, value in found.items())
-    assert list(fitted({"a.weight": tied.a.weight.detach()}, tied, "it")) == ["a.weight", "b.weight"]
-    torch.save({"weight": torch.ones(2), "evil": Evil()}, tmp_path / "evil.pt")
-    with pytest.raises(CorruptFileError, match=r"cannot be read as tensors alone.*torch\.save\(model\.state_dict"):
-        read(tmp_path / "evil.pt")
-    assert "run" not in capsys.readouterr().out
-    torch.save(torch.ones(2), tmp_path / "tensor.pt")
-    with pytest.raises(CorruptFileError, match="expected a state dictionary"):
-        read(tmp_path / "tensor.pt")
-    (tmp_path / "w.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(CorruptFileError, match="not a safetensors file"):
-        read(tmp_path / "w.safetensors")
-    with pytest.raises(InputError, match=r"expected a \.safetensors"):
-        read(_touched(tmp_path / "w.onnx"))
-    with pytest.raises(
-        ModelError, match=r"1 of 2 tensors are missing \(bias.*1 are not expected \(x.*1 have another shape"
-    ):
-        fitted({"weight": torch.ones(1), "x": torch.ones(1)}, model, "it")
-
-
-def _touched(path):
-    path.touch()
-    return path
 
 
 def test_scores_keep_their_order_and_the_names_of_what_is_never_taken(tmp_path):

@@ -100,7 +100,7 @@ def naive(model, vanilla_state, known, scoring):
         work.train()
         entropy = functional.cross_entropy(work(known.members.x[rows].double()), known.members.y[rows])
         toward = torch.autograd.grad(entropy, parameters)
-        gradients = [(1 - scoring.weight) * a + scoring.weight * b for a, b in zip(toward, away, strict=True)]
+        gradients = [(1 - scoring.unlearning) * a + scoring.unlearning * b for a, b in zip(toward, away, strict=True)]
         with torch.no_grad():
             for total, g, w in zip(sums, gradients, parameters, strict=True):
                 total += (g * w).abs() ** scoring.power
@@ -114,8 +114,8 @@ def naive(model, vanilla_state, known, scoring):
         {},
         {"power": 2},
         {"divergence": "updated-first"},
-        {"weight": 0.8, "learning_rate": 0.05, "weight_decay": 0.1},
-        {"weight": 1.0},
+        {"unlearning": 0.8, "learning_rate": 0.05, "weight_decay": 0.1},
+        {"unlearning": 1.0},
         {"steps": 1, "batch_size": 500},
     ],
 )
@@ -173,7 +173,7 @@ def test_modes_of_each_forward_pass(statistics, one):
 
 def test_without_a_weight_vulnerability_is_learnability_and_nothing_else_is_asked():
     model, known = network(nn.Linear(6, 8), nn.Dropout(0.5), nn.ReLU(), nn.Linear(8, 3)), materials()
-    plain = FEW.replace(weight=0.0)
+    plain = FEW.replace(unlearning=0.0)
     alone = score(model, {}, replace(known, reference=known.validation), plain, STREAMS, PLAIN)
     beside = score(model, apart(model), known, plain, STREAMS, PLAIN)
     assert all(torch.equal(alone[name], beside[name]) for name in alone)
@@ -184,9 +184,9 @@ def test_without_a_weight_vulnerability_is_learnability_and_nothing_else_is_aske
 
 def test_an_untrained_network_diverges_from_nothing_at_the_first_step():
     model, known = network(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Dropout(0.3), nn.ReLU(), nn.Linear(8, 3)), materials()
-    once = Scoring(steps=1, batch_size=16, weight=0.25)
+    once = Scoring(steps=1, batch_size=16, unlearning=0.25)
     found = score(model, state(model), known, once, STREAMS, PLAIN)
-    plain = score(model, {}, known, once.replace(weight=0.0), STREAMS, PLAIN)
+    plain = score(model, {}, known, once.replace(unlearning=0.0), STREAMS, PLAIN)
     assert found.divergence[0] == pytest.approx(0, abs=1e-7)
     assert all(torch.allclose(found[n], 0.75 * plain[n], rtol=1e-4, atol=1e-8) for n in plain)
 
@@ -200,9 +200,9 @@ def test_linear_models_scores_by_hand():
     both = prepare.examples(records, np.array([0, 1]))
     known = Materials(both, both, both, prepare, 2)
     slope = 1 / (1 + math.exp(4)) - 0.5
-    found = score(model, {}, known, Scoring(steps=1, weight=0.0), STREAMS, PLAIN)
+    found = score(model, {}, known, Scoring(steps=1, unlearning=0.0), STREAMS, PLAIN)
     assert found["weight"][0].tolist() == pytest.approx([abs(2 * slope), abs(6 * slope)])
-    square = score(model, {}, known, Scoring(steps=1, weight=0.0, power=2), STREAMS, PLAIN)
+    square = score(model, {}, known, Scoring(steps=1, unlearning=0.0, power=2), STREAMS, PLAIN)
     assert square["weight"][0].tolist() == pytest.approx([(2 * slope) ** 2, (6 * slope) ** 2])
 
 
@@ -318,7 +318,7 @@ def test_tied_weights_stand_once_unused_ones_are_zero_and_so_are_weights_of_zero
     model, known = Odd(), materials()
     with torch.no_grad():
         model.last.weight[0].zero_()
-    once = Scoring(steps=1, batch_size=500, weight=0.0)
+    once = Scoring(steps=1, batch_size=500, unlearning=0.0)
     found = score(model, {}, known, once, STREAMS, PLAIN)
     assert list(found) == ["first.weight", "last.weight", "last.bias", "unused.weight", "unused.bias"]
     assert found.unused == {"unused.weight", "unused.bias"}
@@ -433,4 +433,4 @@ class Uncopied(nn.Module):
 
 def test_a_network_that_cannot_be_copied_is_refused():
     with pytest.raises(ModelError, match="cannot be copied"):
-        score(Uncopied(), {}, materials(), FEW.replace(weight=0.0), STREAMS, PLAIN)
+        score(Uncopied(), {}, materials(), FEW.replace(unlearning=0.0), STREAMS, PLAIN)

@@ -200,10 +200,10 @@ def test_masked_gradients_alone_do_not_hold_them(case, monkeypatch):
     assert torch.cat(moved).float().mean() > 0.9
 
 
-def test_at_weight_zero_vulnerability_is_learnability():
+def test_without_unlearning_vulnerability_is_learnability():
     given = materials(noise())
     learned, vulnerable = (
-        train(using(**options), given, STREAMS) for options in ({"mask": "learnability"}, {"weight": 0.0})
+        train(using(**options), given, STREAMS) for options in ({"mask": "learnability"}, {"unlearning": 0.0})
     )
     assert same(learned.artefacts, vulnerable.artefacts)
     assert not same(learned.artefacts, train(SMALL, given, STREAMS).artefacts)
@@ -265,13 +265,15 @@ def test_scores_and_mask_are_those_of_locate_for_the_same_model():
 
 def test_by_default_weights_are_scored_as_locate_does():
     assert CWRF().scoring() == Scoring()
-    assert CWRF(mask="learnability", weight=0.3).scoring().weight == 0
+    for spec in (CWRF, Scoring):  # the paper's lambda has one name
+        assert {"unlearning", "weight", "lambda"} & set(spec.model_fields) == {"unlearning"}
+    assert CWRF(mask="learnability", unlearning=0.3).scoring().unlearning == 0
     other = CWRF(scoring_steps=7, scoring_batch_size=9, scoring_optimizer="sgd", scoring_learning_rate=0.5, power=2,
-                 scoring_momentum=0.1, scoring_weight_decay=0.2, scoring_augmentation="recipe", weight=0.25,
+                 scoring_momentum=0.1, scoring_weight_decay=0.2, scoring_augmentation="recipe", unlearning=0.25,
                  divergence="updated-first", scoring_statistics="joint", statistics="keep")  # fmt: skip
     assert other.scoring() == Scoring(
         steps=7, batch_size=9, optimizer="sgd", learning_rate=0.5, power=2, momentum=0.1, weight_decay=0.2,
-        augmentation="recipe", weight=0.25, divergence="updated-first", statistics="joint",
+        augmentation="recipe", unlearning=0.25, divergence="updated-first", statistics="joint",
     )  # fmt: skip
 
 
@@ -516,8 +518,8 @@ def test_dpsgd_covers_the_fine_tuning_alone_and_claims_nothing():
 
 
 def test_the_names_of_a_defense_fill_both_stages():
-    recipe = build_recipe({}, defended({}, "cwrf:rate=0.05,weight=0.3+dpsgd:noise=1.0+label-smoothing"))
-    assert recipe.procedure == CWRF(rate=0.05, weight=0.3, inner=DPSGD(noise=1.0))
+    recipe = build_recipe({}, defended({}, "cwrf:rate=0.05,unlearning=0.3+dpsgd:noise=1.0+label-smoothing"))
+    assert recipe.procedure == CWRF(rate=0.05, unlearning=0.3, inner=DPSGD(noise=1.0))
     assert recipe.objective.method == "label-smoothing"
     assert needs(recipe) == {"cwrf": ("reference",)}
     check(recipe, 2, 3)

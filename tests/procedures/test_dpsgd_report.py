@@ -8,11 +8,13 @@ import pytest
 
 import reticent
 from reticent.auditing.epsilon.wording import rounded_up, sentence
+from reticent.errors import EXTRAS, MissingExtraError
 from reticent.jobs import document
 from reticent.jobs.attacks import AttackConfig
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
 from reticent.population.worker import Made
+from reticent.procedures._dp_extra import OLDEST, needed
 from reticent.procedures.dpsgd import WITHOUT_NOISE
 
 PRV = {"epsilon": 2.5, "delta": 1e-5, "source": "prv"}
@@ -102,6 +104,21 @@ def test_clipping_alone_has_no_epsilon_and_says_so(tmp_path):
     assert told["epsilon"]["unproved"] == WITHOUT_NOISE
     assert told["epsilon"]["sentence"].endswith(WITHOUT_NOISE)
     assert "there is no guarantee and no epsilon" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("found", ["1.5", "1.5.4", "0.15.0", "1.5.0rc1"])
+def test_an_earlier_opacus_is_refused_by_name(monkeypatch, found):
+    monkeypatch.setattr("importlib.metadata.version", lambda _: found)
+    told = rf"DP-SGD needs opacus>=1\.6, and {found} is installed: pip install 'opacus>=1\.6'"
+    with pytest.raises(MissingExtraError, match=told):
+        needed()
+    for tested in ("1.6", "1.6.0", "1.10.2", "2.0"):
+        monkeypatch.setattr("importlib.metadata.version", lambda _, tested=tested: tested)
+        needed()
+
+
+def test_the_oldest_opacus_is_the_one_that_the_extra_installs():
+    assert EXTRAS["dp"] == f"opacus>={OLDEST[0]}.{OLDEST[1]}"
 
 
 def test_defenses_are_listed_without_opacus(monkeypatch):

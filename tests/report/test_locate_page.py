@@ -63,7 +63,7 @@ def document():
             "accuracy_members": 0.99,
             "accuracy_reference": 0.61,
         },
-        "scoring": {"steps": 4, "weight": 0.5},
+        "scoring": {"steps": 4, "unlearning": 0.5},
         "kinds": [kind("all", 10**6, 1.0, 0), kind("convolution", 995_000, 0.995, 1), kind("norm", 5000, 0.005, 2)],
         "largest": [
             {

@@ -233,3 +233,11 @@ def test_the_command_prints_tables_and_verdicts(done, tmp_path, monkeypatch, cap
     assert "cwrf-entanglement" in capfd.readouterr().out
     assert guarded(app, ["study", "tox"]) == 2
     assert "toy" in capfd.readouterr().err
+
+
+def test_a_data_folder_that_is_not_there_is_refused_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in (STUDY, "cwrf-ablation", "pptp-disparity"):
+        with pytest.raises(MissingFileError, match=r"data_dir: no folder 'nowhere' \(looked in .*\): expected"):
+            study(name, data_dir="nowhere", device="none", out="out")
+    assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import cyclopts
 
-from reticent.cli.flags import Columns, of_table
+from reticent.cli.flags import DataFlags, of_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def list_(*, data_dir: str | None = None) -> None:
     console = stdout()
     console.print(table)
     console.print(
-        "\nTo get one that is not here: reticent data fetch NAME. Your own: FILE.npz, FILE.csv, module:function."
+        "\nTo get one that is not here: reticent data fetch NAME. Your own: a file, a folder, module:function."
     )
 
 
@@ -75,12 +75,12 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
 
 
 @app.command
-def check(name: str, /, *, columns: Columns = Columns(), data_dir: str | None = None) -> None:  # noqa: B008
+def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | None = None) -> None:  # noqa: B008
     """Load a data set, compare its checksums, count what it holds, and list what each column of a table becomes.
 
     Args:
-        name: A name that `reticent data list` shows, a file of your own, or module:function.
-        columns: how a table's columns are read.
+        name: A name that `reticent data list` shows, a file or a folder of your own, or module:function.
+        reading: how a table's columns, or a folder's pictures, are read.
         data_dir: Where official files are looked for first.
 
     Raises:
@@ -90,8 +90,8 @@ def check(name: str, /, *, columns: Columns = Columns(), data_dir: str | None = 
     from reticent.data.load import load
     from reticent.errors import ColumnsError
 
-    given = {field.name: getattr(columns, field.name) for field in fields(columns)}
-    asked = of_table({key: value for key, value in given.items() if value is not None})
+    given = {field.name: getattr(reading, field.name) for field in fields(reading)}
+    asked = of_data({key: value for key, value in given.items() if value is not None})
     try:
         records = load(name, data_dir=data_dir, **asked)
     except ColumnsError as error:
@@ -146,8 +146,10 @@ def _file_lines(entry: "DatasetEntry") -> list[str]:
 
 def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
     """The folder that holds an entry's files, or an empty text."""
+    from reticent.data.folder import check as check_folder
     from reticent.data.folder import folders, locate
 
+    check_folder(data_dir)
     if not entry.files:
         return "comes with scikit-learn"
     for folder in folders(data_dir):

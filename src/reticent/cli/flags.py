@@ -51,7 +51,7 @@ class Training:
         settings = given.pop("set", [])
         given.pop("config", None)
         renamed = {"attack": "attacks", "architecture": "recipe.architecture.name"}
-        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in of_table(given).items()}
+        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in of_data(given).items()}
         return values | dict(setting(text) for text in settings)
 
 
@@ -61,7 +61,7 @@ class Subject:
     """What to audit."""
 
     dataset: str | None = None
-    "A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or module:function of your own. [digits]"
+    "A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder, or module:function. [digits]"
     data_dir: Path | None = None
     "Folder of official data files; then RETICENT_DATA, then the cache folder."
     records: int | None = None
@@ -80,7 +80,7 @@ class Subject:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class DataFlags:
     """How the columns of a csv or Parquet file are read."""
 
     label: str | None = None
@@ -95,11 +95,13 @@ class Columns:
     "indicator fills gaps among numbers by the column's median, and adds a feature that says where. [refuse]"
     scale: str | None = None
     "standard takes from each column of numbers its mean, and divides by its standard deviation. [none]"
+    image_size: int | None = None
+    "For a folder of pictures, the pixels that the shorter side of each is scaled to; its middle is cut out."
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Flags(Training, Columns, Subject):
+class Flags(Training, DataFlags, Subject):
     """What to audit, and how."""
 
     validation: int | None = None
@@ -124,8 +126,8 @@ class Flags(Training, Columns, Subject):
     "TOML file with any of these and every other option; flags win."
 
 
-def of_table(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring the flags of `Columns` to keys of `TableOptions`.
+def of_data(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring the flags of `DataFlags` to keys of `DataOptions`.
 
     Args:
         given: flags and their values, of any kind.

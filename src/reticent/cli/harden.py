@@ -6,14 +6,14 @@ from typing import Any
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import Columns, Training
+from reticent.cli.flags import DataFlags, Training
 from reticent.errors import InputError, SpecError, nearest
 from reticent.spec import toml_or_text
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Run(Columns, Training):
+class Run(DataFlags, Training):
     """How the references are trained, and the attacks run."""
 
     models: int | None = None
@@ -32,9 +32,9 @@ class Data:
     model: str
     "The architecture: module:factory of your own, or a name such as mlp."
     weights: Path
-    "Its trained weights: .safetensors, or .pt of a state dictionary."
+    "Its trained weights: a file of safetensors, or of torch.save of a state dictionary (.pt, .pth, .ckpt, ...)."
     members: Path
-    "The records that it was trained on: .npz (x, y), .npy, .csv or .parquet; with --dataset a file of row numbers."
+    "The records that it was trained on: .npz (x, y), .npy, a table or a folder; with --dataset a file of row numbers."
     non_members: Path | None = None
     "Records that it never saw, for the audit. [half of the reference]"
     reference: Path | None = None

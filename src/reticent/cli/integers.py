@@ -1,9 +1,12 @@
-"""How words of the command line become values: as cyclopts does it, but no fraction is rounded to a whole number."""
+"""How words of the command line become values: as cyclopts does it, but without rounding, and ~ is the home folder."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import cyclopts
+
+from reticent import opening
 
 
 def converted(type_: Any, tokens: Sequence[cyclopts.Token]) -> Any:
@@ -22,7 +25,8 @@ def converted(type_: Any, tokens: Sequence[cyclopts.Token]) -> Any:
     if {*get_args(type_), type_} & {int}:  # A flag of a group of flags comes as "int | None".
         for token in tokens:
             _check(token.value)
-    return cyclopts.convert(type_, tokens)
+    value = cyclopts.convert(type_, tokens)
+    return opening.path(value) if isinstance(value, Path) else value
 
 
 def _check(word: str) -> None:

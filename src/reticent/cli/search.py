@@ -20,7 +20,7 @@ def search(
 
     The models are drawn apart from those of `reticent audit` with the same seed, which therefore may be reported.
 
-    Example: reticent search --defense cwrf+relaxloss --over rate=0.001,0.01,0.05 --over cwrf.weight=0.1,0.5,0.9
+    Example: reticent search --defense cwrf+relaxloss --over rate=0.001,0.01,0.05 --over unlearning=0.1,0.5,0.9
 
     Args:
         over: option=value,value,...; repeat it for several options, of which all combinations are tried.

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import notation
-from reticent.data.asked import TableOptions, flag
 from reticent.data.columns import MOST_CATEGORIES, place, stray
+from reticent.data.options import DataOptions, flag
 from reticent.data.reading import Reading
 
 FEW = 20
@@ -50,7 +50,7 @@ class Feature:
     remedy: str = ""
 
 
-def feature(path: Path | str, name: str, column: NDArray[Any], asked: TableOptions) -> Feature:
+def feature(path: Path | str, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
     """Make features of a column.
 
     Numbers stay, in whatever notation; dates and times become numbers; texts become a feature for each text.
@@ -101,7 +101,7 @@ def numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     return None if padded.any() and notation.are_codes(np.unique(column[~gaps]).tolist()) else values
 
 
-def _texts(path: Path | str, name: str, column: NDArray[Any], asked: TableOptions) -> Feature:
+def _texts(path: Path | str, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
     """Read texts that are no plain numbers: in another notation, as dates, or as categories."""
     texts, codes = np.unique(column, return_inverse=True)
     known = [text for text in texts.tolist() if not notation.is_gap(text)]
@@ -116,7 +116,7 @@ def _texts(path: Path | str, name: str, column: NDArray[Any], asked: TableOption
     return _number(path, name, of_text[codes], reading, asked)
 
 
-def _number(path: Path | str, name: str, values: NDArray[np.float64], reading: Reading, asked: TableOptions) -> Feature:
+def _number(path: Path | str, name: str, values: NDArray[np.float64], reading: Reading, asked: DataOptions) -> Feature:
     """Take numbers, fill their gaps if that is asked for, and bring them to one scale if that is."""
     gaps = np.isnan(values)
     known = values[~gaps]
@@ -174,7 +174,7 @@ def _numbered(name: str, distinct: NDArray[np.float64], known: int) -> str:
     return f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
 
 
-def _category(path: Path | str, name: str, column: NDArray[Any], asked: TableOptions) -> Feature:
+def _category(path: Path | str, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
     """Make a feature of each text, or of fewer if that is asked for."""
     texts, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
     gaps = np.array([notation.is_gap(text) for text in texts.tolist()])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from reticent import opening
 from reticent.data import DATASETS, archives, official, sums
 from reticent.data.entry import Archive, DatasetEntry, OfficialFile
 from reticent.data.folder import Found, locate
@@ -38,7 +39,7 @@ def fetch(name: str, folder: Path | str, progress: Progress | None = None) -> li
     """
     if name not in DATASETS:
         raise UnknownNameError("data set", name, DATASETS)
-    return fetch_entry(DATASETS[name], Path(folder).expanduser(), progress)
+    return fetch_entry(DATASETS[name], opening.path(folder), progress)
 
 
 def fetch_entry(entry: DatasetEntry, folder: Path, progress: Progress | None = None) -> list[Path]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from reticent import opening
 from reticent.data.entry import DatasetEntry, OfficialFile
 from reticent.errors import MissingFileError
 
@@ -37,7 +38,22 @@ def folders(data_dir: Path | str | None = None) -> list[Path]:
         named.append(Path(variable))
     cache = os.environ.get("XDG_CACHE_HOME")
     home = Path(cache) if cache else Path.home() / ".cache"
-    return list(dict.fromkeys(path.expanduser() for path in [*named, home / "reticent" / "data"]))
+    return list(dict.fromkeys(opening.path(path) for path in [*named, home / "reticent" / "data"]))
+
+
+def check(data_dir: Path | str | None) -> None:
+    """Refuse a folder that is not there, whether the data set at hand is read from it or not.
+
+    Args:
+        data_dir: a folder that the user named, or None.
+
+    Raises:
+        MissingFileError: it is none.
+    """
+    if data_dir is not None and not opening.path(data_dir).is_dir():
+        raise MissingFileError(
+            f"data_dir: no folder {str(data_dir)!r} (looked in {Path.cwd()}): expected the one of official data files"
+        )
 
 
 def locate(folder: Path, file: OfficialFile) -> Found | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from reticent import usercode
 from reticent.data import given, table
-from reticent.data.asked import TableOptions
+from reticent.data.options import DataOptions
 from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import DataError, InputError, nearest
@@ -17,7 +17,7 @@ FACTS = ("classes", "class_names", "columns", "mean", "std", "vocabulary", "name
 """Further keys that a returned dictionary may have: the attributes of `Records`."""
 
 
-def read(text: str, asked: TableOptions | None = None) -> Records:
+def read(text: str, asked: DataOptions | None = None) -> Records:
     """Import a function, call it without arguments, and make records of what it returns.
 
     Args:
@@ -37,7 +37,7 @@ def read(text: str, asked: TableOptions | None = None) -> Records:
         return records(text, function(), asked)
 
 
-def records(text: str, returned: Any, asked: TableOptions | None = None) -> Records:
+def records(text: str, returned: Any, asked: DataOptions | None = None) -> Records:
     """Make records of what a user's Python holds, as a copy: what is done to it later changes no record.
 
     Args:
@@ -52,14 +52,13 @@ def records(text: str, returned: Any, asked: TableOptions | None = None) -> Reco
     Raises:
         InputError: it is something else, or arrays that are not what they must be.
     """
-    asked = asked or TableOptions()
+    asked = asked or DataOptions()
     pair = _pair(returned)
     if table.is_frame(returned) or (pair and table.is_frame(pair[0])):
         frame, y = pair or (returned, None)
+        asked.check("table", "a data frame")
         return tell(table.of_frame(text, frame, asked, y))
-    if asked.of_table():
-        keys = " and ".join(asked.of_table())
-        raise InputError(f"{keys}: about columns of a table, got data as they are: leave it out")
+    asked.check("arrays", "data as they are")
     return tell(_records(text, returned))
 
 

@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from reticent import usercode
+from reticent import opening, usercode
 from reticent.data import DATASETS, imported, own
-from reticent.data.asked import TableOptions
-from reticent.data.folder import find
+from reticent.data.folder import check, find
+from reticent.data.forms import SUFFIXES, form
+from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, UnknownNameError
 
@@ -22,39 +23,37 @@ def load(
     """Load a data set.
 
     Args:
-        name_or_path: a name of `reticent.data.DATASETS`; or a ``.npz``, ``.npy``, ``.csv`` or ``.parquet`` file; or an
-            import string ``module:function``.
+        name_or_path: a name of `reticent.data.DATASETS`; or a file or a folder of one's own, as `own.read`
+            takes it; or an import string ``module:function``.
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
-        **columns: for tables (csv, Parquet, data frames), how to read the columns: keys of `TableOptions`, such as
-            ``label="outcome"``.
+        **columns: how own data are read: keys of `DataOptions`, such as ``label="outcome"``.
 
     Returns:
         The records.
 
     Raises:
         UnknownNameError: it is none of the three.
-        MissingFileError: a file is not there; the message says how to come by it.
+        MissingFileError: a file, or the folder `data_dir`, is not there; the message says how to come by it.
         ChecksumError: an official file has other bytes.
         CorruptFileError: a file cannot be read as what it should be.
         InputError: a user's arrays are not what they must be.
         DataError: a user's function fails.
     """
     text = str(name_or_path)
-    asked = TableOptions(**columns)
-    if usercode.is_import_string(text) and text not in DATASETS:
-        return imported.read(text, asked)
-    if asked.of_table() and Path(text).suffix not in {".csv", ".parquet"}:
-        key = next(iter(asked.of_table()))
-        raise InputError(f"{key}: is about columns of a csv or Parquet file, got the data set {text}: leave it out")
+    check(data_dir)
+    asked = DataOptions(**columns)
     if text in DATASETS:
+        asked.check("arrays", text)
         return _official(text, data_dir, verify=verify)
-    path = Path(text).expanduser()
-    if path.exists() or path.suffix in own.SUFFIXES or "/" in text or os.sep in text:
+    if usercode.is_import_string(text):
+        return imported.read(text, asked)
+    path = opening.path(text)
+    if path.exists() or form(path) or "/" in text or os.sep in text:
         return own.read(path, asked)
     unknown = UnknownNameError("data set", text, DATASETS)
-    raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(own.SUFFIXES)}, or module:function)")
+    raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(SUFFIXES)}, or module:function)")
 
 
 def _official(name: str, data_dir: Path | str | None, *, verify: bool) -> Records:

@@ -1,15 +1,18 @@
-"""Files of a user: npz, npy, csv, Parquet."""
+"""Files of a user: npz, npy, csv, tsv, Parquet, and folders of pictures."""
 
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import given, table
-from reticent.data.asked import TableOptions
+from reticent import opening
+from reticent.data import class_folders, given, table
+from reticent.data.forms import ARRAYS, form, is_table, refused
+from reticent.data.options import DataOptions
 from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError
@@ -17,7 +20,9 @@ from reticent.errors import CorruptFileError, InputError, MissingFileError
 PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", "labels"))
 """Names of the two arrays in an npz file."""
 
-SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
+SPLITS = ("train", "val", "test")
+SPLIT_PAIRS = ("{}_images", "{}_labels"), ("x_{}", "y_{}")
+"""Names of two arrays a split, as in MedMNIST's files and in those of Keras."""
 
 NO_ARRAYS = (
     "it is cut off or no NumPy file, or holds Python objects (a pickle), which reticent never loads: save plain arrays "
@@ -26,14 +31,14 @@ NO_ARRAYS = (
 """What is said in place of NumPy's advice to load a pickle all the same."""
 
 
-def read(path: Path, asked: TableOptions) -> Records:
-    """Read a file, or a folder with ``x.npy`` and ``y.npy``.
+def read(path: Path, asked: DataOptions) -> Records:
+    """Read a file, or a folder with ``x.npy`` and ``y.npy`` or with pictures by class.
 
     Args:
         path: a ``.npz`` file with arrays x and y, or features and labels, and if wanted further ones with one value a
-            record, to group by; an ``x.npy`` with ``y.npy`` beside it, or
-            their folder; a ``.csv`` file with a header; a ``.parquet`` file.
-        asked: for csv and Parquet, how to read the columns.
+            record, to group by, or as MedMNIST and Keras have them (`SPLIT_PAIRS`); an ``x.npy`` with ``y.npy`` beside
+            it, or their folder; a table with a header (`forms.TABLES`); a folder of pictures (`class_folders`).
+        asked: how to read the columns of a table, or the pictures of a folder.
 
     Returns:
         The records.
@@ -46,23 +51,25 @@ def read(path: Path, asked: TableOptions) -> Records:
     if not path.exists():
         raise MissingFileError(f"no file {str(path)!r} (looked in {Path.cwd()})")
     try:
-        if path.is_dir() or path.suffix in {".npy", ".npz"}:
-            x, y, facts = arrays(path)
+        asked.check("table" if is_table(path) else "pictures" if path.is_dir() else "arrays", path)
+        if path.is_dir() or form(path) in ARRAYS:
+            x, y, facts = arrays(path, asked.image_size)
             return tell(given.records(x, y, name=str(path), **facts))
-        if path.suffix == ".csv":
-            return tell(table.read_csv(path, asked))
-        if path.suffix == ".parquet":
-            return tell(table.read_parquet(path, asked))
+        if not is_table(path):
+            raise InputError(f"{path}: {refused(path)}")
+        opening.check(path)
+        reader = table.read_parquet if form(path) == ".parquet" else table.read_csv
+        return tell(reader(path, asked))
     except OSError as error:
         raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
-    raise InputError(f"{path}: expected a file of type {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}")
 
 
-def arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
-    """Read the arrays of a NumPy file, or of a folder with ``x.npy`` and ``y.npy``.
+def arrays(path: Path, image_size: int | None = None) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
+    """Read the arrays of a NumPy file, or of a folder with ``x.npy`` and ``y.npy`` or with pictures.
 
     Args:
         path: a ``.npz`` or ``.npy`` file, or a folder.
+        image_size: for folders of pictures, as `class_folders.read` takes it.
 
     Returns:
         Features, labels, and further facts for `Records.make`.
@@ -72,7 +79,9 @@ def arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
         CorruptFileError: it cannot be read.
         InputError: its arrays have other names.
     """
-    return _npz(path) if path.suffix == ".npz" and not path.is_dir() else _npy(path)
+    if path.is_dir() and not (path / "x.npy").exists():
+        return class_folders.read(path, image_size)
+    return _npz(path) if form(path) == ".npz" and not path.is_dir() else _npy(path)
 
 
 def _npy(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
@@ -87,6 +96,7 @@ def _npy(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
 
 
 def _array(path: Path) -> NDArray[Any]:
+    opening.check(path)
     try:
         return np.asarray(np.load(path, allow_pickle=False))
     except (ValueError, EOFError) as error:
@@ -94,6 +104,7 @@ def _array(path: Path) -> NDArray[Any]:
 
 
 def _npz(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
+    opening.check(path)
     try:
         # A stream of one's own: NumPy forgets to close the file if it is broken.
         with path.open("rb") as stream:
@@ -109,7 +120,40 @@ def _npz(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
             if "class_names" in found:
                 facts["class_names"] = _names(found["class_names"])
             return found[x], found[y], facts
+    for images, labels in SPLIT_PAIRS:
+        names = [split for split in SPLITS if images.format(split) in found and labels.format(split) in found]
+        if names:
+            return _joined(path, {split: (found[images.format(split)], found[labels.format(split)]) for split in names})
     raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}")
+
+
+def _joined(
+    path: Path, splits: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]
+) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
+    """Put the splits of a file together: who is a member is drawn anew.
+
+    Raises:
+        InputError: several labels a record, pictures in three dimensions, or splits of several shapes.
+    """
+    x, y = next(iter(splits.values()))
+    for split, (images, labels) in splits.items():
+        if images.shape[1:] != x.shape[1:] or labels.shape[1:] != y.shape[1:]:
+            raise InputError(
+                f"{path}: {split}: expected records of shape {x.shape[1:]} with labels of shape {y.shape[1:]}, as "
+                f"{next(iter(splits))} has, got {images.shape[1:]} with {labels.shape[1:]}"
+            )
+        if len(images) != len(labels):
+            raise InputError(f"{path}: {split}: got {len(images)} records and {len(labels)} labels: expected as many")
+    if y.ndim == 2 and y.shape[1] > 1 and y.dtype.kind in "biuf" and (y.sum(axis=1) != 1).any():
+        raise InputError(
+            f"{path}: several labels a record ({y.shape[1]}, multi-label) are not supported: give one, such as whether "
+            "there is any"
+        )
+    if x.ndim == 5 or (x.ndim == 4 and x.shape[3] not in {1, 3, 4} and x.shape[1] not in {1, 3, 4}):
+        raise InputError(f"{path}: pictures in three dimensions {x.shape[1:]} are not supported: give slices of them")
+    column = np.concatenate([np.full(len(labels), split) for split, (_, labels) in splits.items()])
+    features, marks = (np.concatenate([pair[i] for pair in splits.values()]) for i in (0, 1))
+    return features, marks, {"columns": {"split": column}}
 
 
 def _columns(arrays: dict[str, NDArray[Any]], x: str, y: str) -> dict[str, NDArray[Any]]:

@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import opening
 from reticent.data import given, imported, own, table
-from reticent.data.asked import TableOptions
 from reticent.data.features import as_texts
+from reticent.data.forms import ARRAYS, TABLES, form, refused
+from reticent.data.options import DataOptions
 from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
 Ids = NDArray[np.int64]
-TABLES = (".csv", ".parquet")
 KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
 
 
 def together(
-    parts: Mapping[str, Any], *, asked: TableOptions | None = None, **facts: Any
+    parts: Mapping[str, Any], *, asked: DataOptions | None = None, **facts: Any
 ) -> tuple[Records, dict[str, Ids]]:
     """Make one set of records of several parts.
 
@@ -32,7 +33,7 @@ def together(
         parts: by name, the first of which says what the others must look like: a ``.npz``, ``.npy``, ``.csv`` or
             ``.parquet`` file, as `own.read` takes them; or a pair ``(x, y)``, a mapping with x and y, or a map-style
             data set of pairs.
-        asked: for tables, how to read the columns.
+        asked: how to read the columns of tables, or the pictures of folders.
         **facts: for `Records.make`, such as ``mean``.
 
     Returns:
@@ -45,7 +46,7 @@ def together(
     """
     if not parts:
         raise InputError("expected at least one part, got none")
-    asked = asked or TableOptions()
+    asked = asked or DataOptions()
     tables = {name: _is_table(value) for name, value in parts.items()}
     first = next(iter(parts))
     for name, is_table in tables.items():
@@ -57,19 +58,20 @@ def together(
         if facts.get("mean") or facts.get("std"):
             raise InputError("mean and std are for pictures, got tables: leave them out")
         return tell(records), _rows(sizes)
-    if asked.of_table():
-        keys = " and ".join(asked.of_table())
-        raise InputError(f"{keys}: about columns of csv or Parquet files, got arrays: leave out what is not for them")
-    records, rows = _of_arrays(first, {name: _arrays(name, value) for name, value in parts.items()}, facts)
+    folders = any(isinstance(value, (str, Path)) and opening.path(value).is_dir() for value in parts.values())
+    asked.check("pictures" if folders else "arrays", "folders of pictures" if folders else "arrays")
+    records, rows = _of_arrays(
+        first, {name: _arrays(name, value, asked.image_size) for name, value in parts.items()}, facts
+    )
     return tell(records), rows
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, (str, Path)) and Path(value).suffix in TABLES
+    return isinstance(value, (str, Path)) and form(value) in TABLES
 
 
 def _form(is_table: bool) -> str:
-    return "a table (.csv, .parquet)" if is_table else "arrays (.npz, .npy)"
+    return f"a table ({', '.join(TABLES)})" if is_table else f"arrays ({', '.join(ARRAYS)}, or a folder)"
 
 
 def _rows(sizes: Mapping[str, int]) -> dict[str, Ids]:
@@ -80,13 +82,16 @@ def _rows(sizes: Mapping[str, int]) -> dict[str, Ids]:
 def _columns(name: str, path: Path, not_features: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]]:
     file = _there(name, path)
     try:
-        return table.csv_columns(file) if file.suffix == ".csv" else table.parquet_columns(file, not_features)
+        opening.check(file)
+        return table.parquet_columns(file, not_features) if form(file) == ".parquet" else table.csv_columns(file)
+    except CorruptFileError as error:
+        raise error.prefixed(f"{name}: ") from None
     except OSError as error:
         raise CorruptFileError(f"{name}: {file}: cannot be read: {error.strerror or error}") from None
 
 
 def _there(name: str, path: Path) -> Path:
-    file = path.expanduser()
+    file = opening.path(path)
     if not file.exists():
         raise MissingFileError(f"{name}: no file {str(path)!r} (looked in {Path.cwd()})")
     return file
@@ -95,7 +100,7 @@ def _there(name: str, path: Path) -> Path:
 def _of_tables(
     first: str,
     read: Mapping[str, tuple[list[str], list[NDArray[Any]]]],
-    asked: TableOptions,
+    asked: DataOptions,
 ) -> tuple[Records, dict[str, int]]:
     header = read[first][0]
     for name, (other, _) in read.items():
@@ -114,13 +119,13 @@ def _alike(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return columns if len(kinds) == 1 or "O" in kinds else [as_texts(column) for column in columns]
 
 
-def _arrays(name: str, value: Any) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
+def _arrays(name: str, value: Any, image_size: int | None) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
     if isinstance(value, (str, Path)):
         file = _there(name, Path(value))
-        if not file.is_dir() and file.suffix not in own.SUFFIXES:
-            raise InputError(f"{name}: {file}: expected a file of type {', '.join(own.SUFFIXES)}")
+        if not file.is_dir() and form(file) not in ARRAYS:
+            raise InputError(f"{name}: {file}: {refused(file)}")
         try:
-            return own.arrays(file)
+            return own.arrays(file, image_size)
         except OSError as error:
             raise CorruptFileError(f"{name}: {file}: cannot be read: {error.strerror or error}") from None
     if isinstance(value, Mapping) and {"x", "y"} <= value.keys():

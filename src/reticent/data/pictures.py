@@ -1,15 +1,46 @@
 """Folders of image files, decoded to one array."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.errors import CorruptFileError, MissingExtraError
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 log = logging.getLogger(__name__)
+
+
+@contextmanager
+def opened(path: Path, remedy: str) -> Iterator["Image.Image"]:
+    """Open an image file, and name it where anything is wrong with it while it is used.
+
+    Args:
+        path: the file.
+        remedy: what to do about one that is damaged.
+
+    Yields:
+        The picture, as Pillow has it.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+        CorruptFileError: it cannot be read.
+    """
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MissingExtraError("pillow", "images", "reading image files") from None
+    try:
+        with Image.open(path) as picture:
+            yield picture
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise CorruptFileError(f"{path}: cannot be read as an image ({error}); {remedy}") from None
 
 
 def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
@@ -29,17 +60,10 @@ def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
     Cost:
         About 0.1 ms a picture of 64 x 64.
     """
-    try:
-        from PIL import Image
-    except ImportError:
-        raise MissingExtraError("pillow", "images", "reading image files") from None
     pictures = np.empty((len(paths), 3, side, side), dtype=np.uint8)
     for i, path in enumerate(paths):
-        try:
-            with Image.open(path) as picture:
-                pixels = np.asarray(picture.convert("RGB"))
-        except (OSError, ValueError, SyntaxError) as error:
-            raise CorruptFileError(f"{path}: cannot be read as an image ({error}); unpack the archive again") from None
+        with opened(path, "unpack the archive again") as picture:
+            pixels = np.asarray(picture.convert("RGB"))
         if pixels.shape != (side, side, 3):
             raise CorruptFileError(
                 f"{path}: expected {side} x {side} pixels, got {pixels.shape[1]} x {pixels.shape[0]}"

@@ -1,19 +1,22 @@
 """Tables of a user: csv and Parquet files with one record a row, one column for the label."""
 
 import csv
+import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data.asked import TableOptions
+from reticent import opening
 from reticent.data.columns import as_label
 from reticent.data.features import Feature, feature
+from reticent.data.forms import form
 from reticent.data.given import records
 from reticent.data.notation import is_number
+from reticent.data.options import DataOptions
 from reticent.data.reading import Reading
 from reticent.data.records import Records
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
@@ -37,7 +40,7 @@ WAYS = {
 """What the flags do that an error proposes."""
 
 
-def read_csv(path: Path, asked: TableOptions) -> Records:
+def read_csv(path: Path, asked: DataOptions) -> Records:
     """Read a csv file with a header.
 
     Args:
@@ -57,7 +60,7 @@ def read_csv(path: Path, asked: TableOptions) -> Records:
 
 
 def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
-    """Read the columns of a csv file with a header.
+    """Read the columns of a csv or tsv file with a header, packed by gzip or not.
 
     Args:
         path: the file.
@@ -68,23 +71,22 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
     Raises:
         CorruptFileError: no header, or rows of several lengths, or no text at all.
     """
+    content, mark = opening.text(path), "\t" if "tsv" in form(path) else ","
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            header = next(csv.reader(stream), [])
-            if not header:
-                raise CorruptFileError(
-                    f"{path}: expected a header line with the names of the columns, got an empty file"
-                )
-            whole = None if _codes(path.read_bytes()) else _numbers(path, len(header))
-            columns = whole or _texts(path, stream, header)
-    except (UnicodeDecodeError, csv.Error) as error:
+        stream = io.StringIO(content, newline="")
+        header = next(csv.reader(stream, delimiter=mark), [])
+        if not header:
+            raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got an empty file")
+        numbers = None if _codes(content.encode()) else _numbers(content, mark, len(header))
+        columns = numbers or _texts(path, csv.reader(stream, delimiter=mark), header)
+    except csv.Error as error:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(is_number(name) for name in header):
         raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got numbers: add one")
     return [name.strip() for name in header], columns
 
 
-def read_parquet(path: Path, asked: TableOptions) -> Records:
+def read_parquet(path: Path, asked: DataOptions) -> Records:
     """Read a Parquet file.
 
     Args:
@@ -141,7 +143,7 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "columns") and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "iloc"))
 
 
-def of_frame(name: str, frame: Any, asked: TableOptions, y: Any = None) -> Records:
+def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Records:
     """Make records of a data frame, as `read_parquet` does of a file.
 
     Args:
@@ -209,19 +211,20 @@ def _codes(content: bytes) -> bool:
     return bool((opens[:-2] & (text[1:-1] == ord("0")) & DIGIT[text[2:]]).any())
 
 
-def _numbers(path: Path, width: int) -> list[NDArray[Any]] | None:
+def _numbers(content: str, mark: str, width: int) -> list[NDArray[Any]] | None:
     """Read a file of nothing but numbers, fast; None if it is no such file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there are no rows; said below
-            cells = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, comments=None, quotechar='"', encoding="utf-8")
-    except (ValueError, UnicodeDecodeError):
+            lines = io.StringIO(content)
+            cells = np.loadtxt(lines, delimiter=mark, skiprows=1, ndmin=2, comments=None, quotechar='"')
+    except ValueError:
         return None
     return list(cells.T) if cells.size and cells.shape[1] == width else None
 
 
-def _texts(path: Path, stream: Any, header: Sequence[str]) -> list[NDArray[Any]]:
-    rows = [row for row in csv.reader(stream) if row]
+def _texts(path: Path, lines: Iterable[list[str]], header: Sequence[str]) -> list[NDArray[Any]]:
+    rows = [row for row in lines if row]
     for number, row in enumerate(rows):
         if len(row) != len(header):
             raise CorruptFileError(
@@ -256,15 +259,20 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
 
 def _separated(header: Sequence[str]) -> str:
     """Hint at another separator, where the whole header came as one column."""
-    marks = {";": "semicolons", "\t": "tabs", "|": "bars"}
-    found = next((mark for mark in marks if len(header) == 1 and mark in header[0]), None)
-    if found is None:
+    if len(header) != 1:
         return ""
-    return f". The columns seem to be separated by {marks[found]}, expected commas: save the file with commas"
+    marks = {
+        ";": "semicolons, expected commas: save the file with commas",
+        "\t": "tabs, expected commas: call the file .tsv",
+        "|": "bars, expected commas: save the file with commas",
+        ",": "commas, expected tabs: call the file .csv",
+    }
+    found = next((told for mark, told in marks.items() if mark in header[0]), None)
+    return "" if found is None else f". The columns seem to be separated by {found}"
 
 
 def of_columns(
-    path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: TableOptions, y: Any = None
+    path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: DataOptions, y: Any = None
 ) -> Records:
     """Make records of the columns of a table.
 
@@ -320,7 +328,7 @@ def of_columns(
     return records(x, y, name=str(path), columns=kept, readings=readings, **facts)
 
 
-def _check_names(path: Path | str, header: Sequence[str], label: str | None, asked: TableOptions) -> None:
+def _check_names(path: Path | str, header: Sequence[str], label: str | None, asked: DataOptions) -> None:
     """Refuse options of columns that are not there, of the label's, and of one that is no feature.
 
     Raises:

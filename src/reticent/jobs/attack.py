@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, check_references
 from reticent.attacks.base import Problem
@@ -160,7 +161,7 @@ def attack(
     if config.control == "null":
         check(problem, specs, settings)
     if out is not None:
-        take_folder(Path(out), AUDIT, kind=config.format)
+        take_folder(opening.path(out), AUDIT, kind=config.format)
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
@@ -180,7 +181,7 @@ def attack(
         left_out=left_out,
     )
     rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
-    files = write_report(Path(out), written, rows, form=config.format) if out is not None else ()
+    files = write_report(opening.path(out), written, rows, form=config.format) if out is not None else ()
     return Attacked(written, rows, measured.scores, problem, files)
 
 
@@ -275,13 +276,17 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
         CorruptFileError: it is no .npz file, or holds Python objects.
         SpecError: one is missing, or has nearly the name of one.
     """
+    path = opening.path(path)
     try:
+        opening.check(path)
         # A stream of one's own: NumPy forgets to close the file if it is broken.
         with path.open("rb") as stream:
             content = np.load(stream, allow_pickle=False)
             arrays = {} if isinstance(content, np.ndarray) else {key: content[key] for key in content.files}
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
+    except CorruptFileError:
+        raise
     except Exception as error:  # noqa: BLE001 (whatever a broken archive makes NumPy raise)
         why = NO_ARRAYS if "pickle" in str(error) else str(error)
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None

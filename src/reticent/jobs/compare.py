@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reticent import seeds
+from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.auditing.audit import FPRS
 from reticent.auditing.comparison.compare import compare as paired
@@ -116,9 +116,9 @@ def compare(
     check_baseline(first, found)
     kind = str(values.get("format") or "html")
     read = [path for run in runs for path in AUDIT.files(place(run))]
-    folders = RowFolders(Path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
+    folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
     replacing = [folders.take(one.name, one.kind) for one in found]
-    watch, started = Watch.begin(Path(out), COMPARISON), datetime.now(UTC).isoformat(timespec="seconds")
+    watch, started = Watch.begin(opening.path(out), COMPARISON), datetime.now(UTC).isoformat(timespec="seconds")
     with ExitStack() as held:
         owners: dict[tuple[str, str], str] = {}
         for name, job in ((one.name, one.job) for one in found if one.job is not None):
@@ -149,7 +149,7 @@ def compare(
             "rows": {one.name: one.costs() for one in contenders},
         }
         watch.check(written)
-        files = write_comparison(Path(out), written, kind)
+        files = write_comparison(opening.path(out), written, kind)
         for told in folders.left():
             (note or _silent)(told)
         return Compared(written, {one.name: one.document for one in contenders}, files)

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 from annotated_types import Ge
 from pydantic import Field, field_validator
 
+from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, check_membership
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
-from reticent.data.asked import TableOptions
 from reticent.data.load import load
 from reticent.data.membership import Membership
+from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, RolesError, SpecError, nearest
@@ -53,11 +54,12 @@ SHORT = {"train": "recipe.procedure.name"}
 """Short keys, and where they lead."""
 
 
-class AuditConfig(TableOptions, AttackConfig):
+class AuditConfig(DataOptions, AttackConfig):
     """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
 
     dataset: str = "digits"
-    """A name of `reticent data list`, a file (.npz, .npy, .csv, .parquet), or ``module:function``."""
+    """A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder of pictures by class, or
+    ``module:function``."""
     data_dir: str | None = None
     """Where official files lie; then RETICENT_DATA, then the cache folder."""
     records: Annotated[int, Ge(2)] | None = None
@@ -89,6 +91,11 @@ class AuditConfig(TableOptions, AttackConfig):
     are a name, or a table with ``name`` and options."""
     queries: Options = Field(default_factory=dict)
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
+
+    @field_validator("dataset", "data_dir", "store", "out")
+    @classmethod
+    def _at_home(cls, value: str | None) -> str | None:
+        return str(opening.path(value)) if value is not None and value.startswith("~") else value
 
     @field_validator("defense", mode="before")
     @classmethod
@@ -309,7 +316,7 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     attacks = build_attacks(config) if attacked else ()
     queries = Queries(**config.queries)
     if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, **config.of_table())
+        records = load(config.dataset, data_dir=config.data_dir, **config.given())
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given)
     check_used(recipe, given)

@@ -149,7 +149,7 @@ def with_option(text: str, key: str, value: Any) -> str:
 
     Args:
         text: names joined by ``+``, with or without options.
-        key: the option; ``cwrf.weight`` where several parts have one of that name.
+        key: the option; ``mist.weight`` where several parts have one of that name.
         value: its value; one that the text gives already is replaced.
 
     Returns:

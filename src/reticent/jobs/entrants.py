@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
 from reticent.data import imported
-from reticent.data.asked import TableOptions
+from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.jobs import pairing, replicas
@@ -134,12 +134,12 @@ class _Shared:
         data = self._values.get("dataset")
         self._own: Records | None = None
         if data is not None and not isinstance(data, (str, Path)):
-            self._own = imported.records("dataset", data, self._of_table())
+            self._own = imported.records("dataset", data, self._asked())
             self._values["dataset"] = OWN
 
-    def _of_table(self) -> TableOptions:
+    def _asked(self) -> DataOptions:
         """Return what holds for all of how a table is read."""
-        return TableOptions(**{key: self._values[key] for key in TableOptions.model_fields if key in self._values})
+        return DataOptions(**{key: self._values[key] for key in DataOptions.model_fields if key in self._values})
 
     def again(self, config: AuditConfig) -> Job:
         """Prepare the job of an audit that ran; a delta that holds for all is that of its bounds, and moves no model.
@@ -174,10 +174,10 @@ class _Shared:
         else:
             config = chosen(Path(source), values)
         if self._own is not None:
-            if config.of_table() != self._of_table().of_table():
+            if config.given() != self._asked().given():
                 raise InputError("the columns of one data frame are read in one way: give label and the like for all")
             return self._with_unaware(prepare(config, self._own))
-        key = (config.dataset, config.data_dir, text(config.of_table()))
+        key = (config.dataset, config.data_dir, text(config.given()))
         job = prepare(config, self._records.get(key))
         self._records[key] = job.records
         return self._with_unaware(job)

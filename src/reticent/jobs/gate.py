@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from reticent import opening
 from reticent.auditing.gate.judge import Gate, judge
 from reticent.auditing.gate.limits import Limits, gather
 from reticent.errors import InputError, UnknownNameError
@@ -101,19 +102,19 @@ def check_junit(file: Path, audit: Any, thresholds: str | Path | None = None) ->
     Raises:
         InputError: it does.
     """
-    read = AUDIT.files(Path(audit)) if isinstance(audit, (str, Path)) else []
+    read = AUDIT.files(opening.path(audit)) if isinstance(audit, (str, Path)) else []
     check_file("junit", file, [*read, thresholds], MARK)
 
 
 def _path(name: str, value: Any) -> Path | None:
     if value is not None and not isinstance(value, (str, Path)):
         raise InputError(f"{name}: expected a path, got {type(value).__name__}")
-    return None if value is None else Path(value)
+    return None if value is None else opening.path(value)
 
 
 def _document(audit: Any) -> Mapping[str, Any]:
     if isinstance(audit, (str, Path)):
-        return read_document(Path(audit))
+        return read_document(opening.path(audit))
     found = getattr(audit, "document", audit)
     if not isinstance(found, Mapping):
         raise InputError(

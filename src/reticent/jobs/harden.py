@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from reticent import opening
 from reticent.ambient import fixed
-from reticent.data.asked import TableOptions
+from reticent.data.options import DataOptions
 from reticent.errors import SpecError
 from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
@@ -114,7 +115,7 @@ def harden(
         progress: called after every reference.
         stage: called with words before each part.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...;
-            for tables ``label``, ``not_features`` and the other keys of `TableOptions`.
+            for tables ``label``, ``not_features`` and the other keys of `DataOptions`.
 
     Returns:
         The repaired model and both audits.
@@ -143,12 +144,12 @@ def harden(
     _refuse_options(values, method, objective)
     config = chosen(None, {**values, "architecture": model, "dataset": OWN})
     scale = _numbers("mean", mean), _numbers("std", std)
-    table = TableOptions(**config.of_table())
-    records = Asked(members, non_members, reference, dataset, table, config.data_dir, *scale)
+    reading = DataOptions(**config.given())
+    records = Asked(members, non_members, reference, dataset, reading, config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
     inputs = [weights, initial, members, non_members, reference, dataset]
-    watch = Watch.begin(take_folder(Path(out), HARDEN, inputs), HARDEN)
+    watch = Watch.begin(take_folder(opening.path(out), HARDEN, inputs), HARDEN)
     store = Store(Path(config.store)).open()
     with store.using([named(checked), *_runs(checked.before), *_runs(checked.after)]):
         made, sides = _sides(checked, store, clock, tell, progress)

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from reticent import seeds
+from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
 from reticent.jobs import document as documents
@@ -75,7 +75,7 @@ def search(
     Args:
         defense: a name of `reticent defenses`, with options, such as ``cwrf+relaxloss``.
         over: option to the values that are tried; with several options, all combinations. An option is named as in the
-            defense, or as ``cwrf.weight`` where several of its parts have one of that name.
+            defense, or as ``mist.weight`` where several of its parts have one of that name.
         lost: how much accuracy may be lost, a fraction.
         out: folder for search.html and search.json, and for the comparison of all that was tried.
         progress: called after every model.
@@ -105,12 +105,12 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    watch = Watch.begin(take_folder(Path(out), SEARCH, [values.get("dataset")]), SEARCH)
+    watch = Watch.begin(take_folder(opening.path(out), SEARCH, [values.get("dataset")]), SEARCH)
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
         seed=own,
-        out=Path(out) / "tried",
+        out=opening.path(out) / "tried",
         progress=progress,
         stage=stage,
         note=note,
@@ -136,7 +136,7 @@ def search(
         "environment": documents.versions(),
     }
     watch.check(written)
-    return Searched(written, (*write_search(Path(out), written), *compared.files))
+    return Searched(written, (*write_search(opening.path(out), written), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:

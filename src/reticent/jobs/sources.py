@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol
 
+from reticent import opening
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.config import SHORT, AuditConfig
 from reticent.jobs.defenses import parts_of, with_option
@@ -42,7 +43,7 @@ def place(run: Any) -> Path:
         InputError: it is neither.
     """
     if isinstance(run, (str, Path)):
-        return Path(run)
+        return opening.path(run)
     files = getattr(run, "files", None)
     if isinstance(files, tuple) and files:
         return Path(files[0]).parent

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from reticent.errors import CorruptRunError, StoreError
+from reticent.errors import StoreError
 from reticent.population.population import Population
 from reticent.procedures import entry
 from reticent.store import Store
@@ -49,16 +49,10 @@ def finished(store: str | Path, population: Population) -> int:
         population: the models.
 
     Returns:
-        How many need no training; those that are corrupt are not counted.
+        How many need no training.
     """
-    place, rows = Store(Path(store)), range(population.models)
+    place = Store(Path(store))
     return sum(
-        _has(place, population.signals_id(model)) or _has(place, population.training_id(model)) for model in rows
+        any(place.find(run) is not None for run in (population.signals_id(model), population.training_id(model)))
+        for model in range(population.models)
     )
-
-
-def _has(store: Store, run: str) -> bool:
-    try:
-        return store.find(run) is not None
-    except CorruptRunError:
-        return False

@@ -95,8 +95,8 @@ def answers(vanilla: nn.Module, materials: Materials, scoring: "Scoring", stream
     reference = materials.reference
     if not len(reference):
         raise InputError(
-            "scoring needs reference non-members, which the model never saw: give some (--reference N), or a weight of "
-            "0, which scores learnability"
+            "scoring needs reference non-members, which the model never saw: give some (--reference N), or "
+            "unlearning of 0, which scores learnability"
         )
     known = torch.unique(torch.cat(list(_batches(len(reference), scoring, streams, "reference"))))
     places = torch.full((len(reference),), -1, dtype=torch.int64)

@@ -105,7 +105,7 @@ class Steps:
         Yields:
             The non-members' part, if any, then the members'; or both in one, where they share a forward pass.
         """
-        members, weight = self._members(rows), self.scoring.weight
+        members, weight = self._members(rows), self.scoring.unlearning
         if self.told is None or other is None:
             self.model.train()
             entropy = functional.cross_entropy(self.ask(members.x), members.y)

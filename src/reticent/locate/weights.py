@@ -32,8 +32,8 @@ class Scoring(Spec):
     """Steps T over which importance is summed."""
     batch_size: Annotated[int, Ge(1)] = 128
     """Records a step, of the members and of the reference non-members each."""
-    weight: Annotated[float, Ge(0), Le(1)] = 0.5
-    """The paper's lambda: the part of the divergence in the loss; at 0 the score is learnability."""
+    unlearning: Annotated[float, Ge(0), Le(1)] = 0.5
+    """The part of the divergence in the loss (the paper's lambda); at 0 the score is learnability."""
     power: Literal[1, 2] = 1
     """1 sums ``|g w|``; 2 sums ``(g w)**2``, as the code of Molchanov et al. does."""
     divergence: Literal["vanilla-first", "updated-first"] = "vanilla-first"
@@ -68,7 +68,7 @@ def score(
 
     Args:
         model: the trained network, on the device of the materials. It is not changed.
-        vanilla_state: its whole state before training, parameters and buffers; not used where the weight is 0.
+        vanilla_state: its whole state before training, parameters and buffers; not used where unlearning is 0.
         materials: members, and the defender's reference non-members.
         scoring: how.
         streams: random streams; batches come from the stream "scoring/members" and "scoring/reference", so that
@@ -81,7 +81,7 @@ def score(
         are zero, and named in ``unused``.
 
     Raises:
-        InputError: there are no reference non-members though the weight is above 0, or too few members.
+        InputError: there are no reference non-members though unlearning is above 0, or too few members.
         ModelError: the network cannot be copied, has nothing to train, or the initial state is not one of it.
         TrainingDivergedError: the loss became NaN or infinite.
 
@@ -91,7 +91,7 @@ def score(
     """
     working = copied(model)
     told: Answers | None = None
-    if scoring.weight:
+    if scoring.unlearning:
         fill(working, vanilla_state, "the initial state")
         told = answers(working, materials, scoring, streams, recipe)
         fill(working, model.state_dict(), "the trained state")

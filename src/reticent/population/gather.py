@@ -14,7 +14,7 @@ from reticent.population.population import Population
 from reticent.population.worker import Made
 from reticent.procedures.selena import Selena
 from reticent.signals.matrix import Matrix, Rows, Signals
-from reticent.store import Run, Store
+from reticent.store import Store
 from reticent.training.recipe import Recipe
 
 SOFT_TARGETS = "soft_targets"
@@ -137,19 +137,12 @@ def _paths(store: Store, runs: Sequence[tuple[int, str]], name: str) -> list[Pat
     paths, broken = [], []
     for model, run_id in runs:
         try:
-            paths.append(_run(store, run_id).file(name))
+            paths.append(store.whole(run_id).file(name))
         except CorruptRunError as error:
             broken.append(f"model {model}: {error}")
     if broken:
         raise CorruptRunError("\n".join(broken))
     return paths
-
-
-def _run(store: Store, run_id: str) -> Run:
-    run = store.find(run_id)
-    if run is None:
-        raise CorruptRunError(f"run {run_id} is gone: run the same command again")
-    return run
 
 
 def _open(paths: Sequence[Path], prefix: str, labels: NDArray[np.int64], classes: int) -> Signals:
@@ -173,7 +166,7 @@ def trajectories(store: Store, made: Sequence[Made]) -> list[list[float]]:
     """
     curves = []
     for one in made:
-        run = _run(store, one.training)
+        run = store.whole(one.training)
         lines = [json.loads(line) for line in run.file("log.jsonl").read_text(encoding="utf-8").splitlines()]
         curves.append([line["accuracy"] for line in lines if "accuracy" in line])
     return curves

@@ -18,7 +18,7 @@ import torch
 from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
 from reticent.population.failures import Failure, failure
 from reticent.population.population import Population
-from reticent.population.worker import Made, Maker
+from reticent.population.worker import Made, Maker, find
 from reticent.store import Store
 
 GIVE_UP = 3
@@ -98,22 +98,21 @@ def train(
             finished ones are kept. `StoreLockedError` if the only models left are being made by another live process.
     """
     started = time.perf_counter()
-    waiting = [m for m in range(population.models) if not _finished(store, population.signals_id(m))]
-    maker = Maker(population, store, device) if workers == 1 or not waiting else None
-    made: dict[int, Made] = {}
-    if len(waiting) < population.models:
-        finder = maker or Maker(population, store, "cpu")
-        made = {m: finder.make(m) for m in range(population.models) if m not in set(waiting)}
-    found = len(made)
+    found = {m: find(population, store, m) for m in range(population.models)}
+    made = {m: one for m, one in found.items() if one is not None}
+    waiting, earlier = [m for m in found if m not in made], len(made)
+    maker = Maker(population, store, device) if workers == 1 and waiting else None
 
     def report() -> None:
-        (progress or _silent)(_progress(made, population.models, found, time.perf_counter() - started))
+        (progress or _silent)(_progress(made, population.models, earlier, time.perf_counter() - started))
 
     def gave_up(failures: list[Failure]) -> bool:
-        return len(made) == found and _hopeless(failures)
+        return len(made) == earlier and _hopeless(failures)
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
+        if not models:
+            return failures
         results = _inline(maker, models) if maker else _pool(population, store, device, workers, models)
         with closing(results):
             for result in results:
@@ -141,13 +140,6 @@ def _silent(_: Progress) -> None:
     """Tell nobody."""
 
 
-def _finished(store: Store, run_id: str) -> bool:
-    try:
-        return store.find(run_id) is not None
-    except CorruptRunError:
-        return False  # Named, with all others, when its turn comes.
-
-
 def _hopeless(failures: list[Failure]) -> bool:
     """Tell whether so many models failed that others would too; what is corrupt or locked says nothing of others."""
     return sum(not isinstance(error, (CorruptRunError, StoreLockedError)) for _, error in failures) >= GIVE_UP
@@ -168,12 +160,12 @@ def _free(population: Population, store: Store, model: int) -> bool:
         return False
 
 
-def _progress(made: dict[int, Made], total: int, found: int, seconds: float) -> Progress:
-    new = len(made) - found
+def _progress(made: dict[int, Made], total: int, earlier: int, seconds: float) -> Progress:
+    new = len(made) - earlier
     left = seconds / new * (total - len(made)) if new else None
     accuracies = [m.facts["accuracy_non_members"] for m in made.values()]
     mean = sum(accuracies) / len(accuracies) if accuracies else None
-    return Progress(len(made), total, found, seconds, left, mean)
+    return Progress(len(made), total, earlier, seconds, left, mean)
 
 
 def _inline(maker: Maker, waiting: list[int]) -> Results:

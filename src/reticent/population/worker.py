@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 import reticent
 from reticent.ambient import fixed
-from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
+from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
@@ -56,6 +56,25 @@ HANDED = ("seconds", "peak_memory_bytes", "accountant", "notices", "cwrf", "pptp
 """Facts of a training run that its signals run repeats."""
 
 
+def find(population: Population, store: Store, model: int) -> Made | None:
+    """Find a model that is finished.
+
+    Args:
+        population: of the model.
+        store: where its runs lie.
+        model: its row.
+
+    Returns:
+        What is known of it; None if its signals are to be made.
+
+    Raises:
+        UnreadableRunError: their run cannot be read now.
+    """
+    signals = population.signals_id(model)
+    run = store.find(signals)
+    return None if run is None else Made(model, population.training_id(model), signals, dict(run.facts), fresh=False)
+
+
 class Maker:
     """Makes the models of one population in one process, on one device."""
 
@@ -85,10 +104,7 @@ class Maker:
         """
         training, signals = self.population.training_id(model), self.population.signals_id(model)
         try:
-            found = self.store.find(signals)
-            if found is not None:
-                return Made(model, training, signals, dict(found.facts), fresh=False)
-            return self._make(model, training, signals)
+            return find(self.population, self.store, model) or self._make(model, training, signals)
         except ReticentError as error:
             raise error.prefixed(f"model {model}: ") from error
         except (Exception, SystemExit) as error:
@@ -100,17 +116,10 @@ class Maker:
         with self.store.claim(signals) as draft:
             if self.store.find(signals) is None:
                 self._look(model, network or self._load(model, run), run, draft)
-        seen = self.store.find(signals)
-        if seen is None:
-            raise ModelError(f"run {signals} was written but cannot be found")
-        return Made(model, training, signals, dict(seen.facts), fresh=trained_now)
+        return Made(model, training, signals, dict(self.store.whole(signals).facts), fresh=trained_now)
 
     def _training(self, model: int, training: str) -> tuple[Run, nn.Module | None]:
-        """Train a model, or find its run; the network where it was trained now.
-
-        Raises:
-            ModelError: the store lost what was written.
-        """
+        """Train a model, or find its run; the network where it was trained now."""
         run = self.store.find(training)
         network: nn.Module | None = None
         if run is None:
@@ -118,10 +127,7 @@ class Maker:
                 run = self.store.find(training)
                 if run is None:
                     network = self._train(model, draft)
-        run = run or self.store.find(training)
-        if run is None:
-            raise ModelError(f"run {training} was written but cannot be found")
-        return run, network
+        return run or self.store.whole(training), network
 
     def materials(self, model: int) -> Materials:
         """Gather what one model is trained from.
@@ -211,10 +217,7 @@ class Maker:
         Raises:
             CorruptRunError: its run is gone, or its bytes changed.
         """
-        run = self.store.find(made.training)
-        if run is None:
-            raise CorruptRunError(f"run {made.training} is gone: run the same command again")
-        return self._load(made.model, run)
+        return self._load(made.model, self.store.whole(made.training))
 
     @fixed()
     def _load(self, model: int, run: Run) -> nn.Module:

@@ -56,7 +56,7 @@ def possible(model: nn.Module, spec: "CWRF", materials: Materials) -> None:
         InputError: there are no reference non-members.
         ModelError: no parameter asks for a gradient.
     """
-    if spec.mask in {"vulnerability", "random-within"} and spec.weight and not len(materials.reference):
+    if spec.mask in {"vulnerability", "random-within"} and spec.unlearning and not len(materials.reference):
         raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
     trainable(model, spec)
 
@@ -111,7 +111,7 @@ def mark(
     if by_score or within:
         scores = score(model, initial, materials, scoring, streams, recipe)
     else:
-        one = scoring.replace(steps=1, weight=0.0)
+        one = scoring.replace(steps=1, unlearning=0.0)
         scores = _instead(model, spec.mask, score(model, initial, materials, one, streams, recipe), streams)
     mask = top(scores, spec.rate, spec.scope)
     if within:

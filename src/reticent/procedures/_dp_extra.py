@@ -3,23 +3,30 @@
 import importlib
 import importlib.util
 import logging
+import re
 import warnings
+from importlib import metadata
 from typing import Any
 
 from reticent.errors import MissingExtraError
 
 EXTRA = ("opacus", "dp", "DP-SGD")
 """The package, the extra that brings it, and what it is for."""
+OLDEST = (1, 6)
+"""Earlier versions are not tested."""
 
 
 def needed() -> None:
-    """Check that Opacus is installed, without importing it.
+    """Check that Opacus is installed, in a version that is tested, without importing it.
 
     Raises:
         MissingExtraError: it is not; the message has the install line.
     """
     if importlib.util.find_spec("opacus") is None:
         raise MissingExtraError(*EXTRA)
+    found = metadata.version("opacus")
+    if tuple(int(part) for part in re.findall(r"\d+", found)[:2]) < OLDEST:
+        raise MissingExtraError(*EXTRA, found=found)
 
 
 def module(name: str) -> Any:

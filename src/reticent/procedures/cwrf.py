@@ -64,7 +64,7 @@ class CWRF(Spec):
     """Steps over which importance is summed (the paper's T)."""
     scoring_batch_size: Annotated[int, Ge(1)] = 128
     """Records a step of scoring, of the members and of the reference non-members each."""
-    weight: Annotated[float, Ge(0), Le(1)] = 0.5
+    unlearning: Annotated[float, Ge(0), Le(1)] = 0.5
     """The part of the reference non-members in the loss that scores (the paper's lambda)."""
     power: Literal[1, 2] = 1
     """Scores sum ``|g w|`` at 1, ``(g w)**2`` at 2."""
@@ -94,7 +94,7 @@ class CWRF(Spec):
         return Scoring(
             steps=self.scoring_steps,
             batch_size=self.scoring_batch_size,
-            weight=0.0 if self.mask == "learnability" else self.weight,
+            unlearning=0.0 if self.mask == "learnability" else self.unlearning,
             power=self.power,
             divergence=self.divergence,
             statistics=self.scoring_statistics,

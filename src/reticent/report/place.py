@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent import opening
 from reticent.errors import InputError
 from reticent.report.files import make_folder, there
 from reticent.report.seal import unbroken
@@ -308,6 +309,6 @@ def _bears(path: Path, mark: bytes) -> bool:
 
 def _same(path: Path, given: str | Path) -> bool:
     try:
-        return path.samefile(Path(given).expanduser())
-    except (OSError, ValueError, RuntimeError):
+        return path.samefile(opening.path(given))
+    except (OSError, ValueError):
         return False

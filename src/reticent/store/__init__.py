@@ -1,18 +1,18 @@
 """Runs on disk: found, claimed, written, verified.
 
 A run is a folder ``runs/<id>`` that is written under a temporary name, synced, and renamed when its last file
-(``done.json``: hashes of the others, versions, times) stands. A run without ``done.json`` does not exist. A claim is a
-lock that the operating system drops with the process, so that a killed process blocks nobody. Several processes may
-share a store.
+(``done.json``: hashes of the others, versions, times) stands. A run without ``done.json`` does not exist, and one whose
+files are not what was written is made anew. A claim is a lock that the operating system drops with the process, so that
+a killed process blocks nobody. Several processes may share a store.
 
 * `folder`: the store: find, claim, remove
-* `run`: one finished run, and the one walk over its hashes
+* `run`: one finished run, and the one rule whether it is whole
 * `locks`: what live processes hold, and how to look without disturbing them
 * `plain`: files of plain values, read with suspicion
 * `disk`: what the disk says, in words
 """
 
 from reticent.store.folder import PARTIAL, REMOVING, RUNS, Draft, Store
-from reticent.store.run import Problem, Run, look
+from reticent.store.run import Problem, Run, examine, look
 
-__all__ = ["PARTIAL", "REMOVING", "RUNS", "Draft", "Problem", "Run", "Store", "look"]
+__all__ = ["PARTIAL", "REMOVING", "RUNS", "Draft", "Problem", "Run", "Store", "examine", "look"]

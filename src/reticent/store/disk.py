@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import os
-import shlex
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -102,16 +101,3 @@ def writing(root: Path) -> Iterator[None]:
             f"the store {root} cannot be written ({error.strerror or error}): {advice}, or give another --store; "
             "what was finished is kept"
         ) from error
-
-
-def removal(folder: Path) -> str:
-    """Say how to remove a run.
-
-    Args:
-        folder: the run.
-
-    Returns:
-        A clause for an error message.
-    """
-    store = shlex.quote(str(folder.parent.parent))
-    return f"remove it (reticent runs rm {folder.name} --store {store}), then run the same command again"

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,10 +15,12 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from reticent.errors import StoreError, StoreLockedError
+from reticent.errors import CorruptRunError, StoreError, StoreLockedError, UnreadableRunError
 from reticent.store import locks
 from reticent.store.disk import sha256, sync_folder, writing
-from reticent.store.run import DONE, Run, read_run
+from reticent.store.run import AGAIN, DONE, Problem, Run, examine, sealed, unreadable
+
+log = logging.getLogger(__name__)
 
 RUNS = "runs"
 PARTIAL, REMOVING = ".partial", ".removing"
@@ -113,23 +116,58 @@ class Store:
                 raise
 
     def find(self, run_id: str) -> Run | None:
-        """Find a finished run.
+        """Find a finished run, every file of which is what was written.
 
         Args:
             run_id: its name.
 
         Returns:
-            The run, or None if it does not exist.
+            The run; None if it does not exist, or is corrupt and so to be made anew.
 
         Raises:
-            CorruptRunError: its ``done.json`` is not what was written.
-            UnreadableRunError: its ``done.json`` cannot be read now.
+            UnreadableRunError: a file cannot be read now, and may be whole.
+
+        Cost: every byte of the run is read once.
         """
-        return read_run(self._runs / run_id)
+        run, problem = self._examined(run_id)
+        return run if problem is None else None
+
+    def whole(self, run_id: str) -> Run:
+        """Take a run that was found or made before.
+
+        Args:
+            run_id: its name.
+
+        Returns:
+            The run.
+
+        Raises:
+            CorruptRunError: it is gone, or a file is not what was written.
+            UnreadableRunError: a file cannot be read now, and may be whole.
+        """
+        run, problem = self._examined(run_id)
+        if problem is not None:
+            raise CorruptRunError(f"run {run_id}: {problem}: {AGAIN}")
+        if run is None:
+            raise CorruptRunError(f"run {run_id} is gone: run the same command again")
+        return run
+
+    def _examined(self, run_id: str) -> tuple[Run | None, Problem | None]:
+        """Look at every byte of a run: the run, and what makes it corrupt.
+
+        Raises:
+            UnreadableRunError: nothing does, but a file cannot be read now.
+        """
+        folder = self._runs / run_id
+        run, problems = examine(folder)
+        lasting = next((one for one in problems if not one.passing), None)
+        if lasting is None and problems:
+            raise UnreadableRunError(unreadable(folder, problems[0]))
+        return run, lasting
 
     @contextmanager
     def claim(self, run_id: str, patience: float | None = None) -> Iterator[Draft]:
-        """Claim a run, write it, and make it exist.
+        """Claim a run, write it, and make it exist; one that stands there and is corrupt is told, and replaced.
 
         Args:
             run_id: its name.
@@ -140,6 +178,7 @@ class Store:
 
         Raises:
             StoreLockedError: another live process holds the run.
+            UnreadableRunError: the run stands there, but cannot be read now.
             StoreError: the disk is full or may not be written, or a file stands where the run's folder should be.
         """
         draft = self._runs / f"{run_id}{PARTIAL}"
@@ -153,6 +192,9 @@ class Store:
                 with writing(self.root):
                     shutil.rmtree(draft, ignore_errors=True)
                     draft.mkdir()
+                _, problem = self._examined(run_id)
+                if problem is not None:
+                    log.warning("run %s: %s: it is not used, and made anew", run_id, problem)
                 made = Draft(draft, self.root)
                 yield made
                 with writing(self.root):
@@ -268,7 +310,7 @@ class Store:
 
     def _finish(self, draft: Draft, run_id: str) -> None:
         files = {path.name: sha256(path) for path in sorted(draft.folder.iterdir())}
-        draft.write_json(DONE, {"files": files, "facts": draft.facts})
+        draft.write_json(DONE, sealed(files, draft.facts))
         sync_folder(draft.folder)
         target = self._runs / run_id
         if target.exists() and self.find(run_id) is None:

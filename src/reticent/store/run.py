@@ -1,7 +1,9 @@
-"""One finished run: its files are checked against their hashes when they are read."""
+"""One finished run: whether it is what was written, and its files, whose hashes are checked when they are read."""
 
 import errno
-from collections.abc import Iterator, Mapping
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,13 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from reticent.errors import CorruptRunError, UnreadableRunError
-from reticent.store.disk import gone, removal, sha256
+from reticent.store.disk import gone, sha256
 from reticent.store.plain import read_plain
 
 DONE = "done.json"
+SEAL = "sha256"
+"""The key of ``done.json`` that holds the hash of the rest of it."""
+AGAIN = "it will not be used; run the same command again, which makes it anew"
 
 
 @dataclass(frozen=True)
@@ -78,11 +83,9 @@ class Run:
         """
         problem = self._problem(name)
         if problem is not None and problem.passing:
-            raise UnreadableRunError(unreadable(self.folder, str(problem)))
+            raise UnreadableRunError(unreadable(self.folder, problem))
         if problem is not None:
-            raise CorruptRunError(
-                f"run {self.id}: {name} is missing or not what was written: it will not be used; {removal(self.folder)}"
-            )
+            raise CorruptRunError(f"run {self.id}: {problem}: {AGAIN}")
         return self.folder / name
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
@@ -96,18 +99,16 @@ class Run:
         """
         return load_file(self.file(name))
 
-    def problems(self) -> Iterator[Problem]:
+    def problems(self) -> tuple[Problem, ...]:
         """Compute the hash of every file anew.
 
-        Yields:
+        Returns:
             What is wrong, one entry a file.
 
         Cost: every byte is read once.
         """
-        for name in sorted(self.files):
-            problem = self._problem(name)
-            if problem is not None:
-                yield problem
+        found = map(self._problem, sorted(self.files))
+        return tuple(problem for problem in found if problem is not None)
 
     def _problem(self, name: str) -> Problem | None:
         if name not in self.files:
@@ -121,26 +122,25 @@ class Run:
         return None if holds else Problem(name, "is not what was written")
 
 
-def read_run(folder: Path) -> Run | None:
-    """Read a run's ``done.json``, for those who would use the run.
+def examine(folder: Path) -> tuple[Run | None, tuple[Problem, ...]]:
+    """Compute every hash of a run anew: what is used, and what ``reticent runs verify`` says, both go by this.
 
     Args:
         folder: of the run.
 
     Returns:
-        The run; None if it is not finished, so that it does not exist.
+        The run, None if it is not finished or its ``done.json`` does not hold; and what is wrong, nothing for a run
+        that is whole or not finished.
 
-    Raises:
-        CorruptRunError: ``done.json`` is not what was written.
-        UnreadableRunError: it cannot be read now.
+    Cost: every byte is read once, about a second for a gigabyte.
     """
     try:
-        return look(folder)
+        run = look(folder)
     except OSError as error:
-        what = f"{DONE} cannot be read ({error.strerror or error})"
-        raise UnreadableRunError(unreadable(folder, what)) from None
+        return None, (Problem(DONE, f"cannot be read ({error.strerror or error})", passing=True),)
     except ValueError as error:
-        raise CorruptRunError(f"run {folder.name}: {DONE} cannot be read ({error}): {removal(folder)}") from None
+        return None, (Problem(DONE, f"cannot be read: {error}"),)
+    return run, () if run is None else run.problems()
 
 
 def look(folder: Path) -> Run | None:
@@ -181,20 +181,40 @@ def _wrong(done: Mapping[str, Any]) -> str | None:
             return f"it lists {name[:40]!r}, which is no file of the run"
         if not isinstance(digest, str):
             return f"it has no hash of {name[:40]}"
-    return None
+    if SEAL not in done:
+        return "it lacks its own hash, as those of earlier versions do"
+    return None if done[SEAL] == _seal(files, facts) else "it is not what was written"
 
 
-def unreadable(folder: Path, what: str) -> str:
+def sealed(files: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Put together what ``done.json`` holds.
+
+    Args:
+        files: names of the run's other files to their SHA-256.
+        facts: what the maker says of the run, plain values.
+
+    Returns:
+        Both, and their own hash.
+    """
+    return {"files": files, "facts": facts, SEAL: _seal(files, facts)}
+
+
+def _seal(files: Mapping[str, str], facts: Mapping[str, Any]) -> str:
+    read = json.loads(json.dumps([files, facts], allow_nan=False))
+    return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()
+
+
+def unreadable(folder: Path, problem: Problem) -> str:
     """Word the error of a file that cannot be read now.
 
     Args:
         folder: of the run.
-        what: which file, and what the operating system says.
+        problem: which file, and what the operating system says.
 
     Returns:
         The message.
     """
     return (
-        f"run {folder.name}: {what}: it may be whole, so nothing was changed; look at the disk and at who may read "
+        f"run {folder.name}: {problem}: it may be whole, so nothing was changed; look at the disk and at who may read "
         f"{folder}, then run the same command again"
     )

@@ -74,7 +74,7 @@ def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
     Returns:
         ``(4, N)``, in the order of `MODELS`.
     """
-    scoring = Scoring(weight=0.0)
+    scoring = Scoring(unlearning=0.0)
     said = {
         "format": FORMAT,
         "reticent": reticent.__version__,
@@ -108,8 +108,7 @@ def _networks(maker: Maker, store: Store, made: Made, scoring: Scoring) -> list[
     population = maker.population
     materials, streams = maker.materials(made.model), population.streams(made.model)
     network = maker.network(made)
-    run = store.find(made.training)
-    assert run is not None  # it is in use
+    run = store.whole(made.training)
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     scores = score(network, initial, materials, scoring, streams.child("pruned"), population.recipe)
     kept = top(scores, 1 - PRUNED)

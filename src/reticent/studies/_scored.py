@@ -41,14 +41,13 @@ def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers,
     population = maker.population
     network, materials = maker.network(made), maker.materials(made.model)
     streams = population.streams(made.model).child("locate")
-    run = store.find(made.training)
-    assert run is not None  # it is in use
+    run = store.whole(made.training)
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     usual = Scoring()
     with fixed(), streams.lent("asking"):
         vulnerability, learnability, unlearning = (
-            score(network, initial, materials, usual.replace(weight=weight), streams, population.recipe)
-            for weight in (usual.weight, 0.0, 1.0)
+            score(network, initial, materials, usual.replace(unlearning=part), streams, population.recipe)
+            for part in (usual.unlearning, 0.0, 1.0)
         )
         return _compared(network, vulnerability, learnability, unlearning, draw)
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import reticent
+from reticent import opening
 from reticent.ambient import fixed
+from reticent.data.folder import check
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
@@ -101,16 +103,18 @@ def study(
 
     Raises:
         InputError: no seed.
+        MissingFileError: there is no folder `data_dir`.
 
     Example:
         >>> import reticent
         >>> done = reticent.study("cwrf-ablation", scale="tiny")  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
+    check(data_dir)
     chosen = known(name) if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
-    folder = Path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
-    machine: dict[str, Any] = {"store": str(store), "device": choose_device(device)}
+    folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
+    machine: dict[str, Any] = {"store": str(opening.path(store)), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)
@@ -163,6 +167,7 @@ def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:
     Raises:
         UnknownNameError: the scale has no setting of that name.
         InputError: no seed.
+        MissingFileError: there is no folder `data_dir`.
     """
     names = [one.key for one in scale.settings]
     for asked in settings:

@@ -1,9 +1,7 @@
 """``reticent locate weights``: score every weight of a network."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from reticent.cli.flags import Flags, with_options
 
@@ -23,7 +21,7 @@ def weights(
     model: int = 0,
     seeds: int = 1,
     steps: int | None = None,
-    weight: Annotated[float | None, Parameter(name="--lambda")] = None,
+    unlearning: float | None = None,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
 ) -> None:
@@ -33,14 +31,14 @@ def weights(
     the store, or trained and kept there. Other options of the scoring: --set scoring.NAME=VALUE.
 
     Args:
-        weights: Trained weights of your own --architecture: .safetensors, or .pt of a state dictionary.
+        weights: Trained weights of your own --architecture: safetensors, or torch.save of a state dictionary.
         initial: With --weights: the state before training, in such a file.
         initial_seed: Or the seed of torch.manual_seed right before the architecture was built. [a fresh draw]
         members: With --weights: file of the data set's rows that the model was trained on, .npy or one number a line.
         model: Which model of the population. [0]
         seeds: How often to score, with other batches each time; from 2 on, stability is told.
         steps: Steps of the scoring. [50]
-        weight: Part of unlearning in the loss, from 0 to 1. [0.5]
+        unlearning: Its part in the loss that scores, from 0 to 1 (the paper's lambda). [0.5]
         flags: data set and recipe, as for `reticent audit`.
         options: An option of the defense.
 
@@ -55,7 +53,7 @@ def weights(
     if initial is not None and initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
     values = with_options(flags.values(), options, flags.config)
-    scoring = {"scoring.steps": steps, "scoring.weight": weight}
+    scoring = {"scoring.steps": steps, "scoring.unlearning": unlearning}
     with unlost():
         found = locate_weights(
             flags.config,

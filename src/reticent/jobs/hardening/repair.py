@@ -62,7 +62,7 @@ def repaired(ready: Ready, store: Store) -> Repaired:
 
     Raises:
         ReticentError: as the method says.
-        ModelError: the network fails while it is trained; or the run is gone although it was written.
+        ModelError: the network fails while it is trained.
     """
     run_id = named(ready)
     fresh = store.find(run_id) is None
@@ -70,9 +70,7 @@ def repaired(ready: Ready, store: Store) -> Repaired:
         with store.claim(run_id) as draft:
             if store.find(run_id) is None:
                 _make(ready, draft)
-    run = store.find(run_id)
-    if run is None:
-        raise ModelError(f"run {run_id} was written but cannot be found")
+    run = store.whole(run_id)
     return Repaired(run_id, load_file(run.file("weights.safetensors")), run.facts, fresh)
 
 

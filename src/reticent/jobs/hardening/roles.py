@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.data import parts
-from reticent.data.asked import TableOptions
 from reticent.data.load import load
+from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import InputError, RolesError
 from reticent.jobs.locate.given import member_ids
@@ -30,7 +30,7 @@ class Asked:
         others: non-members for the audit, or None.
         reference: non-members for the repair, or None.
         dataset: one data set, whose rows the three are; or None.
-        table: for tables, how to read the columns.
+        reading: how to read the columns of tables, or the pictures of folders.
         data_dir: for a data set by its name.
         mean: for pictures, what the model's inputs were normalised by; one number a channel.
         std: the same.
@@ -40,7 +40,7 @@ class Asked:
     others: Any = None
     reference: Any = None
     dataset: str | Path | None = None
-    table: TableOptions = field(default_factory=TableOptions)
+    reading: DataOptions = field(default_factory=DataOptions)
     data_dir: str | None = None
     mean: Sequence[float] = ()
     std: Sequence[float] = ()
@@ -110,7 +110,7 @@ def _of_parts(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
     given = {MEMBERS: asked.members, OTHERS: asked.others, REFERENCE: asked.reference}
     known = {name: value for name, value in given.items() if value is not None}
     facts = {name: tuple(map(float, getattr(asked, name))) for name in ("mean", "std") if len(getattr(asked, name))}
-    records, rows = parts.together(known, asked=asked.table, **facts)
+    records, rows = parts.together(known, asked=asked.reading, **facts)
     _check_scale(records, facts)
     return records, rows, []
 
@@ -133,7 +133,7 @@ def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
             "mean and std belong to pictures in files, and a data set states its own: leave them out, or give the data "
             "set as module:function that returns them"
         )
-    records = load(str(asked.dataset), data_dir=asked.data_dir, **asked.table.of_table())
+    records = load(str(asked.dataset), data_dir=asked.data_dir, **asked.reading.given())
     given = {MEMBERS: asked.members, OTHERS: asked.others, REFERENCE: asked.reference}
     rows = {
         name: member_ids(value, len(records), name.replace("-", "_"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reticent.data.asked import TableOptions
 from reticent.data.load import load
+from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError
 from reticent.jobs.config import OWN
@@ -96,7 +96,7 @@ def _data(document: Mapping[str, Any]) -> Records | None:
     config = (document.get("environment") or {}).get("config")
     if not isinstance(config, Mapping) or config.get("dataset") == OWN:
         return None
-    given = {key: config[key] for key in ("data_dir", *TableOptions.model_fields) if config.get(key) is not None}
+    given = {key: config[key] for key in ("data_dir", *DataOptions.model_fields) if config.get(key) is not None}
     try:
         records = load(config.get("dataset", "digits"), **given)
     except ReticentError:

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from torch import nn
 
-from reticent import checks, seeds
+from reticent import checks, opening, seeds
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
 from reticent.jobs.config import BY_KIND, AuditConfig
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
-from reticent.jobs.locate.states import fitted, read
+from reticent.jobs.locate.states import read
 from reticent.jobs.recipes import build_recipe
 from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
+from reticent.models.fitting import fitted
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -29,7 +30,7 @@ from reticent.training.streams import Streams
 
 ALLOWED = {"architecture", "augmentation", "padding", "precision"}
 """What of a recipe is known of a model that is given."""
-Weights = str | Path | Mapping[str, Tensor]
+Weights = str | Path | Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     if (own.network is None) == (own.weights is None):
         raise InputError("expected either a network with its weights inside, or weights beside an architecture")
     if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, **config.of_table())
+        records = load(config.dataset, data_dir=config.data_dir, **config.given())
     recipe = build_recipe(BY_KIND[records.kind], config.recipe)
     prepare = Preparation(records, torch.device(device))
     materials = _materials(records, own, config, prepare, needed)
@@ -208,7 +209,7 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
     Raises:
         InputError: a row is out of range or stands there twice, or there are fewer than two.
     """
-    values = _read(Path(given), what) if isinstance(given, (str, Path)) else np.asarray(given)
+    values = _read(opening.path(given), what) if isinstance(given, (str, Path)) else np.asarray(given)
     if values.dtype == np.bool_:
         if values.shape != (records,):
             raise InputError(f"{what}: expected {records} truth values, one a record, got shape {values.shape}")
@@ -228,11 +229,12 @@ def _read(path: Path, what: str) -> NDArray[Any]:
     if not path.is_file():
         raise MissingFileError(f"no file {str(path)!r}: expected the row numbers of the {what}")
     try:
-        if path.suffix == ".npy":
+        opening.check(path)
+        if path.suffix.lower() == ".npy":
             found: NDArray[Any] = np.load(path, allow_pickle=False)
             return found
-        return np.array([int(line) for line in path.read_text(encoding="utf-8").split()], dtype=np.int64)
-    except (ValueError, OSError, EOFError, UnicodeDecodeError) as error:
+        return np.array([int(line) for line in opening.text(path).split()], dtype=np.int64)
+    except (ValueError, OSError, EOFError) as error:
         raise CorruptFileError(
             f"{path}: expected row numbers, as .npy or as text of one number a line, got {error}"
         ) from None

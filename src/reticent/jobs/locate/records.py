@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import opening
 from reticent.ambient import fixed
 from reticent.auditing.epsilon.audit import Epsilons
 from reticent.auditing.exposed import exposed
@@ -97,7 +98,7 @@ def locate_records(
         >>> print(found.rows[0]["record"])  # doctest: +SKIP
     """
     if isinstance(source, (str, Path)) and Path(source).suffix != ".toml":
-        return again(Path(source), values, checked)
+        return again(opening.path(source), values, checked)
     if source is None or isinstance(source, (str, Path, AuditConfig)):
         refuse(values, "locate records", SILENT)
         return run(called(source, values, attacked=False), progress=progress, stage=stage, checked=checked)
@@ -120,7 +121,7 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None]
         InputError: the files would replace those of the audit, or others.
     """
     given = {key: value for key, value in values.items() if value is not None}
-    out = Path(given.pop("out", OUT))
+    out = opening.path(given.pop("out", OUT))
     if given:
         raise SpecError(
             f"{next(iter(given))}: the numbers are those of the finished audit at {path}, which it would not change: "

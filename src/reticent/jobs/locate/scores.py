@@ -70,7 +70,7 @@ def scored(
     streams = [source.streams.child("locate", k) for k in range(repeats)]
     told: list[Answers | None] = [None] * repeats
     network, materials, recipe = source.network, source.materials, source.recipe
-    if scoring.weight:
+    if scoring.unlearning:
         source.begin()
         told = [answers(network, materials, scoring, one, recipe) for one in streams]
     facts: list[dict[str, Any]] = []
@@ -88,7 +88,7 @@ def scored(
         del found
     stage("learnability")
     source.restore()
-    plain = scoring.replace(weight=0.0)
+    plain = scoring.replace(unlearning=0.0)
     learnt = run(network, None, materials, plain, streams[0], recipe)
     _save(files[1], learnt)
     overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in combinations(sets, 2)] for rate in RATES}

@@ -86,11 +86,9 @@ def of_population(job: Job, row: int, store: Store) -> Source:
         )
     maker = Maker(population, store, job.device)
     made = maker.make(row)
-    run = store.find(made.training)
-    if run is None:
-        raise InputError(f"run {made.training} is gone from the store {job.config.store}: run the same command again")
     materials, streams = maker.materials(row), Streams(population.seed, row)
     network = wide(PROCEDURES[recipe.procedure.method].network(recipe, materials, streams))
+    run = store.whole(made.training)
     facts = {"name": recipe.architecture.method, "run": run.id, "row": row}
     states = _of(run, "initial.safetensors"), _of(run, "weights.safetensors")
     return Source(network, *states, materials, recipe, streams, "training", facts)

@@ -1,91 +1,116 @@
-"""States of networks in files: safetensors, or PyTorch files read without running any code; brought to a network."""
+"""States of networks in files: safetensors, or PyTorch files read without running any code."""
 
 import re
+import warnings
+import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from pickle import UnpicklingError
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor, nn
 
-from reticent.errors import CorruptFileError, InputError, MissingFileError
-from reticent.models.fitting import check_state
+from reticent import opening
+from reticent.errors import CorruptFileError, MissingFileError
 
-WRAPPED = ("state_dict", "model_state_dict", "model")
-"""Keys under which training scripts put a state beside other things."""
-PARALLEL = "module."
-"""What DataParallel puts in front of every name."""
+ZIP, PICKLE = b"PK\x03\x04", b"\x80"
+"""First bytes of what ``torch.save`` writes now, and wrote before PyTorch 1.6."""
+REMEDY = "write the tensors alone, by torch.save(model.state_dict(), FILE) or as safetensors"
+DAMAGED = "it is cut off or damaged: copy or download it again"
 
 
-def read(path: str | Path) -> dict[str, Tensor]:
-    """Read a state dictionary; nothing in the file is run.
+def read(path: str | Path) -> dict[str, Any]:
+    """Read what holds a state; nothing in the file is run, and its content says how it is read, not its name.
 
     Args:
-        path: a ``.safetensors`` file, or a ``.pt``, ``.pth`` or ``.bin`` file that ``torch.save`` wrote of a state
-            dictionary, also under the key "state_dict", "model_state_dict" or "model".
+        path: a file of safetensors, or one that ``torch.save`` wrote of a state dictionary, also inside another
+            dictionary.
 
     Returns:
-        Tensors by name, on the CPU; read from the disk when they are used.
+        What was saved, on the CPU; tensors are read from the disk when they are used. See `models.fitting.fitted`.
 
     Raises:
         MissingFileError: there is no such file.
-        CorruptFileError: it cannot be read as a state dictionary.
-        InputError: its name has another ending.
+        CorruptFileError: it cannot be read, or is no dictionary.
     """
-    file = Path(path).expanduser()
+    file = opening.path(path)
+    if file.is_dir():
+        raise MissingFileError(
+            f"{file} is a folder: expected the file of a network's weights, give one that lies in it"
+        )
     if not file.is_file():
         raise MissingFileError(f"no file {str(file)!r}: expected the weights of a network")
-    if file.suffix == ".safetensors":
-        try:
-            return load_file(file)
-        except (SafetensorError, OSError) as error:
-            raise CorruptFileError(f"{file}: not a safetensors file: {error}") from None
-    if file.suffix not in {".pt", ".pth", ".bin"}:
-        raise InputError(f"{file}: expected a .safetensors, .pt, .pth or .bin file")
     try:
-        found: Any = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
-    except (UnpicklingError, RuntimeError, OSError, EOFError, ValueError) as error:
-        reason = (
-            "it holds objects, or is no file of torch.save" if isinstance(error, UnpicklingError) else _plain(error)
-        )
+        opening.check(file)
+        with file.open("rb") as stream:
+            head = stream.read(9)
+        found: Any = _safetensors(file) if head[8:] == b"{" else _torch(file, head)
+    except OSError as error:
+        raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None
+    if not isinstance(found, Mapping):
         raise CorruptFileError(
-            f"{file}: cannot be read as tensors alone ({reason}): write it by torch.save(model.state_dict(), FILE), or "
-            "as safetensors"
-        ) from None
-    if isinstance(found, Mapping):
-        found = next((found[key] for key in WRAPPED if isinstance(found.get(key), Mapping)), found)
-    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
-        raise CorruptFileError(f"{file}: expected a state dictionary, names to tensors, got {type(found).__name__}")
-    return {str(name): value.detach() for name, value in found.items()}
+            f"{file}: expected a state dictionary, names to tensors, got {type(found).__name__}: {REMEDY}"
+        )
+    return {str(name): value for name, value in found.items()}
 
 
-def fitted(state: Mapping[str, Tensor], network: nn.Module, what: str) -> dict[str, Tensor]:
-    """Bring a state to a network's names: without DataParallel's prefix, and with the second names of tied parameters.
+def _safetensors(file: Path) -> Any:
+    try:
+        return load_file(file)
+    except SafetensorError as error:
+        raise CorruptFileError(f"{file}: not a safetensors file ({_plain(error)}): {DAMAGED}") from None
 
-    Args:
-        state: tensors by name.
-        network: what it is of.
-        what: what the state is, for messages.
 
-    Returns:
-        A state with all names of the network; no tensor is copied.
+def _torch(file: Path, head: bytes) -> Any:
+    """Read a file of ``torch.save``.
 
     Raises:
-        ModelError: names or shapes are those of another network.
+        CorruptFileError: it is none, is damaged, or holds more than tensors and plain values.
     """
-    wanted = network.state_dict(keep_vars=True)
-    given = dict(state)
-    if given and all(name.startswith(PARALLEL) for name in given) and not any(n.startswith(PARALLEL) for n in wanted):
-        given = {name.removeprefix(PARALLEL): value for name, value in given.items()}
-    known = {id(wanted[name]): name for name in wanted if name in given}
-    for name, value in wanted.items():
-        if name not in given and id(value) in known:
-            given[name] = given[known[id(value)]]
-    check_state(network, given, what)
-    return given
+    zipped = head.startswith(ZIP)
+    if not zipped and not head.startswith(PICKLE):
+        raise CorruptFileError(f"{file}: is neither a file of torch.save nor of safetensors: {REMEDY}")
+    try:
+        if zipped:
+            _check_members(file)
+        with file.open("rb") as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on old forms; what is read of them is right
+            # PyTorch goes by the end of a path, too.
+            mapped = zipped and file.suffix.lower() != ".safetensors"
+            return torch.load(str(file) if mapped else stream, map_location="cpu", weights_only=True, mmap=mapped)
+    except UnpicklingError as error:
+        raise CorruptFileError(f"{file}: {_objects(error)}: {REMEDY}") from None
+    except CorruptFileError:
+        raise
+    except Exception as error:  # a damaged file may raise anything
+        if isinstance(error, OSError) and error.errno:
+            raise
+        raise CorruptFileError(f"{file}: {DAMAGED}") from None
+
+
+def _check_members(file: Path) -> None:
+    """Look at the names inside a zip file.
+
+    Raises:
+        CorruptFileError: ``torch.save`` wrote no such file.
+    """
+    with zipfile.ZipFile(file) as archive:
+        names = {PurePosixPath(name).name for name in archive.namelist()}
+    if "constants.pkl" in names:
+        raise CorruptFileError(f"{file}: is a TorchScript file, which holds code: {REMEDY}")
+    if "data.pkl" not in names:
+        raise CorruptFileError(f"{file}: is a zip file that torch.save did not write: {REMEDY}")
+
+
+def _objects(error: UnpicklingError) -> str:
+    """Name what a file holds beside tensors."""
+    named = re.search(r"GLOBAL ([\w.]+)", str(error))
+    if named is None:
+        return "holds more than tensors, or was not written by torch.save"
+    what = "NumPy values" if named[1].startswith("numpy.") else "Python objects"
+    return f"holds {what} ({named[1]}), which are never loaded"
 
 
 def _plain(error: Exception) -> str:

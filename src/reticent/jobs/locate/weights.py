@@ -136,7 +136,7 @@ def locate_weights(
     with ExitStack() as held_open:
         if given:
             parts = Own(members if members is not None else (), network, weights, initial)
-            source = of_own(asked, parts, records, choose_device(asked.device), bool(scoring.weight))
+            source = of_own(asked, parts, records, choose_device(asked.device), bool(scoring.unlearning))
         else:
             source = _trained(asked, records, model, scoring, tell, held_open)
         return _located(source, asked, scoring, seeds, out, tell)
@@ -165,11 +165,11 @@ def _trained(
         InputError: no reference records are wanted where vulnerability is.
     """
     job = prepare(config, records, attacked=False)
-    if scoring.weight and not len(job.population.roles.reference):
+    if scoring.unlearning and not len(job.population.roles.reference):
         if config.reference == 0:
             raise InputError(
-                "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give a weight "
-                "of 0, which scores learnability"
+                "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give "
+                "--unlearning 0, which scores learnability"
             )
         given = {name: getattr(config, name) for name in config.model_fields_set}
         wanted = max(2, len(job.records) // 5)
@@ -235,7 +235,7 @@ def _document(
     largest = held(vulnerability, learnability, found.unused)
     return {
         "schema": SCHEMA,
-        "sentence": " ".join(filter(None, [data["unlearned"], words.sentence(table, largest, scoring.weight)])),
+        "sentence": " ".join(filter(None, [data["unlearned"], words.sentence(table, largest, scoring.unlearning)])),
         "model": {**source.facts, "entries": table[0]["entries"], "unused": list(found.unused)},
         "initial": {"origin": source.origin, "entropy": found.entropy},
         "data": data,

@@ -12,14 +12,14 @@ SURE = 0.5
 
 
 def sentence(
-    table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, Any]], weight: float = Scoring().weight
+    table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, Any]], unlearning: float = Scoring().unlearning
 ) -> str:
     """Say what was found.
 
     Args:
         table: rows by kind of layer, the first of all weights.
         largest: rows by share of the weights.
-        weight: lambda; at 0 both scores are learnability.
+        unlearning: its part in the loss; at 0 both scores are learnability.
 
     Returns:
         One sentence.
@@ -30,10 +30,10 @@ def sentence(
     middle = next((row for row in largest[1:] if row["shared"] is not None), None)
     if middle is None:
         return f"The network has too few weights to take {level(largest[-1]['rate'])} of them; all have their scores."
-    if not weight:
+    if not unlearning:
         return (
             f"{level(middle['rate'])} of the weights hold {percent(middle['learnability'])} of the learnability. With "
-            "a weight of 0 both scores are that, so nothing is said of privacy vulnerability."
+            "unlearning at 0 both scores are that, so nothing is said of privacy vulnerability."
         )
     return (
         f"{level(middle['rate'])} of the weights hold {percent(middle['vulnerability'])} of the privacy vulnerability; "
@@ -102,6 +102,6 @@ def limits(scoring: Scoring, found: Scored) -> list[str]:
             f"What pulling non-members back to guesses would show: the initial model is not guessing (entropy "
             f"{percent(found.entropy)} of the most), so they are pulled to its particular answers."
         )
-    if scoring.weight == 0:
-        said.append("Privacy vulnerability: with a weight of 0 both scores are learnability.")
+    if scoring.unlearning == 0:
+        said.append("Privacy vulnerability: with unlearning at 0 both scores are learnability.")
     return said

@@ -4,15 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reticent.jobs.runs.inventory import Entry
-from reticent.store import Run, look
+from reticent.store import Run, examine
 from reticent.store.run import DONE
-
-NEEDED = {
-    "training": ("spec.json", "roles.safetensors", "weights.safetensors"),
-    "repair": ("spec.json", "weights.safetensors"),
-    "signals": ("spec.json", "roles.safetensors", "signals.safetensors"),
-}
-"""Kind of a run -> files without which it is not one."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +41,12 @@ def check(entry: Entry) -> Checked:
     """
     if entry.state in {"unfinished", "in use"}:
         return Checked()
-    try:
-        run = look(entry.folder)
-    except OSError as error:
-        return Checked(unreadable=(f"{DONE} cannot be read ({error.strerror or error})",))
-    except ValueError as error:
-        return Checked((f"{DONE} cannot be read: {error}",))
-    if run is None:
+    run, found = examine(entry.folder)
+    if run is None and not found:
         return Checked((f"{DONE} is gone",))
-    lacking = [f"{DONE} does not list {name}" for name in NEEDED.get(entry.kind, ()) if name not in run.files]
-    found = list(run.problems())
-    corrupt = [*lacking, *(str(one) for one in found if not one.passing)]
-    if entry.state == "corrupt" and not corrupt:
-        corrupt.append(entry.problem)
-    unreadable = [str(one) for one in found if one.passing]
-    return Checked(tuple(corrupt), tuple(unreadable), tuple(_beside(run)))
+    corrupt = tuple(str(one) for one in found if not one.passing)
+    unreadable = tuple(str(one) for one in found if one.passing)
+    return Checked(corrupt, unreadable, () if run is None else tuple(_beside(run)))
 
 
 def _beside(run: Run) -> list[str]:

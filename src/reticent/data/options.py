@@ -1,18 +1,22 @@
-"""What a user may ask of a table: which column is the label, which are no features, how the others become numbers."""
+"""How a user's own data are read: a table's columns (the label, what is no feature), a folder's pictures."""
 
 import shlex
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 from pydantic import Field, model_validator
 
+from reticent.errors import InputError
 from reticent.spec import Spec
 
 Count = Annotated[int, Ge(2)]
+Kind = Literal["table", "pictures", "arrays"]
+ABOUT = {"table": "columns of a table (csv, Parquet, or a data frame)", "pictures": "a folder of pictures"}
 
 
-class TableOptions(Spec):
-    """How the columns of a csv or Parquet file are read."""
+class DataOptions(Spec):
+    """How a user's own data are read."""
 
     label: str | None = None
     """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
@@ -32,6 +36,9 @@ class TableOptions(Spec):
     """For csv and Parquet files: standard takes from each column of numbers its mean, and divides by its standard
     deviation. Means, medians and categories are taken over all records, members or not."""
 
+    image_size: Annotated[int, Ge(1)] | None = None
+    """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
+
     @model_validator(mode="before")
     @classmethod
     def _one_column(cls, data: Any) -> Any:
@@ -40,15 +47,30 @@ class TableOptions(Spec):
             return data | {"not_features": (data["not_features"],)}
         return data
 
-    def of_table(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """Return what was asked for that is not usual.
 
         Returns:
-            Key to value, as `TableOptions` takes them.
+            Key to value, as `DataOptions` takes them.
         """
-        fields = TableOptions.model_fields.items()
+        fields = DataOptions.model_fields.items()
         usual = {key: field.get_default(call_default_factory=True) for key, field in fields}
         return {key: getattr(self, key) for key, value in usual.items() if getattr(self, key) != value}
+
+    def check(self, kind: Kind, what: str | Path) -> None:
+        """Refuse what was asked for that these data do not have.
+
+        Args:
+            kind: of the data.
+            what: to call them in the message.
+
+        Raises:
+            InputError: an option is about data of another kind.
+        """
+        for key in self.given():
+            belongs: Kind = "pictures" if key == "image_size" else "table"
+            if belongs != kind:
+                raise InputError(f"{key}: is about {ABOUT[belongs]}, got {what}: leave it out")
 
 
 def flag(option: str, column: str, value: int | None = None) -> str:

@@ -109,7 +109,7 @@ def test_pictures_of_several_sizes_need_a_size_to_which_they_are_brought(photos)
 
 
 def test_a_size_is_for_folders_alone(photos):
-    with pytest.raises(InputError, match="image_size: is for a folder of pictures, got the data set digits"):
+    with pytest.raises(InputError, match="image_size: is about a folder of pictures, got digits"):
         load("digits", image_size=8)
 
 

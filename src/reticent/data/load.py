@@ -42,7 +42,8 @@ def load(
         DataError: a user's function fails.
     """
     text = str(name_or_path)
-    check(data_dir)
+    if text not in DATASETS or not DATASETS[text].files:  # else the message lists all folders, and the files
+        check(data_dir)
     asked = DataOptions(**columns)
     if text in DATASETS:
         asked.check("arrays", text)

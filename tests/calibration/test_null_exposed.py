@@ -1,0 +1,48 @@
+"""How often a record is counted as exposed where there is nothing to find, and how many are where there is.
+
+Margins have two modes: by chance all IN models of some record have the high one, and all OUT models the low one. Each
+count is held to the 99 % quantile of a binomial at 5 %: of 500 seeds at most 37.
+"""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from reticent.auditing import permutation
+from reticent.auditing.exposed import exposed
+from reticent.auditing.exposure import exposure
+from reticent.data.membership import Membership
+from reticent.signals.matrix import Signals
+
+RECORDS = 2000
+SEEDS = [pytest.param(25, id="25", marks=pytest.mark.slow), pytest.param(500, id="500", marks=pytest.mark.calibration)]
+
+
+def counted(models, seed, share, leak=0):
+    """Count the exposed of 2,000 records, of which the first `leak` have margins 3 higher in models trained on them."""
+    rng = np.random.default_rng([seed, models])
+    often = rng.random(RECORDS) / 2 if share == "varying" else 0.5
+    margins = 10.0 * (rng.random((models, RECORDS)) < often) + 0.3 * rng.normal(size=(models, RECORDS))
+    membership = Membership.draw(models, RECORDS, seed)
+    margins[:, :leak] = rng.normal(size=(models, leak)) + 3 * membership.matrix[:, :leak]
+    found = exposure(Signals.from_margins(margins, np.zeros(RECORDS, dtype=int), 2), membership)
+    return exposed(found)["exposed"]
+
+
+def errors(models, share, seeds):
+    return sum(counted(models, seed, share) > 0 for seed in range(seeds))
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("share", ["half", "varying"])
+@pytest.mark.parametrize("models", [16, 32])
+def test_nothing_to_find_is_seldom_called_exposed(models, share, seeds):
+    assert errors(models, share, seeds) <= binom.ppf(0.99, seeds, 0.05)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize(("models", "share"), [(16, "varying"), (32, "half")])
+def test_by_students_law_alone_it_is_called_exposed_too_often(models, share, monkeypatch):
+    monkeypatch.setattr(permutation, "chance", lambda *_: 0.0)
+    monkeypatch.setattr(permutation, "log_least", lambda models, inside: np.full(len(models), -np.inf))
+    assert errors(models, share, 500) > binom.ppf(0.99, 500, 0.05)

@@ -100,7 +100,7 @@ def test_entropies_of_a_sure_answer_do_not_saturate():
     case = Problem.make(Signals.from_logits(logits, labels), [[True, False], [False, True]])
     modified = -score(parse({"method": "modified-entropy", "threshold": "global"}), case)
     plain = -score(parse({"method": "entropy", "threshold": "global"}), case)
-    # p_0 = 1 to all digits of a float, p_1 = exp(-60) or 0: M(y=1) = 2 (z_0 - z_1), M(y=0) = 2 p_1^2, H = (z_0 + 1) p_1.
+    # p_0 = 1 to all digits, p_1 = exp(-60) or 0: M(y=1) = 2 (z_0 - z_1), M(y=0) = 2 p_1^2, H = (z_0 + 1) p_1.
     np.testing.assert_allclose(modified[:, 1], np.log([120.0, 1600.0]), rtol=1e-12)
     np.testing.assert_allclose(modified[:, 0], np.log(2) - [120.0, 1600.0], rtol=1e-12)
     np.testing.assert_allclose(plain, np.log([[61.0] * 2, [801.0] * 2]) - [[60.0] * 2, [800.0] * 2], rtol=1e-12)

@@ -250,9 +250,9 @@ def test_too_few_models_for_any_record_are_said_to_be_too_few():
     assert (told["exposed"], told["distance_needed"]) == (0, None)
     assert told["sentence"] == (
         "With 4 models no record, taken by itself, can give itself away beyond doubt, however far its margins lie "
-        "apart: chance drew which models were trained on it, in one of 6 ways, and among 300 records one may look like "
-        "that by the luck of the draw. From 15 models on, half of them trained on each record, one could. A leak is not "
-        "excluded."
+        "apart: chance drew which models were trained on it, in one of 6 ways, and among 300 records one may look "
+        "like that by the luck of the draw. From 15 models on, half of them trained on each record, one could. A leak "
+        "is not excluded."
     )
 
 
@@ -307,7 +307,7 @@ def test_the_quick_limit_is_above_the_chance_and_near_it():
 
 
 def split(models, apart=10.0):
-    """One record of 2,000 whose IN models agree on a high margin and whose OUT models on a low one, by chance or not."""
+    """Give one record of 2,000 high margins in all IN models, and low ones in all OUT models."""
     signals, membership = case(models=models, records=2000, seed=7)
     margins = np.asarray(signals.margins[:, 0:2000])[:, :, 0] - membership.matrix
     margins[:, 5] = apart * membership.matrix[:, 5] + 0.01 * np.arange(models)

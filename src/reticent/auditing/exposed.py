@@ -26,7 +26,10 @@ def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
     tested = ~np.ma.getmaskarray(found.distance)
     records, models = int(tested.sum()), found.k_in + found.k_out
     count = int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= level))
-    needed, sentence = None, "No record can be judged by itself: that needs models with it and without it, three in all."
+    needed, sentence = (
+        None,
+        "No record can be judged by itself: that needs models with it and without it, three in all.",
+    )
     if records:
         most = int(models[tested].max())
         least = permutation.log_least(models[tested], found.k_in[tested]).min()

@@ -1,5 +1,6 @@
 """A model made outside of reticent is repaired and audited: real numbers, exact weights, refusals before training."""
 
+import copy
 import io
 import json
 import os
@@ -24,6 +25,7 @@ from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
 from reticent.jobs.hardening import sides, words
 from reticent.jobs.hardening.roles import Asked, gathered
+from reticent.report import wording
 from reticent.report.harden import terminal
 from reticent.report.harden.page import html
 from reticent.signals.matrix import Signals
@@ -223,6 +225,20 @@ def test_the_page_and_the_terminal_say_both_sides(place):
         row = next(row for row in found.document["difference"]["rows"] if row["name"] == side)
         assert f"{row['auc']['mean']:.3f}" in text
     assert "Not said: One model was repaired" in text
+
+
+def test_the_page_and_the_terminal_mark_what_equal_scores_decide(place):
+    found = copy.deepcopy(place[2].document)
+    assert wording.MARK not in html(found)
+    for row in found["difference"]["rows"]:
+        row["tpr"]["tied"] = row["name"] == "after"
+    tied = f"{wording.found(found['difference']['rows'][1]['tpr'])}"
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(terminal(found))
+    for text in (html(found), console.export_text()):
+        assert tied.endswith(f"% {wording.MARK}")
+        assert tied in text
+        assert wording.TIES in " ".join(text.split())
 
 
 @pytest.mark.usefixtures("place")

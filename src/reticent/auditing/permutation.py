@@ -79,7 +79,7 @@ def log_least(models: Whole | int, inside: Whole | int) -> Floats:
 
 
 def _losses(margins: Floats, inside: Bools) -> tuple[int, Whole, Whole]:
-    """Return the loss seen, and what each of the k largest loses if left out, and each other one if taken, ascending."""
+    """Return the loss seen, what each of the k largest loses if left out, and what each other one does if taken."""
     k, low, high = int(inside.sum()), margins.min(), margins.max()
     steps = np.rint((margins - low) * (STEPS / (high - low) if high > low else 0.0)).astype(np.int64)
     ordered = np.sort(steps)[::-1]
@@ -88,7 +88,7 @@ def _losses(margins: Floats, inside: Bools) -> tuple[int, Whole, Whole]:
 
 
 def _limit(margins: Floats, inside: Bools) -> float:
-    """Bound the chance from above (Chernoff): sets that lose more than is seen count for less than one, not for none."""
+    """Bound the chance from above (Chernoff): sets that lose more than is seen count for less, not for nothing."""
     seen, *losses = _losses(margins, inside)
     falls = np.minimum(np.outer(RATES / max(seen, 1), np.concatenate(losses)), 700.0)
     rises = RATES * (seen / max(seen, 1))
@@ -96,7 +96,7 @@ def _limit(margins: Floats, inside: Bools) -> float:
 
 
 def _shares(losses: Whole, seen: int, most: int) -> Floats:
-    """Compute, for c up to `most`, how the loss of c models drawn from these is distributed, ``(most + 1, seen + 1)``."""
+    """Say, for c up to `most`, how the loss of c models drawn from these is distributed, ``(most + 1, seen + 1)``."""
     kept = losses[losses <= seen]
     shares = np.zeros((most + 1, seen + 1))
     shares[0, 0] = 1.0

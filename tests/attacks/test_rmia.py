@@ -1,5 +1,7 @@
 """RMIA against plain loops and the worked numbers of the algorithms page."""
 
+import math
+
 import numpy as np
 import pytest
 from attack_cases import auc, problem, used
@@ -32,8 +34,9 @@ def naive_probability(signals, spec):
         return 1 / (1 + np.exp(spec.margin - signals.margins))
     u = signals.logits / spec.temperature
     shift = spec.margin if spec.signal in {"soft-margin", "sm-taylor"} else 0
+    powers = range(spec.degree + 1)
     function = (
-        np.exp if spec.signal in {"softmax", "soft-margin"} else lambda v: 1 + v + v**2 / 2 + v**3 / 6 + v**4 / 24
+        np.exp if spec.signal in {"softmax", "soft-margin"} else lambda v: sum(v**k / math.factorial(k) for k in powers)
     )
     records = np.arange(signals.records)
     values = function(u)
@@ -46,7 +49,8 @@ def naive_marginal(spec, p, members, others, record, query, kept=None):
     inside = [p[m, record, query] for m in others if members is not None and members[m, record]]
     outside = [p[m, record, query] for m in others if members is None or not members[m, record]]
     if spec.mode == "online":
-        if members is None:
+        if members is None or spec.trim:
+            outside = [p[m, record, query] for m in others]
             return mean(outside, spec.trim)
         return 0.5 * (mean(inside, spec.trim) + mean(outside, spec.trim))
     return 0.5 * ((1 + spec.a) * mean(outside, spec.trim) + 1 - spec.a)
@@ -54,7 +58,7 @@ def naive_marginal(spec, p, members, others, record, query, kept=None):
 
 def naive(spec, case, target):
     others = [m for m in case.references if m != target]
-    uneven = spec.mode == "offline" and not spec.trim  # online, twelve models mirror each other
+    uneven = spec.mode == "offline" or spec.trim  # online, twelve models mirror each other, but where cut together
     kept = used(case, target, online=False) if uneven else None
     p = naive_probability(case.signals, spec)
     held_out = case.population is not None and spec.population != "others"
@@ -95,6 +99,24 @@ SETTINGS = {
     "tempered": {"temperature": 2.0, "gamma": 1.3, "queries": 1},
     "tempered-soft-margin": {"temperature": 2.0, "signal": "soft-margin", "gamma": 1.3, "queries": 1},
     "taylor": {"signal": "taylor", "gamma": 1.3, "queries": 1},
+    "released": {"signal": "sm-taylor", "degree": 3, "temperature": 2.0, "trim": 0.2, "gamma": 2.0, "queries": 1},
+    "released-offline": {
+        "signal": "sm-taylor",
+        "degree": 3,
+        "temperature": 1.0,
+        "trim": 0.2,
+        "mode": "offline",
+        "a": 0.3,
+        "queries": 1,
+    },
+    "taylor-3": {
+        "signal": "taylor",
+        "degree": 3,
+        "temperature": 0.5,
+        "gamma": 1.3,
+        "population": "others",
+        "queries": 1,
+    },
     "sm-taylor": {"signal": "sm-taylor", "temperature": 2.0, "gamma": 1.3, "queries": 1},
 }
 
@@ -207,7 +229,7 @@ def probability(logits, **options):
     known = {**SOFTMAX, "formula": "sm-taylor", "queries": 1}
     signals = Signals.from_logits(np.array(logits, dtype=float)[None, None], labels)
     ((_, p, log_p),) = _rmia_signal.read(signals, np.array([0]), **{**known, **options})
-    assert log_p[0, 0, 0] == pytest.approx(np.log(p[0, 0, 0]), rel=1e-12)
+    assert log_p[0, 0, 0] == pytest.approx(np.log(abs(p[0, 0, 0])), rel=1e-12)
     return p[0, 0, 0]
 
 
@@ -220,12 +242,48 @@ def test_signals_of_the_algorithms_page():
     assert probability([1, 0], formula="taylor", degree=1) == pytest.approx(2 / 3, rel=1e-14)
 
 
-def test_odd_taylor_polynomials_turn_negative_and_are_floored():
+def test_odd_taylor_polynomials_turn_negative_and_are_kept():
     assert _rmia_signal.taylor(np.array(-2.0), 3) == pytest.approx(-1 / 3, rel=1e-14)
     assert abs(_rmia_signal.taylor(np.array(-1.596072), 3)) < 1e-6
     assert _rmia_signal.taylor(np.linspace(-50, 50, 1001), 4).min() > 0
-    assert probability([-2, 0], formula="taylor", degree=3) == 1e-30
+    assert probability([-2, 0], formula="taylor", degree=3) == pytest.approx((-1 / 3) / (2 / 3), rel=1e-14)
+    assert probability([5, -6], degree=3, margin=0.0) == pytest.approx((236 / 6) / (236 / 6 - 23), rel=1e-12)
     assert probability([-1, -1], formula="taylor", degree=1) == 1e-30  # nothing over nothing
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+@pytest.mark.parametrize("mode", ["online", "offline"])
+def test_negative_ratios_are_compared_as_the_released_code_does(held_out, mode):
+    """Its lines, on logits at which nearly all of its values are negative."""
+    rng = np.random.default_rng(2)
+    case = problem(2, models=8, records=40, population=30 if held_out else 0, targets=[0], references=range(1, 8))
+    logits = -6.0 + 2 * rng.normal(size=case.signals.logits.shape)
+    options = {"signal": "sm-taylor", "degree": 3, "temperature": 1.0, "gamma": 1.1, "mode": mode, "a": 0.3}
+    spec = Rmia(**options)
+    others = None
+    if held_out:
+        others = Signals.from_logits(-6.0 + 2 * rng.normal(size=case.population.logits.shape), case.population.labels)
+    case = Problem.make(
+        Signals.from_logits(logits, case.signals.labels), case.membership, [0], range(1, 8), population=others
+    )
+    p = naive_probability(case.signals, spec)
+    assert np.mean(logits < -1.6) > 0.95
+    np.testing.assert_array_equal(score(spec, case)[0], naive(spec, case, 0))
+    assert len(np.unique(score(spec, case))) > 10
+    assert np.isfinite(p).all()
+
+
+def test_cutting_both_kinds_together_gives_no_row_away():
+    """IN references say 0.9, OUT ones 0.5, and the target the same of all: nothing tells its members apart."""
+    case = problem(6, models=8, records=2000, population=0)
+    inside = case.membership.matrix
+    margins = logit(np.where(inside, 0.9, 0.5)) + 0.01 * np.random.default_rng(0).normal(size=inside.shape)
+    for target in range(3):
+        margins[target] = 1.0
+        signals = Signals.from_margins(margins, case.signals.labels, 3)
+        one = Problem.make(signals, case.membership, targets=[target])
+        assert auc(score(Rmia(trim=0.2), one)[0], inside[target]) == pytest.approx(0.5, abs=0.05)
+        margins[target] = logit(np.where(inside[target], 0.9, 0.5))
 
 
 def test_softmax_does_not_saturate_and_is_floored():

@@ -1,18 +1,21 @@
 """The threshold attacks: the rule, its leave-one-out form, and the values."""
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 from attack_cases import problem
+from scipy.stats import rankdata
 
 from reticent.attacks import Problem, parse, score
-from reticent.attacks.entropy import negative_entropy
-from reticent.attacks.modified_entropy import modified_entropy
+from reticent.attacks._softmax import log_probabilities
+from reticent.attacks.entropy import log_entropy
+from reticent.attacks.modified_entropy import log_modified_entropy
 from reticent.attacks.thresholds import best
 from reticent.data.membership import Membership
 from reticent.errors import InputError
-from reticent.signals.matrix import Signals, log_probability
+from reticent.signals.matrix import Signals
 
 SEEDS = range(5)
 
@@ -48,7 +51,7 @@ def test_rule_equals_the_plain_loop_with_many_ties(seed):
 def test_class_wise_thresholds_equal_the_plain_loop(seed, decimals):
     case = problem(seed, models=6, records=24, population=0, references=[0, 2, 3, 5])
     case = replace(case, signals=replace(case.signals, margins=np.round(case.signals.margins, decimals)))
-    fast, values = score("confidence", case), log_probability(case.signals.margins[:, :, 0])
+    fast, values = score("confidence", case), case.signals.margins[:, :, 0]
     for target in range(6):
         others = [m for m in (0, 2, 3, 5) if m != target]
         for label in range(3):
@@ -63,16 +66,16 @@ def test_a_class_without_members_takes_the_threshold_of_all():
     known = np.array([[True, False, True, False], [True, False, False, False], [False, True, False, False]])
     margins = np.array([[2.0, -1.0, 3.0, -3.0], [1.0, -2.0, 0.5, 0.0], [-1.0, 2.0, -0.5, 0.25]])
     case = Problem.make(Signals.from_margins(margins, labels), known, targets=[0])
-    values = log_probability(margins)
+    values = margins
     overall = best([values[1, 0], values[2, 1]], [*values[1, 1:], values[2, 0], values[2, 2], values[2, 3]])
     own = best([values[1, 0], values[2, 1]], [values[1, 1], values[2, 0]])
     np.testing.assert_array_equal(score("confidence", case)[0], values[0] - np.array([own, own, overall, overall]))
 
 
-def test_confidence_with_a_global_threshold_is_the_loss_attack():
+def test_confidence_with_a_global_threshold_ranks_as_the_loss_attack():
     case = problem(3)
     spec = parse({"method": "confidence", "threshold": "global"})
-    np.testing.assert_array_equal(score(spec, case), score("loss", case))
+    np.testing.assert_array_equal(rankdata(score(spec, case), axis=1), rankdata(score("loss", case), axis=1))
 
 
 def test_loss_is_the_cross_entropy():
@@ -85,10 +88,10 @@ def test_loss_is_the_cross_entropy():
 
 def test_entropies_of_the_algorithms_page():
     log_p = np.log([0.7, 0.2, 0.1])
-    assert -negative_entropy(log_p) == pytest.approx(0.801819, abs=5e-7)
-    values = modified_entropy(np.stack([log_p] * 3), np.arange(3))
+    assert np.exp(log_entropy(log_p)) == pytest.approx(0.801819, abs=5e-7)
+    values = np.exp(log_modified_entropy(np.stack([log_p] * 3), np.arange(3)))
     np.testing.assert_allclose(values, [0.162167, 2.140867, 2.959736], atol=5e-7)
-    assert modified_entropy(np.log([0.5, 0.5]), np.array(0)) == pytest.approx(np.log(2), abs=1e-15)
+    assert log_modified_entropy(np.log([0.5, 0.5]), np.array(0)) == pytest.approx(np.log(np.log(2)), abs=1e-15)
 
 
 def test_entropies_of_a_sure_answer_do_not_saturate():
@@ -97,11 +100,47 @@ def test_entropies_of_a_sure_answer_do_not_saturate():
     case = Problem.make(Signals.from_logits(logits, labels), [[True, False], [False, True]])
     modified = -score(parse({"method": "modified-entropy", "threshold": "global"}), case)
     plain = -score(parse({"method": "entropy", "threshold": "global"}), case)
-    # p_0 = 1 to all digits of a float, p_1 = exp(-60) or 0: M(y=1) = 2 (z_0 - z_1), M(y=0) = 2 p_1^2, H = 61 p_1.
-    np.testing.assert_allclose(modified[:, 1], [120.0, 1600.0], rtol=1e-12)
-    assert (modified[1, 0], plain[1, 0]) == (0.0, 0.0)
-    np.testing.assert_allclose(modified[0, 0], 2 * np.exp(-120.0), rtol=1e-9)
-    np.testing.assert_allclose(plain[0], 61 * np.exp(-60.0), rtol=1e-9)
+    # p_0 = 1 to all digits, p_1 = exp(-60) or 0: M(y=1) = 2 (z_0 - z_1), M(y=0) = 2 p_1^2, H = (z_0 + 1) p_1.
+    np.testing.assert_allclose(modified[:, 1], np.log([120.0, 1600.0]), rtol=1e-12)
+    np.testing.assert_allclose(modified[:, 0], np.log(2) - [120.0, 1600.0], rtol=1e-12)
+    np.testing.assert_allclose(plain, np.log([[61.0] * 2, [801.0] * 2]) - [[60.0] * 2, [800.0] * 2], rtol=1e-12)
+
+
+def digits(logits, label):
+    """The logarithms of the entropy and of the modified entropy, in 400 digits."""
+    with localcontext(prec=400):
+        odds = [Decimal(float(z)).exp() for z in logits]
+        p = [one / sum(odds) for one in odds]
+        entropy = -sum(one * one.ln() for one in p)
+        rest = sum(one * (1 - one).ln() for j, one in enumerate(p) if j != label)
+        return float(entropy.ln()), float((-(1 - p[label]) * p[label].ln() - rest).ln())
+
+
+@pytest.mark.parametrize("scale", [1, 10, 100])
+def test_entropies_equal_those_in_many_digits(scale):
+    rng = np.random.default_rng(scale)
+    for _ in range(8):
+        logits, label = scale * rng.normal(size=4), int(rng.integers(4))
+        signals = Signals.from_logits(logits[None, None], np.array([label]))
+        ((_, log_p),) = log_probabilities(signals, np.array([0]), "entropy")
+        entropy, modified = digits(logits, label)
+        assert log_entropy(log_p)[0, 0] == pytest.approx(entropy, rel=1e-11, abs=1e-11)
+        assert log_modified_entropy(log_p, np.array([[label]]))[0, 0] == pytest.approx(modified, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("method", ["confidence", "entropy", "modified-entropy"])
+def test_sure_answers_are_told_apart_by_scores_as_by_their_margins(method):
+    """Margins of 20 to 80, as overfitted models have, beside some of 1: in float32 all probabilities above 17 are 1."""
+    rng = np.random.default_rng(0)
+    margins = np.where(rng.random((6, 400)) < 0.8, rng.uniform(20, 80, (6, 400)), 1.0 + rng.random((6, 400)))
+    membership = Membership.draw(6, 400, 0)
+    logits = np.zeros((6, 400, 2), dtype=np.float32)
+    logits[:, :, 0] = margins
+    case = Problem.make(Signals.from_logits(logits, np.zeros(400, dtype=int)), membership)
+    scores = score(method, case)
+    for row, own in zip(scores, logits[:, :, 0], strict=True):
+        assert len(np.unique(row)) == len(np.unique(own))
+        np.testing.assert_array_equal(np.argsort(row), np.argsort(own))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -115,9 +154,9 @@ def test_entropies_equal_the_plain_formulas(seed):
             others = [j for j in range(3) if j != label]
             expected = (1 - row[label]) * np.log(row[label]) + sum(row[j] * np.log(1 - row[j]) for j in others)
             got = score(parse({"method": "modified-entropy", "threshold": "global"}), case)[m, i]
-            assert got == pytest.approx(expected, rel=1e-9)
+            assert got == pytest.approx(-np.log(-expected), rel=1e-9)
             got = score(parse({"method": "entropy", "threshold": "global"}), case)[m, i]
-            assert got == pytest.approx((row * np.log(row)).sum(), rel=1e-9)
+            assert got == pytest.approx(-np.log(-(row * np.log(row)).sum()), rel=1e-9)
 
 
 def test_gap_attack_in_closed_form():

@@ -206,3 +206,45 @@ def test_errors_say_what_to_do():
         run(scores, members, fprs=(0.1, 0.1))
     with pytest.raises(InputError, match="confidence: expected a number between 0 and 1"):
         run(scores, members, confidence=1.0)
+
+
+def planted(block, before):
+    """Two targets of 100 members and 100 others; `before` others score above a block of equal scores, `block` in it.
+
+    10 % allow 10 false positives. 30 members lie above the block, 20 in it.
+    """
+    others = np.concatenate([np.arange(before) / 100 + 3, np.full(block, 2.0), -np.arange(100.0 - before - block)])
+    own = np.concatenate([np.arange(30) + 4.0, np.full(20, 2.0), np.full(50, -100.0)])
+    scores = np.concatenate([own, others])[None].repeat(2, axis=0)
+    members = (np.arange(200) < 100)[None].repeat(2, axis=0)
+    return audit("a", {}, scores, members, [0, 1], rng=np.random.default_rng(0), fprs=(0.1, 0.5), replicates=100)
+
+
+@pytest.mark.parametrize(
+    ("block", "before", "realised", "tpr", "ties"),
+    [
+        (20, 5, 0.05, 0.3, True),  # the next threshold accuses 25
+        (5, 5, 0.1, 0.5, False),  # the block ends where the rate does
+        (2, 9, 0.09, 0.3, False),  # a tenth is left unused, no more
+        (3, 8, 0.08, 0.3, True),
+        (60, 0, 0.0, 0.3, True),  # nothing but the members above everybody
+    ],
+)
+def test_a_rate_that_equal_scores_decide_is_the_step_below_it_and_marked(block, before, realised, tpr, ties):
+    rate = planted(block, before).rates[0]
+    assert rate.realised_fpr == pytest.approx(realised)
+    assert rate.tpr.mean == pytest.approx(tpr)
+    assert (rate.tied, rate.tpr.to_json()["tied"]) == (ties, ties)
+
+
+def test_a_rate_between_the_possible_ones_is_marked():
+    """Of two models one has no threshold below 60 %, the other has all: their mean is of no threshold at all."""
+    free, stuck = np.arange(200.0)[::-1], np.concatenate([np.arange(100.0), np.full(100, 200.0)])
+    members = np.arange(200) % 2 == 0
+    points = [roc.tpr_at_fpr(free, members, 0.1), roc.tpr_at_fpr(stuck, np.arange(200) < 100, 0.1)]
+    assert [point.false_positives for point in points] == [10, 0]
+    assert roc.tied(points)
+    assert not roc.tied(points[:1])
+    rows = np.stack([members, np.arange(200) < 100])
+    rate = run(np.stack([free, stuck]), rows, fprs=(0.1,)).rates[0]
+    assert (rate.realised_fpr, rate.tied) == (0.05, True)

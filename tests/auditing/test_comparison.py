@@ -374,3 +374,15 @@ def test_a_recipe_is_named_where_it_might_be_either():
         entry("early", 1.5, accuracy=0.9, role="control", matches=["decay"]),
     )
     assert found["sentence"].startswith("No difference is shown between decay and plain, and decay leaks less than the")
+
+
+def test_a_rate_that_equal_scores_decide_is_marked_in_its_row_and_told():
+    free, stuck = entry("free", 1.0), entry("stuck", 0.0)
+    coarse = replace(stuck, scores={name: np.zeros_like(scores) for name, scores in stuck.scores.items()})
+    found = run(free, coarse)
+    assert [row["tpr"]["tied"] for row in found["rows"]] == [False, True]
+    assert [row["attacks"][0]["tpr"]["tied"] for row in found["rows"]] == [False, True]
+    assert "tied" not in found["rows"][1]["auc"]
+    told = "How the share of members found at 5 % of stuck compares with others: equal scores decide it"
+    assert sum(line.startswith(told) for line in found["cannot_say"]) == 1
+    assert not any("equal scores" in line for line in run(free, stuck)["cannot_say"])

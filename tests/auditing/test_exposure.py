@@ -1,5 +1,8 @@
 """Exposure, memorisation and probability of records: against loops, exact checks, calibration, and what is masked."""
 
+import math
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +10,7 @@ from scipy.special import expit
 
 from reticent.attacks import score
 from reticent.attacks.base import Problem
+from reticent.auditing import permutation
 from reticent.auditing.exposed import exposed
 from reticent.auditing.exposure import exposure
 from reticent.auditing.probability import probability
@@ -47,7 +51,9 @@ def test_equals_a_loop_over_records():
         own = np.sqrt((inside.var(ddof=1) + outside.var(ddof=1)) / 2)
         steps = (inside.mean() - outside.mean()) / (max(own, pooled) * np.sqrt(0.5))
         assert found.distance[i] == pytest.approx(steps)
-        assert found.distance_p[i] == pytest.approx(stats.t.sf(steps, 6))
+        exact = permutation.chance(table[:, i], membership.matrix[:, i])
+        student = stats.t.sf(steps, 6)
+        assert found.distance_p[i] == pytest.approx(student if 40 * student >= 0.5 else max(student, exact))
         assert found.memorisation_soft[i] == pytest.approx(chance[0].mean() - chance[1].mean())
         error = np.sqrt(chance[0].var(ddof=1) / 4 + chance[1].var(ddof=1) / 4)
         assert found.memorisation_soft_error[i] == pytest.approx(error)
@@ -173,7 +179,7 @@ def test_records_whose_few_models_agree_by_chance_are_not_the_most_exposed():
 
 
 def test_exposure_estimates_the_distance_within_its_error():
-    signals, membership = case(models=64, records=2000, seed=2)
+    signals, membership = case(models=32, records=2000, seed=2)
     found = exposure(signals, membership)
     z = (found.exposure - 1) / found.exposure_error
     assert z.mean() == pytest.approx(0, abs=0.1)
@@ -238,13 +244,93 @@ def test_records_without_a_trace_are_rarely_called_exposed(kind, models):
     assert alarms <= stats.binom.ppf(0.99, 200, 0.05)
 
 
-def test_few_models_say_that_more_would_help():
+def test_too_few_models_for_any_record_are_said_to_be_too_few():
     signals, membership = case(models=4, records=300, seed=4)
     told = exposed(exposure(signals, membership))
-    assert told["exposed"] == 0
-    assert told["distance_needed"] > 50
-    assert "more than 10 standard errors" in told["sentence"]
-    assert "with more of them less would do" in told["sentence"]
+    assert (told["exposed"], told["distance_needed"]) == (0, None)
+    assert told["sentence"] == (
+        "With 4 models no record, taken by itself, can give itself away beyond doubt, however far its margins lie "
+        "apart: chance drew which models were trained on it, in one of 6 ways, and among 300 records one may look "
+        "like that by the luck of the draw. From 15 models on, half of them trained on each record, one could. A leak "
+        "is not excluded."
+    )
+
+
+def test_the_chance_over_memberships_of_the_algorithms_page():
+    assert permutation.chance(np.array([0.0, 0, 1, 1]), np.array([0, 0, 1, 1]) > 0) == pytest.approx(1 / 6, rel=1e-12)
+
+
+@pytest.mark.parametrize("law", ["normal", "whole numbers", "two modes"])
+def test_the_chance_over_memberships_equals_full_enumeration(law):
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        models = int(rng.integers(3, 11))
+        inside = rng.permutation(models) < rng.integers(1, models)
+        margins = {
+            "normal": lambda n=models: rng.normal(size=n),
+            "whole numbers": lambda n=models: rng.integers(-2, 3, n).astype(float),
+            "two modes": lambda n=models: 10.0 * (rng.random(n) < 0.5) + 0.3 * rng.normal(size=n),
+        }[law]()
+        step = np.ptp(margins) / permutation.STEPS
+        rounded = np.rint((margins - margins.min()) / step) if step else np.zeros(models)
+        sums = np.array([rounded[list(one)].sum() for one in combinations(range(models), int(inside.sum()))])
+        share = np.mean(sums >= rounded[inside].sum())
+        assert permutation.chance(margins, inside) == pytest.approx(share, rel=1e-12)
+
+
+def test_the_chance_over_memberships_of_very_many_models_stays_a_number():
+    inside = np.arange(1200) < 300
+    expected = 1 / math.comb(1200, 300)
+    assert permutation.chance(np.where(inside, 1.0, 0.0), inside) == pytest.approx(expected, rel=1e-9)
+
+
+def test_rounding_to_the_grid_hardly_moves_the_chance(monkeypatch):
+    rng = np.random.default_rng(4)
+    inside = np.repeat(np.arange(32)[:, None] < 16, 20, axis=1)
+    margins = rng.normal(size=(32, 20)) + inside
+    found = permutation.chances(margins, inside, 0.0)
+    monkeypatch.setattr(permutation, "STEPS", 5000)
+    apart = np.log(found) - np.log(permutation.chances(margins, inside, 0.0))
+    assert np.abs(apart).max() < 0.5
+    assert 0 < apart.mean() < 0.15
+
+
+def test_the_quick_limit_is_above_the_chance_and_near_it():
+    rng = np.random.default_rng(3)
+    inside = np.arange(40) < 20
+    for shift in (0.0, 1.0, 3.0):
+        margins = rng.normal(size=(40, 20)) + shift * inside[:, None]
+        both = np.repeat(inside[:, None], 20, axis=1)
+        exact, limits = (permutation.chances(margins, both, enough) for enough in (0.0, np.inf))
+        assert (limits >= exact).all()
+        assert shift == 0 or (limits <= 300 * exact).all()
+
+
+def split(models, apart=10.0):
+    """Give one record of 2,000 high margins in all IN models, and low ones in all OUT models."""
+    signals, membership = case(models=models, records=2000, seed=7)
+    margins = np.asarray(signals.margins[:, 0:2000])[:, :, 0] - membership.matrix
+    margins[:, 5] = apart * membership.matrix[:, 5] + 0.01 * np.arange(models)
+    return exposure(Signals.from_margins(margins, signals.labels, 3), membership)
+
+
+@pytest.mark.parametrize(("models", "ways", "count"), [(16, 12_870, 0), (18, 48_620, 1), (32, 601_080_390, 1)])
+def test_no_record_counts_that_the_luck_of_the_draw_explains(models, ways, count):
+    found = split(models)
+    assert 1 - 1e-9 <= found.distance_p[5] * ways <= (1 + 1e-9 if models < 32 else 300)
+    told = exposed(found)
+    assert told["exposed"] == count
+    assert ("in one of 12,870 ways" in told["sentence"]) == ("From 18 models on" in told["sentence"]) == (models == 16)
+
+
+def test_a_record_in_a_quarter_of_the_models_has_fewer_ways():
+    rng = np.random.default_rng(2)
+    matrix = rng.permuted(np.tile((np.arange(16) < 4)[:, None], (1, 50)), axis=0)
+    margins = rng.normal(size=(16, 50))
+    margins[:, 3] = 10.0 * matrix[:, 3] + 0.01 * rng.normal(size=16)
+    found = exposure(Signals.from_margins(margins, np.zeros(50, int), 2), matrix)
+    assert found.distance_p[3] == pytest.approx(1 / 1820, rel=1e-9)
+    assert exposed(found)["exposed"] == 1
 
 
 def beliefs(models=8, shift=2.0, records=60, seed=0):

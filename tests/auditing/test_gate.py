@@ -102,6 +102,42 @@ def test_a_gate_passes_just_if_every_attack_passes_alone(intervals, limit):
     assert together == all(high <= limit for _, _, high in intervals)
 
 
+def with_ties(one):
+    changed = copy.deepcopy(one)
+    changed["overall"]["tpr_at_fpr"][0]["tpr"]["tied"] = True
+    return changed
+
+
+def test_a_rate_that_equal_scores_decide_passes_nothing():
+    low = {"tpr": (0.0, 0.0, 0.004)}
+    weak, strong = attack("loss", **low), attack("lira")
+    check = one(document(with_ties(attack("lira", **low)), weak), max_tpr={0.01: 0.02})
+    assert (check.outcome, check.reason) == ("cannot judge", "ties")
+    assert check.message == (
+        "lira gives so many records the same score that no threshold comes near a false-positive rate of 0.01, so what "
+        "can be found there is not known"
+    )
+    assert check.evidence[0].endswith("interval 0.0000 to 0.0040, decided by equal scores")
+    assert one(document(strong, with_ties(weak)), max_tpr={0.01: 0.02}).outcome == "passed"
+    both = document(with_ties(attack("lira", **low)), with_ties(weak))
+    assert one(both, max_tpr={0.01: 0.02}).reason == "ties"
+    assert one(both, max_tpr={0.01: 0.02}, allow=["ties"]).outcome == "passed"
+    alone = document(with_ties(weak))
+    assert one(alone, max_tpr={0.01: 0.02}, allow=["weak-attacks"]).reason == "ties"
+    assert one(both, max_auc=0.6).outcome == "passed"
+    # What is above the limit is above it all the same.
+    assert one(document(with_ties(attack("lira", tpr=(0.3, 0.2, 0.4)))), max_tpr={0.01: 0.02}).outcome == "failed"
+
+
+def test_a_rate_of_groups_that_equal_scores_decide_passes_nothing():
+    groups = [{"name": str(i), "tpr": estimate(0.0, 0.0, 0.01) | {"tied": True}} for i in range(2)]
+    block = {"by": "class", "attack": "rmia", "fpr": 0.01, "confidence": 0.95, "groups": groups}
+    check = one(document(groups=[block]), max_group_tpr=0.05)
+    assert (check.outcome, check.reason) == ("cannot judge", "ties")
+    assert check.message.startswith("rmia gives so many records the same score")
+    assert one(document(groups=[block]), max_group_tpr=0.05, allow=["ties"]).outcome == "passed"
+
+
 def test_an_attack_that_ranks_backwards_is_read_backwards():
     check = one(document(attack("rmia", auc=(0.2, 0.15, 0.25))), max_auc=0.6)
     assert (check.outcome, check.attack, check.bound) == ("failed", "rmia read backwards", 0.85)

@@ -9,7 +9,7 @@ import pytest
 from reticent.auditing.audit import audit
 from reticent.auditing.results import Audit, OverallRate, Rate, Summary, TargetAudit
 from reticent.auditing.verdict import expected_fpr, reported_fpr, verdict, widened
-from reticent.auditing.wording import UNJUDGED, UNSURE, percent, plain
+from reticent.auditing.wording import TIED, TIES, UNJUDGED, UNSURE, percent, plain
 from reticent.data.membership import Membership
 from reticent.errors import InputError
 
@@ -110,6 +110,34 @@ def test_found_not_found_cannot_tell():
     assert only["leak"] == "found"
     assert only["sentence"].startswith("An attacker who accepts 1 false alarm in 100 finds")
     assert only["detail"].endswith("the area may be chance by itself.")
+
+
+def with_ties(audit, strong):
+    """The same audit, of which equal scores decide the TPR at 1 %; thresholds accuse 0.3 %."""
+    rates = tuple(replace(r, realised_fpr=0.003, tpr=r.tpr and replace(r.tpr, tied=r.fpr == 0.01)) for r in audit.rates)
+    return replace(audit, rates=rates, strong=strong)
+
+
+def test_a_rate_that_equal_scores_decide_excludes_nothing():
+    chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.0056, 0.003, 0.008)}
+    told = verdict([with_ties(made(**chance), strong=False)])
+    assert (told["leak"], told["tied"]) == ("cannot tell", True)
+    assert TIED in told["detail"]
+    assert TIES in told["cannot_say"]
+    assert (
+        "The 95 % interval is 0.3 % to 0.8 %. Equal scores decide that share: the thresholds accuse 0.3 % of the other "
+        "records, and the next ones more than 1 %; so it is no sign of safety where it is low."
+    ) in told["detail"]
+    # An attack that asks one model alone, and ties, takes nothing from the others; one that compares models does.
+    weak, strong = (with_ties(made("b", **chance), strong=one) for one in (False, True))
+    full = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
+    assert verdict([made(**full), weak])["leak"] == "not found"
+    assert verdict([made(**full), weak])["tied"] is False
+    assert verdict([made(**full), strong])["leak"] == "cannot tell"
+    # Too wide an interval is told as that.
+    wide = with_ties(made(area=(0.5, 0.42, 0.58), tpr=(0.01, 0.002, 0.04)), strong=True)
+    assert TIED not in verdict([wide])["detail"]
+    assert TIES not in verdict([wide])["cannot_say"]
 
 
 def test_few_models_exclude_nothing_and_every_verdict_on_them_says_why():

@@ -242,3 +242,35 @@ def test_train_is_short_for_the_procedure(tmp_path, monkeypatch):
 def test_none_is_no_data_set():
     with pytest.raises(InputError, match="dataset: expected a name, a file, or data as they are, got None"):
         called(None, {"dataset": None})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"attack": {"rmia": {"population": "held-out"}}}, "population='held-out' expected records that no model was"),
+        ({"attack": {"lira": {"queries": 2}}}, "lira: queries: expected at most 1, which the signals hold, got 2"),
+        ({"attack": {"lira-released": {"queries": 2}}}, "lira-released: queries: expected at most 1"),
+        ({"attack": {"rmia": {"queries": 3}}}, "rmia: queries: expected at most 1"),
+        (
+            {"attack": {"rmia": {"signal": "taylor"}}, "queries": {"mirror": True}},
+            "expected one query for signal='taylor'",
+        ),
+        (
+            {"attack": {"rmia": {"temperature": 3.0}}, "queries": {"mirror": True}},
+            "at temperature=3.0, since logits are",
+        ),
+    ],
+)
+def test_options_of_attacks_that_need_what_the_run_will_not_hold_are_refused_before_training(changes, words):
+    config = AuditConfig(dataset="digits", models=4, records=40, attacks=tuple(changes["attack"]), **changes)
+    with pytest.raises(InputError, match=words):
+        prepare(config)
+
+
+def test_options_of_attacks_whose_needs_are_met_are_taken():
+    options = {"rmia": {"population": "held-out", "queries": 1, "signal": "sm-taylor"}, "lira": {"queries": 1}}
+    config = AuditConfig(
+        dataset="digits", models=4, records=40, population=20, attack=options,
+        attacks=("rmia", "lira"),
+    )  # fmt: skip
+    assert [spec.method for spec in prepare(config).attacks] == ["rmia", "lira"]

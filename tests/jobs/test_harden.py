@@ -1,5 +1,6 @@
 """A model made outside of reticent is repaired and audited: real numbers, exact weights, refusals before training."""
 
+import copy
 import io
 import json
 import os
@@ -24,6 +25,7 @@ from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
 from reticent.jobs.hardening import sides, words
 from reticent.jobs.hardening.roles import Asked, gathered
+from reticent.report import wording
 from reticent.report.harden import terminal
 from reticent.report.harden.page import html
 from reticent.signals.matrix import Signals
@@ -225,6 +227,20 @@ def test_the_page_and_the_terminal_say_both_sides(place):
     assert "Not said: One model was repaired" in text
 
 
+def test_the_page_and_the_terminal_mark_what_equal_scores_decide(place):
+    found = copy.deepcopy(place[2].document)
+    assert wording.MARK not in html(found)
+    for row in found["difference"]["rows"]:
+        row["tpr"]["tied"] = row["name"] == "after"
+    tied = f"{wording.found(found['difference']['rows'][1]['tpr'])}"
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(terminal(found))
+    for text in (html(found), console.export_text()):
+        assert tied.endswith(f"% {wording.MARK}")
+        assert tied in text
+        assert wording.TIES in " ".join(text.split())
+
+
 @pytest.mark.usefixtures("place")
 def test_what_is_left_out_is_told_plainly():
     # No initial state, no non-members; references unlike the model; a .pt file; another method.
@@ -407,6 +423,7 @@ def test_nothing_is_judged_of_few_records_or_of_other_ones(members, others, blin
          InputError, "expected at least 2 classes, got 1"),
         ({"members": noise(0, 3), "non_members": noise(60, 3), "models": 8}, InputError, "at least 20 records"),
         ({"models": 1}, SpecError, "models: expected greater than or equal to 2"),
+        ({"attack": {"rmia": {"population": "held-out"}}}, InputError, "expected records that no model was trained on"),
         ({"attacks": ["selena-replica"]}, reticent.ReticentError, "selena"),
         ({"recipe__patience": 3}, SpecError, "patience: there are no validation records here"),
         ({"architecture": "mlp"}, SpecError, "architecture: the model is given by itself"),

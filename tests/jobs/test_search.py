@@ -10,6 +10,7 @@ import reticent
 from reticent.errors import SpecError, UnknownNameError
 from reticent.jobs import search as searching
 from reticent.jobs.defenses import with_option
+from reticent.report import wording
 from reticent.report.search import terminal
 from reticent.report.search.page import html
 
@@ -102,6 +103,17 @@ def test_the_page_shows_both_options_and_the_terminal_the_choice():
     lines = [line.rstrip() for line in console.export_text().splitlines()]
     assert [line.split()[0] for line in lines if line.endswith("chosen")] == [told["chosen"]]
     assert told["chosen"] == "relaxloss:level=2.0,upper=0.5"
+
+
+def test_the_page_and_the_terminal_mark_what_equal_scores_decide():
+    told = document()
+    assert wording.MARK not in html(told)
+    told["tried"][0]["tpr"]["tied"] = True
+    console = Console(width=300, record=True, file=io.StringIO())
+    console.print(terminal(told))
+    for text in (html(told), console.export_text()):
+        assert text.count(wording.MARK) == 2
+        assert wording.TIES in " ".join(text.split())
 
 
 def point(accuracy, auc, name="d"):

@@ -291,24 +291,6 @@ def test_an_empty_group_can_be_chosen(document):
     assert [line["texts"][1] for line in parts["lines"]] == ["(empty)", "(empty)", "a", "–"]
 
 
-def _tied(document):
-    changed = copy.deepcopy(document)
-    rate = changed["attacks"][-1]["overall"]["tpr_at_fpr"][1]
-    rate.update(tpr={"mean": 0.0, "std": 0.0, "interval": [0.0, 0.004]}, realised_fpr=0.0, false_positives_allowed=3)
-    return changed
-
-
-def test_ties_have_a_footnote_everywhere(document, rows):
-    changed = _tied(document)
-    root = read(html(changed, rows[:3]))
-    assert len(root.all("a", class_="mark")) == 1
-    assert root.one("li", id="ties").text.startswith("† modified-entropy gives so many records the same score")
-    assert "0.0\u00a0% †" in _shown(changed)
-    assert "that is no sign of safety" in " ".join(_shown(changed).split())
-    assert "- modified-entropy gives so many records the same score" in markdown(changed)
-    assert "mark" not in {e.attributes.get("class") for e in read(html(document, rows[:3])).walk()}
-
-
 def test_text_forms_repeat_the_sentences(document):
     text = " ".join(_shown(document).split())
     for part in (document[key] for key in ("epsilon", "control", "exposure")):

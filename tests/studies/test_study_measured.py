@@ -223,3 +223,12 @@ def test_what_training_says_is_told_once_with_its_rows(row):
         "seed 0: x never acted. So in: a; b (2 of 4 models).",
         "seed 0: models did not learn. So in: a (1 of 4 models).",
     ]
+
+
+def test_a_rate_that_equal_scores_decide_is_told_with_its_attack():
+    members = (np.arange(200) < 100)[None]
+    free, tied = np.random.default_rng(0).normal(size=(1, 200)), np.ones((1, 200))
+    assert measured._ties({"lira": free, "rmia": tied}, members, 0.1) == [
+        "equal scores decide what rmia finds at 0.1: no threshold comes near that rate of false alarms"
+    ]
+    assert measured._ties({"rmia": tied}, members, None) == []

@@ -22,7 +22,7 @@ from reticent.attacks import (
     rmia,
     selena_replica,
 )
-from reticent.attacks.base import Access, AttackEntry, Needs, Problem, model_rows
+from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, model_rows
 from reticent.data.membership import Membership, as_membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals.matrix import Floats
@@ -33,8 +33,10 @@ __all__ = [
     "Access",
     "AttackEntry",
     "Needs",
+    "Offer",
     "Problem",
     "check_membership",
+    "check_offer",
     "check_references",
     "needs_replicas",
     "parse",
@@ -90,6 +92,7 @@ ATTACKS: dict[str, AttackEntry] = {
         paper="Carlini et al. (2022), Membership inference attacks from first principles",
         access="margins",
         strong=True,
+        fits=lira.fits,
     ),
     "lira-released": AttackEntry(
         spec=lira_released.LiraReleased,
@@ -100,6 +103,7 @@ ATTACKS: dict[str, AttackEntry] = {
         access="margins",
         strong=True,
         usual=False,
+        fits=lira_released.fits,
     ),
     "rmia": AttackEntry(
         spec=rmia.Rmia,
@@ -109,6 +113,7 @@ ATTACKS: dict[str, AttackEntry] = {
         paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
         access="margins",
         strong=True,
+        fits=rmia.fits,
     ),
     "selena-replica": AttackEntry(
         spec=selena_replica.SelenaReplica,
@@ -193,7 +198,8 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
         problem: the problem.
 
     Raises:
-        InputError: it needs what the references' own Split-AI says, and the problem does not hold that.
+        InputError: it needs what the problem does not hold: what the references' own Split-AI says, or what an option
+            asks for.
         TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
     """
     if problem.replicas is None and needs_replicas(attack):
@@ -202,7 +208,24 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
             "lira here"
         )
+    check_offer(attack, Offer.of(problem))
     check_membership(attack, problem.membership, problem.targets, problem.references)
+
+
+def check_offer(attack: str | Spec, offer: Offer) -> None:
+    """Check that a problem holds, or will hold, what an attack's options need besides references.
+
+    Args:
+        attack: a name or a spec.
+        offer: what it holds.
+
+    Raises:
+        InputError: it does not: too few queries, no population, or no logits of all queries.
+    """
+    spec = parse(attack)
+    fits = ATTACKS[spec.method].fits
+    if fits is not None:
+        fits(spec, offer)
 
 
 def needs_replicas(attack: str | Spec) -> bool:

@@ -118,49 +118,35 @@ def medians(
     return 0.5 * (halves[0] + halves[1])
 
 
-def trimmed_means(values: Floats, mask: Mask, left_out: Rows, cut: float) -> Floats:
-    """Average the masked references but one, without the smallest and the largest of them.
+def trimmed_means(
+    values: Floats, mask: Mask, left_out: Rows, cut: float, dropped: Mask | None = None, which: Rows | None = None
+) -> Floats:
+    """Average the masked references but one or two, without the smallest and the largest of them.
 
     Args:
         values: ``(R, n)``.
         mask: which values count, ``(R, n)``.
         left_out: ``(T,)`` positions among the references, R for none.
         cut: the proportion cut at each end, below one half; of k values, ``floor(cut * k)``.
+        dropped: where a second one is left out, ``(T, n)``; by default nowhere.
+        which: its position, ``(T, n)``.
 
     Returns:
         ``(T, n)``; zero where no value is left.
 
-    Cost: O(R n log R + T n), from one sort a record.
+    Cost: a sort of all values a target.
     """
-    order = np.argsort(values, axis=0, kind="stable")
-    kept = np.take_along_axis(mask, order, axis=0)
-    weighed = np.where(kept, np.take_along_axis(values, order, axis=0), 0.0)
-    place = np.empty_like(order)
-    np.put_along_axis(place, order, np.arange(len(values))[:, None], axis=0)
-    total = mask.sum(axis=0)
-    at = row_or(place, left_out, fill=len(values))
-    present = row_or(mask, left_out, fill=False)
-    result = np.empty(at.shape)
-    for inside in (False, True):  # whether the one left out is among the masked: then one value fewer is left
-        count = np.maximum(total - inside, 0)
+    result = np.empty((len(left_out), values.shape[1]))
+    rank = np.arange(len(values))[:, None]
+    for row, out in enumerate(left_out):
+        kept = mask & (rank != out)
+        if dropped is not None and which is not None:
+            kept &= (rank != which[row]) | ~dropped[row]
+        ordered = np.sort(np.where(kept, values, np.inf), axis=0)
+        count = kept.sum(axis=0)
         trim = np.floor(cut * count).astype(np.int64)
-        below = _running(weighed, kept, trim, count - trim)
-        above = _running(weighed[::-1], kept[::-1], trim, count - trim)
-        last = len(values) - 1 - at
-        both = np.take_along_axis(below, at, axis=0) + np.where(
-            last >= 0, np.take_along_axis(above, np.maximum(last, 0), axis=0), 0.0
-        )
-        mean = both / np.maximum(count - 2 * trim, 1)
-        result = np.where(present == inside, mean, result)
-    return result
-
-
-def _running(weighed: Floats, kept: Mask, first: Rows, stop: Rows) -> Floats:
-    """Sum, before each place of a sorted column, the kept values whose rank is from `first` up to `stop`."""
-    ranks: NDArray[np.int64] = np.cumsum(kept, axis=0) - kept
-    chosen = np.where((ranks >= first) & (ranks < stop), weighed, 0.0)
-    result = np.zeros((len(chosen) + 1, chosen.shape[1]))
-    np.cumsum(chosen, axis=0, out=result[1:])
+        inner = (rank >= trim) & (rank < count - trim)
+        result[row] = total(np.where(inner, ordered, 0.0)) / np.maximum(count - 2 * trim, 1)
     return result
 
 

@@ -1,6 +1,6 @@
 """RMIA's count: how many comparison records z does each record x dominate, ``ratio(x) / ratio(z) > gamma``?"""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,32 @@ from numpy.typing import NDArray
 from reticent.signals import matrix
 from reticent.signals.matrix import Floats
 
+if TYPE_CHECKING:
+    from reticent.attacks._rmia_ratio import Logs
+
 Counts = NDArray[np.int64]
+
+
+def beaten(x: "Logs", z: "Logs", log_gamma: float) -> Counts:
+    """Count the z that each x dominates; where ratios may be negative, only z of x's own sign can be.
+
+    Args:
+        x: logarithms of N ratios of one target.
+        z: those of Z ratios.
+        log_gamma: zero or more.
+
+    Returns:
+        ``(N,)`` from 0 to Z.
+
+    Cost: that of `dominated`.
+    """
+    if x.negative is None or z.negative is None:
+        return dominated(x.size, z.size, log_gamma)
+    counts = np.zeros(len(x.size), dtype=np.int64)
+    for sign in (False, True):
+        mine, theirs = x.negative[:, 0] == sign, z.negative[:, 0] == sign
+        counts[mine] = dominated(x.size[mine], z.size[theirs], log_gamma)
+    return counts
 
 
 def dominated(log_x: Floats, log_z: Floats, log_gamma: float) -> Counts:

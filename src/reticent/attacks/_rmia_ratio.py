@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import _leave_one_out, _rmia_signal
 from reticent.attacks.balance import Balance, Dropped
-from reticent.attacks.base import Problem
+from reticent.attacks.base import Offer, Problem
 from reticent.signals import matrix
 from reticent.signals.matrix import Floats, Signals
 
@@ -20,36 +20,63 @@ DOMINATED = 1e-3
 """A sum of which less than this is left is added up again."""
 
 
+class Logs(NamedTuple):
+    """Ratios as logarithms of their size, and their signs.
+
+    Attributes:
+        size: ``(T, N, Q)``, or ``(N, Q)`` of one target.
+        negative: of the same shape; None where no ratio can be negative.
+    """
+
+    size: Floats
+    negative: NDArray[np.bool_] | None
+
+    def of(self, row: int, chosen: NDArray[np.bool_] | slice = slice(None)) -> "Logs":
+        """Take one target.
+
+        Args:
+            row: its place.
+            chosen: which records.
+
+        Returns:
+            Its ratios ``(n, Q)``.
+        """
+        return Logs(self.size[row][chosen], None if self.negative is None else self.negative[row][chosen])
+
+
 @dataclass(frozen=True)
 class Ratios:
     """What all targets say of N records, against the references.
 
     Attributes:
-        log_p: log-probabilities under the targets ``(T, N, Q)``.
+        log_p: log-probabilities under the targets ``(T, N, Q)``; of their size where they are negative.
+        negative: where they are; None where none can be.
         marginal: mean probability ``(T, N, Q)``: over IN and OUT references with equal weights or, if `outside`, over
             OUT references alone.
         outside: whether the marginal still lacks the world in which the record was trained on.
     """
 
     log_p: Floats
+    negative: NDArray[np.bool_] | None
     marginal: Floats
     outside: bool
 
-    def logs(self, a: float | Floats, epsilon: float) -> Floats:
+    def logs(self, a: float | Floats, epsilon: float) -> Logs:
         """Compute the log-ratios.
 
         Args:
             a: slope of the line that gives the IN probability from the OUT one; one number, or one a target ``(T,)``.
-            epsilon: smallest marginal.
+            epsilon: smallest size of a marginal.
 
         Returns:
-            ``(T, N, Q)``.
+            For all targets.
         """
         marginal = self.marginal
         if self.outside:
             slope = np.reshape(a, (-1, 1, 1))
             marginal = 0.5 * ((1 + slope) * marginal + (1 - slope))
-        return self.log_p - np.log(np.maximum(marginal, epsilon))
+        negative = None if self.negative is None else self.negative != (marginal < 0)
+        return Logs(self.log_p - np.log(np.maximum(np.abs(marginal), epsilon)), negative)
 
 
 def audited(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
@@ -110,40 +137,56 @@ def _gather(spec: "Rmia", problem: Problem, signals: Signals, members: NDArray[n
     both = spec.mode == "online" and signals is problem.signals
     balance = _balance(spec, problem) if signals is problem.signals else None
     options: dict[str, Any] = {name: getattr(spec, name) for name in ("margin", "degree", "epsilon")}
-    options["temperature"] = _rmia_signal.temperature(spec.temperature, signals, queries)
+    options["temperature"] = _rmia_signal.temperature(spec.temperature, Offer.of(problem), queries)
+    odd = spec.signal in {"taylor", "sm-taylor"} and spec.degree % 2 == 1
+    negative = np.zeros(shape, dtype=np.bool_) if odd else None
     for block, p, log in _rmia_signal.read(signals, problem.targets, formula=spec.signal, queries=queries, **options):
         log_p[:, block] = log
+        if negative is not None:
+            negative[:, block] = p[problem.targets] < 0
         inside = members[:, block][problem.references]
         dropped = None if balance is None else balance.dropped(block, inside)
         for query in range(queries):
             references = p[problem.references, :, query]
-            mean = _mean(references, ~inside, left_out, spec.trim, dropped, member=False)
+            if spec.trim > 0:
+                marginal[:, block, query] = _trimmed(references, inside, left_out, spec, dropped)
+                continue
+            mean = _mean(references, ~inside, left_out, dropped, member=False)
             if both:
-                mean = 0.5 * (mean + _mean(references, inside, left_out, spec.trim, dropped, member=True))
+                mean = 0.5 * (mean + _mean(references, inside, left_out, dropped, member=True))
             marginal[:, block, query] = mean
-    return Ratios(log_p, marginal, outside=spec.mode == "offline")
+    return Ratios(log_p, negative, marginal, outside=spec.mode == "offline")
 
 
 def _balance(spec: "Rmia", problem: Problem) -> Balance | None:
     """Say whether members and non-members must be given equally many references.
 
     Not online where the two mirror each other: the mean over both worlds is then as noisy for the one as for the other.
+    But always where both are cut together, since then their shares count.
     """
-    balance = None if spec.trim > 0 else Balance(problem)
-    return None if balance is None or (spec.mode == "online" and balance.mirrored) else balance
+    balance = Balance(problem)
+    return None if spec.mode == "online" and spec.trim == 0 and balance.mirrored else balance
+
+
+def _trimmed(
+    values: Floats, inside: NDArray[np.bool_], left_out: NDArray[np.int64], spec: "Rmia", dropped: Dropped | None
+) -> Floats:
+    """Average the references without the smallest and the largest: online of IN and OUT together, as released."""
+    mask = np.ones_like(inside) if spec.mode == "online" else ~inside
+    if dropped is None:
+        return _leave_one_out.trimmed_means(values, mask, left_out, spec.trim)
+    gone = dropped.inside | dropped.outside if spec.mode == "online" else dropped.outside
+    return _leave_one_out.trimmed_means(values, mask, left_out, spec.trim, gone, dropped.which)
 
 
 def _mean(
     values: Floats,
     mask: NDArray[np.bool_],
     left_out: NDArray[np.int64],
-    trim: float,
     dropped: Dropped | None,
     *,
     member: bool,
 ) -> Floats:
-    if trim > 0:
-        return _leave_one_out.trimmed_means(values, mask, left_out, trim)
     count = _leave_one_out.counts(mask, left_out)
     result = _leave_one_out.sums(values * mask)[left_out]
     if dropped is not None:
@@ -151,7 +194,7 @@ def _mean(
         count = count - gone
         result -= gone * lost
         # What is left of a sum that the dropped one dominates has no digits: it is summed by itself.
-        target, record = np.nonzero(gone & (result < DOMINATED * lost))
+        target, record = np.nonzero(gone & (np.abs(result) < DOMINATED * np.abs(lost)))
         if len(target):
             rest = np.where(mask[:, record], values[:, record], 0.0)
             rest = np.concatenate([rest, np.zeros((1, len(record)))])

@@ -1,11 +1,15 @@
-"""The probability of the label that RMIA compares, by one of four formulas, floored."""
+"""The probability of the label that RMIA compares, by one of four formulas, kept off zero.
+
+With an odd Taylor degree, such as 3, which the released code computes, most of these "probabilities" can be negative: a
+class far below zero gets a negative share, and so can their sum. They are kept as they are, as there.
+"""
 
 from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
-from reticent.attacks.base import Rows
+from reticent.attacks.base import Offer, Rows
 from reticent.errors import InputError
 from reticent.signals.matrix import Floats, Signals
 
@@ -37,23 +41,19 @@ def read(
         temperature: what logits are divided by.
         margin: what is subtracted from the label's logit by the soft-margin formulas.
         degree: of the Taylor polynomial that stands for the exponential function.
-        epsilon: smallest probability.
-        queries: how many queries to read.
+        epsilon: smallest probability, or smallest size of a negative one.
+        queries: how many queries to read; `check` allows them.
 
     Yields:
-        A slice of the records, every model's probability ``(M, n, queries)``, and the targets' logarithms of it
+        A slice of the records, every model's probability ``(M, n, queries)``, and the targets' logarithms of its size
         ``(T, n, queries)``, which do not saturate where the probability is nearly 1; both float64.
-
-    Raises:
-        InputError: the formula needs logits, and there are none, or not of every query.
     """
     shift = margin if formula in {"soft-margin", "sm-taylor"} else 0.0
-    if formula in {"softmax", "soft-margin"} and (temperature == 1 or signals.classes == 2):
+    if _by_margin(formula, temperature, signals.classes):
         for block in signals.blocks(BLOCK * signals.queries):
             values = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, :queries]
             yield block, *_sigmoid(values / temperature - shift, targets, epsilon)
         return
-    _require_logits(signals, formula, temperature, queries)
     assert signals.logits is not None
     for block in signals.blocks(BLOCK // 64 * signals.classes):
         u = np.asarray(signals.logits[:, block], dtype=np.float64) / temperature
@@ -70,16 +70,16 @@ def read(
             np.put_along_axis(others, at, 0.0, axis=2)
             whole = own + others.sum(axis=2, keepdims=True)
             ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
-            floored = np.maximum(ratio, epsilon)
-            yield block, floored, np.log(floored[targets])
+            kept = np.where(np.abs(ratio) < epsilon, epsilon, ratio)
+            yield block, kept, np.log(np.abs(kept[targets]))
 
 
-def temperature(wish: float | Literal["auto"], signals: Signals, queries: int) -> float:
+def temperature(wish: float | Literal["auto"], offer: Offer, queries: int) -> float:
     """Choose what logits are divided by.
 
     Args:
         wish: a number, or "auto".
-        signals: with logits of the plain query, or without.
+        offer: with logits of the plain query, or without.
         queries: how many are used.
 
     Returns:
@@ -87,7 +87,7 @@ def temperature(wish: float | Literal["auto"], signals: Signals, queries: int) -
     """
     if wish != "auto":
         return wish
-    known = signals.classes == 2 or (signals.logits is not None and queries == 1)
+    known = offer.classes == 2 or (offer.logits and queries == 1)
     return 2.0 if known else 1.0
 
 
@@ -117,10 +117,23 @@ def _sigmoid(margins: Floats, targets: Rows, epsilon: float) -> tuple[Floats, Fl
     return np.maximum(p, epsilon, out=p), np.maximum(log_p, np.log(epsilon), out=log_p)
 
 
-def _require_logits(signals: Signals, formula: Formula, temperature: float, queries: int) -> None:
-    if signals.logits is None:
+def check(offer: Offer, formula: Formula, temperature: float, queries: int) -> None:
+    """Check that there are the logits that a formula needs.
+
+    Args:
+        offer: what the problem holds.
+        formula: which formula.
+        temperature: what logits are divided by.
+        queries: how many are used.
+
+    Raises:
+        InputError: there are none, or not of every query.
+    """
+    if _by_margin(formula, temperature, offer.classes):
+        return
+    if not offer.logits:
         raise InputError(
-            f"rmia: expected logits for signal={formula!r} at temperature={temperature} and {signals.classes} classes, "
+            f"rmia: expected logits for signal={formula!r} at temperature={temperature} and {offer.classes} classes, "
             "got margins only: give logits (M, N, C), or use signal='softmax' with temperature=1"
         )
     if queries > 1:
@@ -128,3 +141,8 @@ def _require_logits(signals: Signals, formula: Formula, temperature: float, quer
             f"rmia: expected one query for signal={formula!r} at temperature={temperature}, since logits are stored "
             f"for the plain query only, got {queries}: use queries=1, or signal='softmax' with temperature=1"
         )
+
+
+def _by_margin(formula: Formula, temperature: float, classes: int) -> bool:
+    """Whether the margin says all that a formula needs."""
+    return formula in {"softmax", "soft-margin"} and (temperature == 1 or classes == 2)

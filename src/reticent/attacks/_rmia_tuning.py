@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reticent.attacks import _references, _rmia_ratio
-from reticent.attacks._rmia_counts import auc, dominated
+from reticent.attacks._rmia_counts import auc, beaten
 from reticent.attacks.base import Problem
 from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Floats
@@ -68,9 +68,9 @@ def _areas(spec: "Rmia", problem: Problem, queries: int, *, population: bool) ->
             continue
         curve = []
         for a in GRID:
-            log_x = audited.logs(a, spec.epsilon)[row][usable]
-            log_z = log_x if held_out is None else held_out.logs(a, spec.epsilon)[row]
-            counts = dominated(log_x, log_z, float(np.log(spec.gamma)))
-            curve.append(auc(counts, members, len(log_z)))
+            log_x = audited.logs(a, spec.epsilon).of(row, usable)
+            log_z = log_x if held_out is None else held_out.logs(a, spec.epsilon).of(row)
+            counts = beaten(log_x, log_z, float(np.log(spec.gamma)))
+            curve.append(auc(counts, members, len(log_z.size)))
         areas.append(curve)
     return np.array(areas).reshape(-1, len(GRID))

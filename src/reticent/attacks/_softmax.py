@@ -1,4 +1,4 @@
-"""Probabilities of all classes, read by blocks of records."""
+"""Probabilities of all classes, read by blocks of records, as logarithms that keep order where one is nearly 1."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,9 @@ import numpy as np
 from reticent.attacks.base import Rows
 from reticent.errors import InputError
 from reticent.signals.matrix import Floats, Signals
+
+SMALL = -40.0
+"""A logarithm of q from which on ``-ln(1 - q)`` is q, to all digits."""
 
 
 def log_probabilities(signals: Signals, models: Rows, method: str, width: int = 0) -> Iterator[tuple[slice, Floats]]:
@@ -36,3 +39,47 @@ def log_probabilities(signals: Signals, models: Rows, method: str, width: int = 
         others = np.exp(z)
         np.put_along_axis(others, top, 0.0, axis=2)
         yield block, z - np.log1p(others.sum(axis=2, keepdims=True))
+
+
+def log_complements(log_p: Floats) -> Floats:
+    """Compute ``ln(1 - p_j)``: from the other classes for the largest p, by ``log1p`` for the rest (at most 1/2).
+
+    Args:
+        log_p: finite log-probabilities ``(..., C)``.
+
+    Returns:
+        The same shape, zero or below.
+    """
+    top = log_p.argmax(axis=-1)[..., None]
+    others = log_p.copy()
+    np.put_along_axis(others, top, -np.inf, axis=-1)
+    result = np.log1p(-np.exp(others))
+    np.put_along_axis(result, top, log_sum(others)[..., None], axis=-1)
+    return result
+
+
+def log_surprise(log_p: Floats, log_rest: Floats) -> Floats:
+    """Compute ``ln(-ln p)``, which tells two p apart however near they are to 1.
+
+    Args:
+        log_p: ``ln p``, zero or below.
+        log_rest: ``ln(1 - p)``, of the same shape.
+
+    Returns:
+        The same shape, finite.
+    """
+    plain = np.log(np.maximum(-log_p, np.finfo(np.float64).tiny))
+    return np.where(log_rest < SMALL, log_rest, plain)
+
+
+def log_sum(logs: Floats) -> Floats:
+    """Compute the logarithm of a sum over classes from the logarithms of what is added.
+
+    Args:
+        logs: ``(..., C)``, some finite.
+
+    Returns:
+        ``(...)``.
+    """
+    top = logs.max(axis=-1, keepdims=True)
+    return np.asarray(top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1)))

@@ -109,6 +109,37 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Offer:
+    """What a problem holds besides models and who was trained on what; known before any model is trained.
+
+    Attributes:
+        classes: number of classes.
+        queries: how many queries of a record.
+        logits: whether there are logits of the plain query, those of the population too if there is one.
+        population: whether there are records that no model was trained on.
+    """
+
+    classes: int
+    queries: int
+    logits: bool
+    population: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Offer":
+        """State what a problem holds.
+
+        Args:
+            problem: the problem.
+
+        Returns:
+            That.
+        """
+        signals, others = problem.signals, problem.population
+        logits = signals.logits is not None and (others is None or others.logits is not None)
+        return cls(signals.classes, signals.queries, logits, others is not None)
+
+
+@dataclass(frozen=True)
 class Needs:
     """How many references a target must have, itself left out.
 
@@ -139,6 +170,7 @@ class AttackEntry:
             probabilities, logits, or the margin (log-odds) of the true label.
         usual: it runs where no attack is asked for; not so variants that only reproduce released code, and those that
             need models of a certain defense.
+        fits: ``(spec, offer)`` refuses options that need what a problem does not hold; None where no option does.
         strong: it compares models that saw a record with models that did not. The others ask one model alone, and miss
             most of a leak, so a gate passes nothing by them.
     """
@@ -151,6 +183,7 @@ class AttackEntry:
     access: Access
     usual: bool = True
     strong: bool = False
+    fits: Callable[[Any, Offer], None] | None = None
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:
@@ -182,11 +215,11 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
     return rows[0], rows[1]
 
 
-def used_queries(signals: Signals, queries: int | None, method: str) -> int:
+def used_queries(signals: Signals | Offer, queries: int | None, method: str) -> int:
     """Return how many queries an attack uses.
 
     Args:
-        signals: with Q queries a record.
+        signals: with Q queries a record, or what they will be.
         queries: how many are asked for; None is all.
         method: the attack's name, for the message.
 

@@ -1,7 +1,8 @@
 """The confidence attack: the more probability the model gives to the label, the more likely a member.
 
 Paper: Song and Mittal (2021), "Systematic evaluation of privacy risks of machine learning models", section 4.
-Deviation: the value is the logarithm of the probability, which ranks alike and does not saturate at 1.
+Deviation: the value is the log-odds of the probability (the margin), which ranks alike and does not saturate at 1;
+differences to a class's threshold are of log-odds.
 """
 
 from typing import ClassVar
@@ -11,7 +12,7 @@ import numpy as np
 from reticent.attacks import thresholds
 from reticent.attacks.base import Needs, Problem
 from reticent.attacks.thresholds import Threshold
-from reticent.signals.matrix import Floats, log_probability
+from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
 
@@ -37,7 +38,7 @@ def needs(spec: Confidence) -> Needs:
 
 
 def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Floats:
-    """Score each record by the log-probability of its label, less its class's threshold.
+    """Score each record by the log-odds of its label, less its class's threshold.
 
     Args:
         spec: the options.
@@ -52,5 +53,5 @@ def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Float
     models = thresholds.read(problem, spec.threshold)
     values = np.empty((len(models), problem.signals.records))
     for block in problem.signals.blocks(2 * problem.signals.queries):
-        values[:, block] = log_probability(problem.signals.margins[models, block][:, :, 0])
+        values[:, block] = problem.signals.margins[models, block][:, :, 0]
     return thresholds.apply(values, models, problem, spec.threshold)

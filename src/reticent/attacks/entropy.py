@@ -1,6 +1,8 @@
 """The entropy attack: the surer the model is, of whatever class, the more likely a member.
 
 Paper: Song and Mittal (2021), "Systematic evaluation of privacy risks of machine learning models", section 4.
+Deviation: the value is minus the logarithm of the entropy, which ranks alike and does not saturate where the model is
+nearly sure; differences to a class's threshold are of logarithms.
 """
 
 from typing import ClassVar
@@ -8,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.attacks import thresholds
-from reticent.attacks._softmax import log_probabilities
+from reticent.attacks._softmax import log_complements, log_probabilities, log_sum, log_surprise
 from reticent.attacks.base import Needs, Problem
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
@@ -37,7 +39,7 @@ def needs(spec: Entropy) -> Needs:
 
 
 def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
-    """Score each record by the negative entropy of the model's answer, less its class's threshold.
+    """Score each record by minus the logarithm of the answer's entropy, less its class's threshold.
 
     Args:
         spec: the options.
@@ -45,24 +47,24 @@ def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
         rng: not used.
 
     Returns:
-        ``(T, N)``, in nats; with a global threshold from -ln C to 0.
+        ``(T, N)``; with a global threshold from ``-ln ln C`` on.
 
     Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.apply`.
     """
     models = thresholds.read(problem, spec.threshold)
     values = np.empty((len(models), problem.signals.records))
     for block, log_p in log_probabilities(problem.signals, models, spec.method):
-        values[:, block] = negative_entropy(log_p)
+        values[:, block] = -log_entropy(log_p)
     return thresholds.apply(values, models, problem, spec.threshold)
 
 
-def negative_entropy(log_p: Floats) -> Floats:
-    """Compute the negative entropy.
+def log_entropy(log_p: Floats) -> Floats:
+    """Compute the logarithm of the entropy, which is exact where the entropy is nearly zero.
 
     Args:
-        log_p: finite log-probabilities ``(..., C)``; a probability that underflows adds nothing.
+        log_p: finite log-probabilities ``(..., C)``.
 
     Returns:
-        ``(...)``: the sum over classes of ``p ln p``.
+        ``(...)``: of the sum over classes of ``-p ln p``, finite.
     """
-    return np.asarray((np.exp(log_p) * log_p).sum(axis=-1))
+    return log_sum(log_p + log_surprise(log_p, log_complements(log_p)))

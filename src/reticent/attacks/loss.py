@@ -2,7 +2,7 @@
 
 Paper: Yeom et al. (2018), "Privacy risk in machine learning", section 3. Their threshold is the mean training loss; it
 changes no ranking, so the score is the negative loss itself. The ranking equals that of `confidence` with a global
-threshold: both score by the log-probability.
+threshold, down to losses that a number cannot hold (margins beyond 700).
 """
 
 from typing import ClassVar

@@ -1,6 +1,8 @@
 """The modified-entropy attack: like entropy, but being sure of a wrong class speaks against membership.
 
 Paper: Song and Mittal (2021), "Systematic evaluation of privacy risks of machine learning models", equation 8.
+Deviation: the value is minus the logarithm of the modified entropy, which ranks alike and does not saturate where the
+model is nearly sure of the label; differences to a class's threshold are of logarithms.
 """
 
 from typing import ClassVar
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import thresholds
-from reticent.attacks._softmax import log_probabilities
+from reticent.attacks._softmax import log_complements, log_probabilities, log_sum, log_surprise
 from reticent.attacks.base import Needs, Problem
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
@@ -38,7 +40,7 @@ def needs(spec: ModifiedEntropy) -> Needs:
 
 
 def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> Floats:
-    """Score each record by the negative modified entropy, less its class's threshold.
+    """Score each record by minus the logarithm of the modified entropy, less its class's threshold.
 
     Args:
         spec: the options.
@@ -46,7 +48,7 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
         rng: not used.
 
     Returns:
-        ``(T, N)``, in nats; with a global threshold zero or below.
+        ``(T, N)``.
 
     Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.apply`.
     """
@@ -54,36 +56,22 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
     values = np.empty((len(models), problem.signals.records))
     for block, log_p in log_probabilities(problem.signals, models, spec.method):
         labels = np.broadcast_to(problem.signals.labels[block], log_p.shape[:2])
-        values[:, block] = -modified_entropy(log_p, labels)
+        values[:, block] = -log_modified_entropy(log_p, labels)
     return thresholds.apply(values, models, problem, spec.threshold)
 
 
-def modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
-    r"""Compute :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, without ever subtracting from 1.
+def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
+    r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exact where that is tiny.
 
     Args:
         log_p: finite log-probabilities ``(..., C)``.
         labels: true labels ``(...)``.
 
     Returns:
-        ``(...)``, zero or above, in nats.
+        ``(...)``, finite.
     """
-    log_rest = _log_complement(log_p)
-    at = labels[..., None]
-    own = np.take_along_axis(log_p, at, axis=-1)[..., 0]
-    rest = np.exp(np.take_along_axis(log_rest, at, axis=-1)[..., 0])
-    terms = np.exp(log_p) * log_rest
-    np.put_along_axis(terms, at, 0.0, axis=-1)
-    return np.asarray(-rest * own - terms.sum(axis=-1))
-
-
-def _log_complement(log_p: Floats) -> Floats:
-    """Compute ``ln(1 - p_j)``: from the other classes for the largest p, by ``log1p`` for the rest (at most 1/2)."""
-    top = log_p.argmax(axis=-1)[..., None]
-    others = log_p.copy()
-    np.put_along_axis(others, top, -np.inf, axis=-1)
-    second = others.max(axis=-1, keepdims=True)
-    log_rest = second + np.log(np.exp(others - second).sum(axis=-1, keepdims=True))
-    result = np.log1p(-np.exp(others))
-    np.put_along_axis(result, top, log_rest, axis=-1)
-    return result
+    log_rest, at = log_complements(log_p), labels[..., None]
+    own, rest = (np.take_along_axis(logs, at, axis=-1) for logs in (log_p, log_rest))
+    terms = log_p + log_surprise(log_rest, log_p)
+    np.put_along_axis(terms, at, rest + log_surprise(own, rest), axis=-1)
+    return log_sum(terms)

@@ -4,7 +4,10 @@ Paper: Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership infere
 with records z: ``LR(x, z) = [p(x | target) / p(x)] / [p(z | target) / p(z)]``, and the score is the fraction of z with
 LR above gamma. Deviations: ratios are compared as logarithms; without a population, the other audited records serve as
 z, the pair of a record with itself dropped from the fraction's numerator and denominator and nothing else "corrected";
-the temperature acts on every signal (the released code ignores it for "taylor").
+the temperature acts on every signal (the released code ignores it for "taylor"). With an odd `degree` ratios may be
+negative; as in the released code, x then dominates z where both have one sign and x is the larger in size by more than
+gamma. With `trim`, as there, IN and OUT references are cut together; but each record keeps as many IN as OUT ones,
+since their shares would otherwise give the target's row of a balanced membership away.
 """
 
 from dataclasses import replace
@@ -13,10 +16,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from reticent.attacks import _rmia_ratio, _rmia_tuning
-from reticent.attacks._rmia_counts import dominated
+from reticent.attacks import _rmia_ratio, _rmia_signal, _rmia_tuning
+from reticent.attacks._rmia_counts import beaten
 from reticent.attacks._rmia_signal import Formula
-from reticent.attacks.base import Needs, Problem, used_queries
+from reticent.attacks.base import Needs, Offer, Problem, used_queries
 from reticent.errors import InputError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -42,15 +45,17 @@ class Rmia(Spec):
     margin: float = 0.6
     """What the soft-margin signals subtract from the label's logit (m in the paper)."""
     degree: Annotated[int, Ge(1)] = 4
-    """Degree of the Taylor signals; 3 is what the released code computes where it says 4, and can be negative."""
+    """Degree of the Taylor signals; 3 is what the released code computes where it says 4: its values can be negative,
+    and are kept."""
     queries: Annotated[int, Ge(1)] | None = None
     """How many queries of a record vote on each pair; by default all. More than one costs O(N Z) pairs."""
     trim: Annotated[float, Ge(0), Lt(0.5)] = 0.0
-    """Proportion of references cut at each end before they are averaged; the paper's code uses 0.2."""
+    """Proportion of references cut at each end before they are averaged, IN and OUT together; the paper's code uses
+    0.2."""
     population: Literal["auto", "held-out", "others"] = "auto"
     """Compare with the population, with the other audited records, or with the population if there is one."""
     epsilon: Annotated[float, Gt(0), Lt(1)] = 1e-30
-    """Smallest probability."""
+    """Smallest probability, or smallest size of a negative one."""
 
 
 def needs(spec: Rmia) -> Needs:
@@ -67,6 +72,25 @@ def needs(spec: Rmia) -> Needs:
     return Needs(references=2 if spec.a == "auto" else 1, references_out=1)
 
 
+def fits(spec: Rmia, offer: Offer) -> None:
+    """Refuse options that need what the problem does not hold.
+
+    Args:
+        spec: the options.
+        offer: what the problem holds.
+
+    Raises:
+        InputError: there is no population, no logits, or not as many queries, where the options need them.
+    """
+    queries = used_queries(offer, spec.queries, spec.method)
+    if spec.population == "held-out" and not offer.population:
+        raise InputError(
+            "rmia: population='held-out' expected records that no model was trained on, got none: give a population, "
+            "or use population='others'"
+        )
+    _rmia_signal.check(offer, spec.signal, _rmia_signal.temperature(spec.temperature, offer, queries), queries)
+
+
 def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the fraction of comparison records that it dominates.
 
@@ -78,19 +102,11 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     Returns:
         ``(T, N)`` from 0 to 1, in steps of one over the number of comparison records.
 
-    Raises:
-        InputError: there is no population, no logits, or not as many queries, where the options need them.
-
     Cost: O((R + T) N Q) for the ratios of all targets, then a sort and a binary search a target; with several queries
     O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: the scores and a block, or one
     target's ratios if they are larger.
     """
     queries = used_queries(problem.signals, spec.queries, spec.method)
-    if spec.population == "held-out" and problem.population is None:
-        raise InputError(
-            "rmia: population='held-out' expected records that no model was trained on, got none: give a population, "
-            "or use population='others'"
-        )
     compared = 0 if problem.population is None or spec.population == "others" else problem.population.records
     log_gamma = float(np.log(spec.gamma))
     slopes = np.ones(len(problem.targets))
@@ -103,7 +119,7 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
         part = replace(problem, targets=problem.targets[group])
         log_x = _rmia_ratio.audited(spec, part, queries).logs(slopes[group], spec.epsilon)
         log_z = _rmia_ratio.held_out(spec, part, queries).logs(slopes[group], spec.epsilon) if compared else log_x
-        for row, x, z in zip(range(len(scores))[group], log_x, log_z, strict=True):
+        for i, row in enumerate(range(len(scores))[group]):
             # The pair of a record with itself has LR = 1, never above gamma: it only leaves the denominator.
-            scores[row] = dominated(x, z, log_gamma) / (compared or problem.signals.records - 1)
+            scores[row] = beaten(log_x.of(i), log_z.of(i), log_gamma) / (compared or problem.signals.records - 1)
     return scores

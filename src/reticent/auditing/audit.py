@@ -1,6 +1,7 @@
 """Audit one attack: from the scores of T targets to numbers with intervals, and the counts behind them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from reticent.auditing.bootstrap import Bootstrap, bootstrap
 from reticent.auditing.curves import histogram, mean_roc
 from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate, tail
 from reticent.auditing.results import Audit, Interval, OverallRate, Rate, Summary, TargetAudit
-from reticent.auditing.roc import Roc, auc, balanced_accuracy_at, records_needed, roc, two_groups
+from reticent.auditing.roc import Roc, auc, balanced_accuracy_at, records_needed, roc, tied, two_groups
 from reticent.auditing.weighted import FIXED
 from reticent.errors import InputError
 
@@ -96,7 +97,7 @@ def audit(
         confidence=confidence,
         targets=audited,
         auc=over.summary(0, [t.auc for t in audited]),
-        rates=tuple(over.rate(i, fpr) for i, fpr in enumerate(rates)),
+        rates=tuple(over.rate(i, fpr, tied([one.at_fpr(fpr) for one in curves])) for i, fpr in enumerate(rates)),
         transferred=None
         if thresholds is None
         else over.summary(2, [balanced_accuracy_at(v, r, x) for v, r, x in zip(values, rows, thresholds, strict=True)]),
@@ -184,8 +185,8 @@ class _Over:
             freedom=None if interval is None else self._drawn.freedom(statistic, each),
         )
 
-    def rate(self, index: int, fpr: float) -> OverallRate:
-        """Summarise one rate, if every target can measure it."""
+    def rate(self, index: int, fpr: float, ties: bool) -> OverallRate:
+        """Summarise one rate, if every target can measure it, and say whether equal scores decide it."""
         each = [t.rates[index] for t in self._targets]
         allowed = min(rate.false_positives_allowed for rate in each)
         known = [
@@ -198,5 +199,7 @@ class _Over:
             non_members=self._non_members,
             false_positives_allowed=allowed,
             realised_fpr=float(np.mean([realised for _, realised in known])) if allowed else None,
-            tpr=self.summary(len(FIXED) + index, [tpr for tpr, _ in known], self._members) if allowed else None,
+            tpr=replace(self.summary(len(FIXED) + index, [tpr for tpr, _ in known], self._members), tied=ties)
+            if allowed
+            else None,
         )

@@ -1,16 +1,15 @@
 """How many records give themselves away beyond doubt: the per-record tests put together, with a sentence."""
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
+from reticent.auditing import permutation
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.intervals import tail
 from reticent.auditing.wording import percent
-
-FAR = 10.0
-"""Standard errors: where a record must stand farther apart than this to count, more models help more than anything."""
 
 
 def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
@@ -24,20 +23,29 @@ def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
         The ``exposure`` object of ``audit.json``.
     """
     level = 2 * tail(confidence)
-    tested = int(found.distance.count())
+    tested = ~np.ma.getmaskarray(found.distance)
+    records, models = int(tested.sum()), found.k_in + found.k_out
     count = int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= level))
-    needed = None
-    if tested:
-        models = int((found.k_in + found.k_out).max())
-        needed = -float(stdtrit(models - 2, level / tested))
+    needed, sentence = (
+        None,
+        "No record can be judged by itself: that needs models with it and without it, three in all.",
+    )
+    if records:
+        most = int(models[tested].max())
+        least = permutation.log_least(models[tested], found.k_in[tested]).min()
+        if least + math.log(records) > math.log(level):
+            sentence = _impossible(records, most, math.exp(-least), level)
+        else:
+            needed = -float(stdtrit(most - 2, level / records))
+            sentence = _sentence(records, count, confidence, needed)
     return {
-        "records": tested,
+        "records": records,
         "exposed": count,
         "confidence": confidence,
-        "test": "Student, one-sided",
+        "test": "Student, one-sided, and no less than the exact chance over memberships",
         "correction": "Holm",
         "distance_needed": needed,
-        "sentence": _sentence(tested, count, confidence, needed) + _untested(len(found.label) - tested, tested),
+        "sentence": sentence + _untested(len(found.label) - records, records),
     }
 
 
@@ -52,20 +60,28 @@ def _untested(count: int, tested: int) -> str:
     )
 
 
-def _sentence(tested: int, count: int, confidence: float, needed: float | None) -> str:
-    if needed is None:
-        return "No record can be judged by itself: that needs models with it and without it, three in all."
-    far = f"more than {FAR:.0f}" if needed > FAR else f"{needed:.1f}"
-    more = "; so few models hardly ever show that, and with more of them less would do" if needed > FAR else ""
+def _impossible(records: int, models: int, ways: float, level: float) -> str:
+    """Say that no record can be counted, whatever its margins, and from how many models on one could."""
+    enough = models
+    while records / math.comb(enough, enough // 2) > level:
+        enough += 1
+    return (
+        f"With {models} models no record, taken by itself, can give itself away beyond doubt, however far its margins "
+        f"lie apart: chance drew which models were trained on it, in one of {ways:,.0f} ways, and among {records:,} "
+        f"records one may look like that by the luck of the draw. From {enough} models on, half of them trained on "
+        "each record, one could. A leak is not excluded."
+    )
+
+
+def _sentence(tested: int, count: int, confidence: float, needed: float) -> str:
     if count:
         verb = "gives itself" if count == 1 else "give themselves"
         return (
             f"{count:,} of {tested:,} records {verb} away beyond doubt ({percent(confidence)} sure that none is among "
             "them by chance). The others may do so as well: this only says of which it is certain, "
-            f"{'' if needed > FAR else 'about '}from {far} standard errors on{more}."
+            f"about from {needed:.1f} standard errors on."
         )
     return (
         f"Of none of the {tested:,} records, taken by itself, is it beyond doubt that it gives itself away: it would "
-        f"have to stand {far} standard errors apart{more}. A leak that is spread over many records is not "
-        "excluded."
+        f"have to stand {needed:.1f} standard errors apart. A leak that is spread over many records is not excluded."
     )

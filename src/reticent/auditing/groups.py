@@ -25,7 +25,7 @@ from reticent.auditing.crossed import Moments, area_interval, freedom, share_int
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.intervals import tail
 from reticent.auditing.labelling import Labelling
-from reticent.auditing.roc import two_groups
+from reticent.auditing.roc import roc, tied, two_groups
 from reticent.auditing.within import areas, rates, sizes
 
 Floats = NDArray[np.float64]
@@ -71,6 +71,8 @@ def groups(
     measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
     area = areas(values, rows, labelling.codes, count)
     rate = None if fpr is None else rates(values, rows, labelling.codes, count, fpr)
+    # One threshold serves all groups, so equal scores decide the rate of all or of none.
+    ties = fpr is not None and tied([roc(row, own).at_fpr(fpr) for row, own in zip(values, rows, strict=True)])
     differences = _differences(area, measurable, confidence)
     entries = []
     for g, name in enumerate(labelling.names):
@@ -83,7 +85,9 @@ def groups(
             "auc": _area(area, g, int(min(inside[:, g].min(), outside[:, g].min())), confidence)
             if measurable[g]
             else None,
-            "tpr": _rate(rate, g, int(inside[:, g].sum()), confidence) if measurable[g] and rate is not None else None,
+            "tpr": _rate(rate, g, int(inside[:, g].sum()), confidence) | {"tied": ties}
+            if measurable[g] and rate is not None
+            else None,
             "exposure": mean(exposure.exposure, exposure.exposure_error, labelling.codes == g, confidence),
             "memorisation": mean(
                 exposure.memorisation, exposure.memorisation_error, labelling.codes == g, confidence, limit=1.0

@@ -19,20 +19,29 @@ class Summary:
         std: standard deviation over targets (n - 1), or None for one target.
         interval: confidence interval of the mean.
         freedom: degrees of freedom of the Student quantile in it; None for a normal one.
+        tied: of a TPR, whether equal scores decide it (see `roc.tied`); None for other numbers.
     """
 
     mean: float
     std: float | None
     interval: Interval
     freedom: float | None = None
+    tied: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values.
 
         Returns:
-            The fields by name.
+            The fields by name; `tied` only of a TPR.
         """
-        return {"mean": self.mean, "std": self.std, "interval": list(self.interval), "freedom": self.freedom}
+        ties = {} if self.tied is None else {"tied": self.tied}
+        return {
+            "mean": self.mean,
+            "std": self.std,
+            "interval": list(self.interval),
+            "freedom": self.freedom,
+            **ties,
+        }
 
 
 @dataclass(frozen=True)
@@ -159,6 +168,11 @@ class OverallRate:
     def measurable(self) -> bool:
         """Whether every target has enough non-members for this rate."""
         return self.false_positives_allowed >= 1
+
+    @property
+    def tied(self) -> bool:
+        """Whether there is a TPR, and equal scores decide it."""
+        return self.tpr is not None and self.tpr.tied is True
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values.

@@ -5,6 +5,7 @@ order of the records nor the order within ties can change a number.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +18,9 @@ from reticent.errors import InputError
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+UNUSED = 0.1
+"""Equal scores decide a rate where they leave more than this share of the false positives that it allows unused."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,21 @@ def records_needed(fpr: float) -> int:
     if fraction == 0:
         raise InputError(f"fpr: expected a rate of at least 1e-9, got {fpr}")
     return math.ceil(1 / fraction)
+
+
+def tied(points: Sequence[Point]) -> bool:
+    """Tell whether equal scores decide a rate: thresholds accuse clearly fewer non-members than it allows, or too many.
+
+    Then the TPR is that of a smaller rate, and no threshold gives the one that was asked for.
+
+    Args:
+        points: one a target, all at that rate.
+
+    Returns:
+        True where the targets together leave more than `UNUSED` of the false positives allowed unused.
+    """
+    allowed = sum(point.false_positives_allowed for point in points)
+    return sum(point.false_positives for point in points) < (1 - UNUSED) * allowed
 
 
 def threshold_rate(allowed: float, non_members: float) -> float:

@@ -7,7 +7,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   rate that its threshold has on average (see `expected_fpr`); both statistics of all attacks together call a leak that
   is not there at most at rate ``1 - c``;
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
-  `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size;
+  `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
+  decide the TPR of no attack that compares models, nor that of all attacks;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
   audited with fewer than `wording.FEWEST` members or non-members.
 
@@ -108,7 +109,7 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
     fpr = reported_fpr(audits)
     judged = [_judge(audit, fpr, len(audits)) for audit in audits]
-    leak = _leak(judged)
+    leak, tied = _leak(judged), _tied(judged)
     best, figure, among = _headline(judged)
     summary = None if best.rate is None else best.rate.tpr
     by_pairs = figure == "auc"
@@ -117,7 +118,7 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         *wording.intervals(best.audit, best.rate, best.tpr, best.auc, by_pairs),
         *wording.basis(best.audit, len(audits), figure, among, widest),
         *wording.few(len(best.audit.targets)),
-        wording.carried(best.by_auc, best.by_tpr, best.rate) if leak == "found" else _concluded(leak, best),
+        wording.carried(best.by_auc, best.by_tpr, best.rate) if leak == "found" else _concluded(leak, best, tied),
     ]
     return {
         "sentence": wording.sentence(None if by_pairs else best.rate, best.audit.auc.mean),
@@ -129,11 +130,14 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         "fpr": fpr,
         "tpr": None if summary is None else summary.mean,
         "tpr_interval": None if best.tpr is None else list(best.tpr),
+        "tied": None if best.rate is None else best.rate.tied,
         "auc": best.audit.auc.mean,
         "auc_interval": list(best.auc),
         "confidence": best.audit.confidence,
         "leak": leak,
-        "cannot_say": wording.limits(best.audit, [attack.audit for attack in judged if attack.auc[1] < 0.5], leak),
+        "cannot_say": wording.limits(
+            best.audit, [attack.audit for attack in judged if attack.auc[1] < 0.5], leak, tied
+        ),
     }
 
 
@@ -228,10 +232,21 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, str, int]:
 def _leak(judged: Sequence[_Judged]) -> str:
     if any(attack.found for attack in judged):
         return "found"
+    if _tied(judged):
+        return "cannot tell"
     return "not found" if all(attack.excluded for attack in judged) else "cannot tell"
 
 
-def _concluded(leak: str, best: _Judged) -> str:
+def _tied(judged: Sequence[_Judged]) -> bool:
+    """Whether a leak would be excluded, had equal scores not decided the rates that this rests on."""
+    ties = [attack.rate is not None and attack.rate.tied for attack in judged]
+    strong = any(tie and attack.audit.strong for tie, attack in zip(ties, judged, strict=True))
+    return all(attack.excluded for attack in judged) and (strong or all(ties))
+
+
+def _concluded(leak: str, best: _Judged, tied: bool) -> str:
     if leak == "not found":
         return EXCLUDED
+    if tied:
+        return wording.TIED
     return wording.TOO_SMALL if best.enough else wording.UNJUDGED

@@ -13,6 +13,8 @@ NARROWER = "Whether there is a leak: the intervals are too wide. More models or 
 SHORT = (
     "Whether there is a leak: the intervals over so few models are not to be relied on. More models would settle it."
 )
+TIED = f"{NOTHING}, but equal scores decide the share found, so a leak that matters is not excluded."
+TIES = "Whether there is a leak: so many records have equal scores that attacks cannot be read at that rate."
 FEWEST = 20
 """With fewer members, or non-members, of one model, redrawing them does not show what other ones would give."""
 UNJUDGED = (
@@ -24,8 +26,9 @@ UNKNOWN = f"{NOTHING}, but whether the models learned is not known, and what lea
 """What is said where no leak is found in models of which nobody can tell whether they learned."""
 UNLEARNED = {
     TOO_SMALL: f"{NOTHING}, but models that learned nothing have nothing to give away.",
+    TIED: f"{NOTHING}, but models that learned nothing have nothing to give away.",
     **dict.fromkeys(
-        (NARROWER, SHORT, UNSURE),
+        (NARROWER, SHORT, UNSURE, TIES),
         "Whether models that work leak: these learned nothing. More of them would not tell; train better first.",
     ),
 }
@@ -145,11 +148,29 @@ def intervals(
         return [curve]
     limits = f"{percent(tpr[0])} to {percent(tpr[1])}"
     if not by_pairs:
-        return [f"The {sure} interval is {limits}.", curve]
+        return [f"The {sure} interval is {limits}.", *ties(rate), curve]
     return [
         curve,
         f"An attacker who accepts {_alarms(rate)} finds {percent(rate.tpr.mean)} of the training records ({sure} "
         f"interval {limits}; chance is {percent(rate.fpr)}).",
+        *ties(rate),
+    ]
+
+
+def ties(rate: OverallRate) -> list[str]:
+    """Say that equal scores decide a rate.
+
+    Args:
+        rate: the reported one.
+
+    Returns:
+        No sentence, or one.
+    """
+    if not rate.tied or rate.realised_fpr is None:
+        return []
+    return [
+        f"Equal scores decide that share: the thresholds accuse {percent(rate.realised_fpr)} of the other records, and "
+        f"the next ones more than {percent(rate.fpr)}; so it is no sign of safety where it is low."
     ]
 
 
@@ -217,13 +238,14 @@ def unresolved(audit: Audit) -> list[str]:
     return lines
 
 
-def limits(audit: Audit, inverted: Sequence[Audit], leak: str) -> list[str]:
+def limits(audit: Audit, inverted: Sequence[Audit], leak: str, tied: bool = False) -> list[str]:
     """List what the audits do not show.
 
     Args:
         audit: of the reported attack.
         inverted: audits of attacks that rank members below non-members.
         leak: the verdict's word.
+        tied: equal scores alone keep the verdict from excluding a leak.
 
     Returns:
         Sentences.
@@ -234,7 +256,8 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str) -> list[str]:
     elif len(audit.targets) < ENOUGH_TARGETS:
         lines.append(f"Only {len(audit.targets)} models were audited: how much they differ is hardly known.")
     if leak == "cannot tell":
-        lines.append(UNSURE if unsure(audit.targets) else SHORT if too_few(len(audit.targets)) else NARROWER)
+        few_models = SHORT if too_few(len(audit.targets)) else TIES if tied else NARROWER
+        lines.append(UNSURE if unsure(audit.targets) else few_models)
     lines += [
         f"{wrong.name} ranks members below non-members (AUC {wrong.auc.mean:.3f}): its scores may have the wrong sign."
         for wrong in inverted

@@ -42,7 +42,7 @@ def gate(
         max_group_tpr: Highest TPR that passes, of each group of records.
         thresholds: TOML file with a [gate] table of these limits; flags win.
         junit: Write the checks here as JUnit XML; its folder is made if it is not there.
-        allow: A doubt that shall not keep a check from passing: not-measurable, weak-attacks, few-models,
+        allow: A doubt that shall not keep a check from passing: not-measurable, ties, weak-attacks, few-models,
             no-accountant or did-not-learn; repeat it for several.
         allow_cannot_judge: Allow all of these but did-not-learn.
 

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.attacks import ATTACKS, check_membership
+from reticent.attacks import ATTACKS, Offer, check_membership, check_offer
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
 from reticent.data.load import load
@@ -324,7 +324,9 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     labellings = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
+    offer = Offer(records.classes, len(queries.views()), logits=True, population=len(roles.population) > 0)
     for spec in attacks:
+        check_offer(spec, offer)
         check_membership(spec, membership)
     population = Population(recipe, records, roles, membership, config.seed, queries)
     kinds = ARCHITECTURES[recipe.architecture.method].kinds

@@ -12,16 +12,19 @@ from reticent.report.view import (
     part_of,
     rate_at,
     short,
-    tie_note,
+    tied,
     title,
     unmeasured,
 )
 from reticent.report.wording import (
+    MARK,
     MISSING,
+    TIES,
     Plain,
     at_most,
     chance,
     count,
+    found,
     from_below,
     level,
     limits,
@@ -55,9 +58,8 @@ def markdown(document: Mapping[str, Any]) -> str:
     if verdict.get("detail"):
         parts.append(escape(verdict["detail"], 1500))
     if attacks:
-        note = tie_note(attacks)
         missing = [f"- TPR at FPR {level(fpr)}: {unmeasurable(entry)}" for fpr, entry in unmeasured(attacks)]
-        missing += [f"- {escape(note, 600)}"] if note else []
+        missing += [f"- {MARK} {escape(TIES, 600)}"] * tied(attacks)
         parts += [_table(attacks), *(["\n".join(missing)] if missing else []), _legend(attacks)]
     parts += _epsilon(document, attacks) + _groups(document) + _unaware(document, attacks) + _control(document, attacks)
     parts += ["### What was audited", "\n".join(_facts(document))]
@@ -222,7 +224,7 @@ def _rate(rate: Plain | None) -> str:
         return MISSING
     if rate.get("tpr") is None:
         return unmeasurable(rate)
-    return with_interval(percent(middle(rate["tpr"])), span(limits(rate["tpr"]), as_percent=True))
+    return with_interval(found(rate["tpr"]), span(limits(rate["tpr"]), as_percent=True))
 
 
 def table(heads: Sequence[str], lines: Sequence[Sequence[str]], texts: int = 1) -> str:

@@ -12,12 +12,23 @@ from reticent.report.view import (
     part_of,
     short,
     shown_recipe,
-    tie_note,
     tied,
     title,
     unmeasured,
 )
-from reticent.report.wording import Plain, count, duration, level, middle, number, percent, share, size, span, words
+from reticent.report.wording import (
+    Plain,
+    count,
+    duration,
+    found,
+    level,
+    middle,
+    number,
+    share,
+    size,
+    span,
+    words,
+)
 from reticent.report.words import COUNTED, NAMES, ROLES
 
 SPREAD_CAPTION = (
@@ -47,8 +58,7 @@ def parts(document: Mapping[str, Any]) -> dict[str, Any]:
         "odds": odds(verdict),
         "power": control.detectable(document.get("control")) if verdict.get("leak") != "found" else None,
         "tiles": [*_tiles(verdict), *filter(None, [epsilon.tile(document)])],
-        "ties": [rate for _, rate in tied(attacks)],
-        "tie_note": tie_note(attacks),
+        "ties": tied(document),
         "confidence": confidence(attacks),
         "attacks": attacks,
         "rates": measured(attacks),
@@ -148,7 +158,7 @@ def _tiles(verdict: Plain) -> list[dict[str, str]]:
         missing = "This data set has too few non-members to measure it."
         tiles.append({
             "title": f"Found at {share(fpr)} false alarms",
-            "value": percent(tpr) if tpr is not None else "not measurable",
+            "value": found({"mean": tpr, "tied": verdict.get("tied")}) if tpr is not None else "not measurable",
             "note": note if tpr is not None else missing,
         })
     if verdict.get("auc") is not None:

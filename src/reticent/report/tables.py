@@ -9,8 +9,21 @@ from rich.table import Table
 from rich.text import Text
 
 from reticent.report.prose import Prose
-from reticent.report.view import confidence, measured, ordered, rate_at, short, tie_note, tied, title, unmeasured
-from reticent.report.wording import MISSING, PERCENT, Plain, level, limits, middle, number, percent, span, unmeasurable
+from reticent.report.view import confidence, measured, ordered, rate_at, short, tied, title, unmeasured
+from reticent.report.wording import (
+    MARK,
+    MISSING,
+    PERCENT,
+    TIES,
+    Plain,
+    found,
+    level,
+    limits,
+    middle,
+    number,
+    span,
+    unmeasurable,
+)
 from reticent.report.words import LEAKS
 
 MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cannot tell": ("?", "bold yellow")}
@@ -75,14 +88,13 @@ def _table(attacks: list[Plain]) -> Table:
         table.add_column(f"TPR at\n{level(fpr)} FPR", justify="right", overflow="fold")
     table.add_column("balanced\naccuracy", justify="right", no_wrap=True)
     table.add_column("oracle", justify="right", no_wrap=True)
-    ties = [rate for _, rate in tied(attacks)]
     for attack in attacks:
         overall = attack["overall"]
         auc = _cell(number(middle(overall["auc"])), span(limits(overall["auc"]), to="–"))
         balanced = overall.get("balanced_accuracy") or {}
         both = [number(middle(balanced.get(key))) for key in ("transferred", "oracle")]
         rates = [rate_at(overall, fpr) for fpr in shown]
-        table.add_row(Text(short(title(attack), 40)), auc, *(_rate(rate, rate in ties) for rate in rates), *both)
+        table.add_row(Text(short(title(attack), 40)), auc, *map(_rate, rates), *both)
     return table
 
 
@@ -91,20 +103,19 @@ def _notes(attacks: list[Plain]) -> Text:
     lines = [f"TPR at {level(fpr)} FPR: {unmeasurable(entry)}" for fpr, entry in unmeasured(attacks)]
     sure = confidence(attacks)
     lines.append(f"Below each number: its {sure} interval. Chance: AUC 0.5, TPR equal to FPR, balanced accuracy 0.5.")
-    note = tie_note(attacks)
-    if note:
-        lines.append(f"† {note}")
+    if tied(attacks):
+        lines.append(f"{MARK} {TIES}")
     lines.append("Balanced accuracy: at a threshold from other models; oracle: at the best one, an upper bound.")
     return Text("\n".join(lines), style="dim")
 
 
-def _rate(rate: Plain | None, ties: bool = False) -> Text:
+def _rate(rate: Plain | None) -> Text:
     if rate is None:
         return Text(MISSING, style="dim")
     if rate.get("tpr") is None:
         return Text(unmeasurable(rate), style="dim")
     ends = span(limits(rate["tpr"]), as_percent=True, to="–").removesuffix(PERCENT)
-    return _cell(percent(middle(rate["tpr"])) + (" †" if ties else ""), ends)
+    return _cell(found(rate["tpr"]), ends)
 
 
 def _cell(value: str, below: str) -> Text:

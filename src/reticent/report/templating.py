@@ -47,6 +47,8 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     css, js = _asset("report.css"), _asset("report.js")
     shared = {
         "missing": wording.MISSING,
+        "mark": wording.MARK,
+        "tie_note": wording.TIES,
         "css": Markup(css),  # noqa: S704 - a file of this package
         "js": Markup(js),  # noqa: S704 - a file of this package
         "policy": _policy(js),

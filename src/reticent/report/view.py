@@ -85,43 +85,18 @@ def rate_at(overall: Plain, fpr: float) -> Plain | None:
     return next((rate for rate in overall.get("tpr_at_fpr", ()) if rate["fpr"] == fpr), None)
 
 
-def tied(attacks: Sequence[Plain]) -> list[tuple[Plain, Plain]]:
-    """List the rates at which an attack finds nothing because its scores tie.
+def tied(part: Any) -> bool:
+    """Tell whether equal scores decide a rate anywhere in a document, so that its mark must be explained.
 
     Args:
-        attacks: the document's ``attacks``.
+        part: the document, or any part of it.
 
     Returns:
-        Attack and entry of ``tpr_at_fpr``: false positives are allowed, and none is possible without too many.
+        True if one is marked.
     """
-    return [
-        (attack, rate)
-        for attack in attacks
-        for rate in attack["overall"].get("tpr_at_fpr", ())
-        if rate.get("tpr") is not None
-        and middle(rate["tpr"]) == 0
-        and rate.get("realised_fpr") == 0
-        and (rate.get("false_positives_allowed") or 0) > 0
-    ]
-
-
-def tie_note(attacks: Sequence[Plain]) -> str:
-    """Say why an attack whose scores tie finds nothing at low rates.
-
-    Args:
-        attacks: the document's ``attacks``.
-
-    Returns:
-        A sentence; empty if no attack is concerned.
-    """
-    names = list(dict.fromkeys(short(title(attack), 40) for attack, _ in tied(attacks)))
-    if not names:
-        return ""
-    verb = "gives" if len(names) == 1 else "give"
-    return (
-        f"{', '.join(names)} {verb} so many records the same score that every threshold accuses either nobody or more "
-        f"non-members than allowed. So it finds none at this rate; that is no sign of safety."
-    )
+    if isinstance(part, Mapping):
+        return part.get("tied") is True or any(map(tied, part.values()))
+    return isinstance(part, (list, tuple)) and any(map(tied, part))
 
 
 def own_training(recipe: Plain | None) -> str | None:

@@ -17,6 +17,15 @@ LONG = 1e6
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 
+MARK = "†"
+"""Stands behind a share of members found that equal scores decide."""
+
+TIES = (
+    "So many records have the same score that no threshold comes near this rate of false alarms: the one used accuses "
+    "fewer other records, and so finds fewer members. That is no sign of safety."
+)
+"""What the mark means."""
+
 TIMES = ((86400, "day"), (3600, "h"), (60, "min"))
 
 
@@ -98,6 +107,18 @@ def percent(value: Any) -> str:
     size = abs(hundred)
     digits = 1 if size == 0 or size >= 0.995 else min(6, 1 - math.floor(math.log10(size)))
     return f"{hundred:.{digits}f}{PERCENT}".replace("-", MINUS)
+
+
+def found(estimate: Plain | None) -> str:
+    """Write a share of members found, with the mark where equal scores decide it.
+
+    Args:
+        estimate: a TPR of the document, or None.
+
+    Returns:
+        For example ``6.6 %`` or ``0.0 % †``.
+    """
+    return percent(middle(estimate)) + (f" {MARK}" if estimate and estimate.get("tied") else "")
 
 
 def level(rate: float) -> str:

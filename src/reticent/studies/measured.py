@@ -16,7 +16,7 @@ from reticent import seeds
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import affordable, poisson, replicated
-from reticent.auditing.roc import allowed, auc, roc
+from reticent.auditing.roc import allowed, auc, roc, tied
 from reticent.auditing.weighted import FIXED, Weights
 from reticent.errors import InputError
 from reticent.jobs import document
@@ -104,7 +104,8 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     rate = bench.options.get("fpr")
     for attack, scores in scored.items():
         measures |= _attacked(attack, scores, members, rate, weights)
-    return Measured(name, about, job, measures, [one.facts for one in made], _said(made))
+    notices = _said(made) | dict.fromkeys(_ties(scored, members, rate), len(made))
+    return Measured(name, about, job, measures, [one.facts for one in made], notices)
 
 
 UNLEARNED = "models did not learn, so that low numbers say nothing"
@@ -187,6 +188,21 @@ def _attacked(attack: str, scores: Floats, members: Bools, rate: float | None, w
         hits = np.array([roc(s, own).at_fpr(one).tpr for s, own in zip(scores, members, strict=True)])
         found[f"tpr_{attack}_{one:g}"] = of(len(FIXED) + i, hits, inside)
     return found
+
+
+def _ties(scored: Mapping[str, Floats], members: Bools, rate: float | None) -> list[str]:
+    """Say of which attacks equal scores decide the rate."""
+    if rate is None:
+        return []
+    points = {
+        attack: [roc(s, own).at_fpr(rate) for s, own in zip(scores, members, strict=True)]
+        for attack, scores in scored.items()
+    }
+    return [
+        f"equal scores decide what {attack} finds at {rate:g}: no threshold comes near that rate of false alarms"
+        for attack, found in points.items()
+        if tied(found)
+    ]
 
 
 def _paired(rows: Sequence[Measured]) -> None:

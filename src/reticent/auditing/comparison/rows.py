@@ -5,7 +5,7 @@ do: where two attacks find about as much, chance decides which one that is, and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
 from reticent.auditing.comparison.entry import Checked
 from reticent.auditing.intervals import clopper_pearson, degenerate, tail
 from reticent.auditing.results import Summary
-from reticent.auditing.roc import allowed, auc, roc
+from reticent.auditing.roc import allowed, auc, roc, tied
 from reticent.auditing.weighted import FIXED
 
 Floats = NDArray[np.float64]
@@ -145,14 +145,17 @@ def _found(
     # A rate that allows no false positive for some target is not measurable.
     rates = (fpr,) if fpr is not None and allowed(fpr, outside) >= 1 else ()
     observed = {AUC: auc(scores, members)}
-    for rate in rates:
-        observed[TPR] = np.array([roc(s, own).at_fpr(rate).tpr for s, own in zip(scores, members, strict=True)])
+    points = [roc(s, own).at_fpr(rate) for rate in rates for s, own in zip(scores, members, strict=True)]
+    if points:
+        observed[TPR] = np.array([point.tpr for point in points])
     drawn = bootstrap(scores, members, rates, replicates, rng, oracle=False)
     pairs = {AUC: min(inside, outside), TPR: inside}
     summaries = {
         column: _summary(each, drawn.interval(column, each, confidence), pairs[column], confidence)
         for column, each in observed.items()
     }
+    if points:
+        summaries[TPR] = replace(summaries[TPR], tied=tied(points))
     return Found(name, scores, drawn, observed, summaries)
 
 

@@ -286,6 +286,12 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> li
         lines.append(
             f"Nothing can be said at a false-positive rate of {percent(fpr)}: the audits are too small for it."
         )
+    ties = [row.name for row in rows if TPR in row.strongest and row.strongest[TPR].summaries[TPR].tied]
+    if ties and fpr is not None:
+        lines.append(
+            f"How the share of members found at {percent(fpr)} of {', '.join(ties)} compares with others: equal scores "
+            "decide it, and no threshold comes near that rate of false alarms. The AUC is not concerned."
+        )
     unknown = [row.name for row in rows if row.accuracy is None]
     if unknown:
         lines.append(f"What is lost in accuracy: it is not known for {', '.join(unknown)}.")

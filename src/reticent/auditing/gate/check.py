@@ -106,7 +106,8 @@ def estimate(value: Any) -> Summary | None:
     if low is None or mean is None or high is None or not 0 <= low <= mean <= high <= 1:
         return None
     freedom = number(value.get("freedom"))
-    return Summary(mean, number(value.get("std")), (low, high), freedom if freedom is None or freedom > 0 else None)
+    freedom = freedom if freedom is None or freedom > 0 else None
+    return Summary(mean, number(value.get("std")), (low, high), freedom, value.get("tied"))
 
 
 def number(value: Any) -> float | None:
@@ -172,7 +173,7 @@ def compare(
     top = max(found, key=lambda one: one.upper, default=None)
     evidence = tuple(
         f"{one.name}: {one.summary.mean:.4f}, {100 * one.confidence:.6g} % interval {one.summary.interval[0]:.4f} to "
-        f"{one.upper:.4f}"
+        f"{one.upper:.4f}{', decided by equal scores' if one.summary.tied else ''}"
         for one in found
     )
     fatal = [doubt for doubt in doubts if doubt.fatal]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.auditing.gate.check import Check, Doubt, Found, compare, number, unjudged
-from reticent.auditing.gate.leak import doubts
+from reticent.auditing.gate.leak import doubts, ties
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.gate.reading import Missing, called, read_estimate, without_interval
 from reticent.auditing.grouptext import short
@@ -56,7 +56,8 @@ def _check(document: Plain, block: Plain, key: str, limit: float, allow: Sequenc
             else:
                 missing.append(read)
     name = f"{key.upper()}{at} of each group by {column} at most {limit:g}"
-    absent = [*without_interval(missing), *_small(small)]
+    tied = [str(block.get("attack"))] if any(one.summary.tied for one in found) else []
+    absent = [*without_interval(missing), *_small(small), *ties(tied, rate)]
     return compare(name, limit, found, absent, doubts(document), allow, "groups")
 
 

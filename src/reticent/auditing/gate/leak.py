@@ -63,7 +63,7 @@ def _turned(found: Found, attacks: int) -> Found:
 def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Check:
     found: list[Found] = []
     missing: list[Missing] = []
-    unknown, small = [], []
+    unknown, small, tied = [], [], []
     for attack in document["attacks"]:
         entry = _entry(_overall(attack).get("tpr_at_fpr"), rate)
         if entry is None:
@@ -74,11 +74,37 @@ def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Ch
             read = read_estimate(attack["name"], entry.get("tpr"), attack, threshold_scale(attack, rate))
             if isinstance(read, Found):
                 found.append(read)
+                tied += [read.name] * (_strong(attack) and read.summary.tied is True)
             else:
                 missing.append(read)
-    absent = [*_without_rate(unknown, rate), *without_interval(missing), *_small(small, rate)]
+    if found and all(one.summary.tied for one in found):
+        tied = [one.name for one in found]
+    absent = [*_without_rate(unknown, rate), *without_interval(missing), *_small(small, rate), *ties(tied, rate)]
     name = f"TPR at FPR {rate:g} at most {limit:g}"
     return compare(name, limit, found, absent, doubts(document), allow, "attacks")
+
+
+def ties(names: Sequence[str], rate: float | None) -> list[Doubt]:
+    """Doubt a rate that equal scores decide, since it says little of what can be found at the one asked for.
+
+    Args:
+        names: of the attacks concerned.
+        rate: the false-positive rate asked for, or None if it is not known.
+
+    Returns:
+        No doubt, or one.
+    """
+    if not names:
+        return []
+    near = "the false-positive rate asked for" if rate is None else f"a false-positive rate of {rate:g}"
+    verb = "gives" if len(names) == 1 else "give"
+    return [
+        Doubt(
+            "ties",
+            f"{' and '.join(names)} {verb} so many records the same score that no threshold comes near {near}, so what "
+            "can be found there is not known",
+        )
+    ]
 
 
 def threshold_scale(attack: Plain, rate: float) -> float:

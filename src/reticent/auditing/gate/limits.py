@@ -10,6 +10,7 @@ from reticent.spec import Spec, read_toml
 
 ALLOWED_TOGETHER = {
     "not-measurable": "the audit has too few records for a rate or a group",
+    "ties": "equal scores decide a rate",
     "weak-attacks": "no attack that compares models with and without a record was run",
     "few-models": "two to four models were audited, whose interval is too short",
     "no-accountant": "there is no accountant's epsilon, so there is no upper limit of epsilon",

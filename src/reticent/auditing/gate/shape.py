@@ -34,7 +34,7 @@ class Number:
 ANY, TEXT, FLAG = object(), "text", "true or false"
 SHARE, COUNT = Number(0, 1), Number(0)
 CONFIDENCE = Number(0.5, 1 - 1e-9)
-SPREAD = {"mean": SHARE, "std": SHARE, "interval": (SHARE, SHARE), "freedom": COUNT}
+SPREAD = {"mean": SHARE, "std": SHARE, "interval": (SHARE, SHARE), "freedom": COUNT, "tied": FLAG}
 """An estimate; one without an interval, or outside of it, is no wrong document, but cannot be judged."""
 ALLOWED = {"fpr": SHARE, "false_positives_allowed": COUNT}
 RATE = {**ALLOWED, "measurable": FLAG, "records_needed": COUNT, "non_members": COUNT, "tpr": SPREAD}

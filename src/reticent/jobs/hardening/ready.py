@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from reticent import usercode
-from reticent.attacks import check_membership
+from reticent.attacks import Offer, check_membership, check_offer
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
@@ -146,7 +146,9 @@ def ready(
     _check(recipe, known, int(membership.matrix.sum(axis=1).min()))
     last = after.models
     replicas.check(attacks, recipe, unaware=False)
+    offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False)
     for spec in attacks:
+        check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
     materials = _materials(known, torch.device(device))
     trained, before_training, where, seen = _model(recipe, weights, initial, materials, after, membership)

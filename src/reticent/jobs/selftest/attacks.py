@@ -34,7 +34,7 @@ FEW_LIMIT = 0.03
 VARIANTS: dict[str, Spec] = {
     "lira-median": Lira(centre="median"),
     "lira-offline": Lira(mode="offline"),
-    "rmia-trimmed": Rmia(trim=0.2),
+    "rmia-trimmed": Rmia(mode="offline", a=0.5, trim=0.1),
     "rmia-offline": Rmia(mode="offline"),
     "selena-replica-distance": SelenaReplica(features="distance"),
 }

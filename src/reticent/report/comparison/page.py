@@ -9,7 +9,7 @@ from reticent.report.comparison import view
 from reticent.report.comparison.picture import pictures
 from reticent.report.page import facts, scale
 from reticent.report.templating import drawn, render
-from reticent.report.view import short
+from reticent.report.view import short, tied
 from reticent.report.wording import Plain, level, middle
 
 GLOSSARY = (
@@ -60,6 +60,7 @@ def html(document: Mapping[str, Any]) -> str:
         "detail": document.get("detail") or [],
         "confidence": level(document.get("confidence") or 0.95),
         "fpr": fpr,
+        "ties": tied(rows),
         "found": view.found_at(fpr),
         "baseline": baseline,
         "recipes": sum(view.is_recipe(row) for row in rows),

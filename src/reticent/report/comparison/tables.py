@@ -10,18 +10,20 @@ from rich.text import Text
 
 from reticent.report.comparison import view
 from reticent.report.prose import Prose
-from reticent.report.view import short
+from reticent.report.view import short, tied
 from reticent.report.wording import (
+    MARK,
     MISSING,
     PERCENT,
+    TIES,
     Plain,
     chance,
+    found,
     from_below,
     level,
     limits,
     middle,
     number,
-    percent,
     span,
 )
 
@@ -44,9 +46,9 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
         parts += [Padding(_table(document, rows), (1, 0)), Prose(_notes(document, rows))]
     noticed = [f"{row['name']}: {notice}" for row in rows for notice in row.get("notices") or ()]
     parts += [Prose(Text(short(notice, 600), style="yellow")) for notice in noticed]
-    found = _differences(document)
-    if found is not None:
-        parts.append(found)
+    differences = _differences(document)
+    if differences is not None:
+        parts.append(differences)
     return Group(*parts)
 
 
@@ -80,7 +82,7 @@ def _cell(estimate: Plain | None, as_percent: bool = False) -> Text:
     if value is None:
         return Text(MISSING, style="dim")
     ends = span(limits(estimate), as_percent, to="–").removesuffix(PERCENT)
-    return Text.assemble(percent(value) if as_percent else number(value), ("\n" + ends, "dim"))
+    return Text.assemble(found(estimate) if as_percent else number(value), ("\n" + ends, "dim"))
 
 
 def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:
@@ -91,6 +93,7 @@ def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:
             "Control: the baseline, stopped early to be about as accurate as a recipe; the recipe is worth its cost "
             "only if it leaks less than this control."
         )
+    lines += [f"{MARK} {TIES}"] * tied([row.get("tpr") for row in rows])
     lines.append(view.not_beaten(rows))
     return Text("\n".join(lines), style="dim")
 

@@ -5,7 +5,21 @@ from typing import Any
 
 from reticent.report.comparison import view
 from reticent.report.markdown import escape, table, with_interval
-from reticent.report.wording import MISSING, Plain, chance, from_below, level, limits, middle, number, percent, span
+from reticent.report.view import tied
+from reticent.report.wording import (
+    MARK,
+    MISSING,
+    TIES,
+    Plain,
+    chance,
+    found,
+    from_below,
+    level,
+    limits,
+    middle,
+    number,
+    span,
+)
 
 LISTED = 60
 """Most pairs in the table; ties come last."""
@@ -27,7 +41,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         legend = f"In brackets: {sure} intervals. Chance: AUC 0.5, and TPR equal to FPR."
         if any(view.is_control(row) for row in rows):
             legend += " Control: the baseline, stopped early to be about as accurate as a recipe."
-        legend += f" {view.not_beaten(rows)}"
+        legend += f" {view.not_beaten(rows)}" + f" {MARK} {TIES}" * tied([row.get("tpr") for row in rows])
         parts += [_rows(document, rows), legend]
     changed = [
         f"- {escape(row['name'], 60)}: "
@@ -87,4 +101,4 @@ def _cell(estimate: Plain | None, as_percent: bool = False) -> str:
     value = middle(estimate)
     if value is None:
         return MISSING
-    return with_interval(percent(value) if as_percent else number(value), span(limits(estimate), as_percent))
+    return with_interval(found(estimate) if as_percent else number(value), span(limits(estimate), as_percent))

@@ -32,6 +32,7 @@ COLUMNS = (
     "tpr",
     "tpr_low",
     "tpr_high",
+    "tpr_tied",
     "epsilon",
     "accountant_epsilon",
     "pareto",
@@ -105,6 +106,7 @@ def _line(row: Plain, document: Mapping[str, Any]) -> dict[str, Any]:
         "unlearned": held.get("unlearned"),
         "settled": {True: "yes", False: "no"}.get(held.get("settled")),  # type: ignore[arg-type]
         "notices": "; ".join(row.get("notices") or ()),
+        "tpr_tied": {True: "yes", False: "no"}.get((row.get("tpr") or {}).get("tied")),  # type: ignore[arg-type]
     }
     for key, estimate in (
         ("accuracy_non_members", accuracy.get("non_members")),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reticent.report.view import rate_at, title
-from reticent.report.wording import Plain, from_below, level, middle, number, percent, signed, span
+from reticent.report.wording import Plain, found, from_below, level, middle, number, percent, signed, span
 
 SIDES = ("before", "after")
 POINTS = " points"
@@ -48,7 +48,7 @@ def main(document: Mapping[str, Any]) -> list[Line]:
         ("Accuracy, members", inside, ("", "")),
     ]
     if rows["before"]["tpr"] is not None and rows["after"]["tpr"] is not None:
-        shares = [percent(middle(rows[side]["tpr"])) for side in SIDES]
+        shares = [found(rows[side]["tpr"]) for side in SIDES]
         lines.append((f"Members found at {level(fpr)}", shares, _change(pairs.get("tpr"), points=True)))
     areas = [number(middle(rows[side]["auc"])) for side in SIDES]
     bounds = [from_below(document[side]["epsilon"]["lower"]) for side in SIDES]
@@ -86,16 +86,16 @@ def attacks(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     fpr = document["difference"]["fpr"]
     after = {attack["name"]: attack for attack in document["after"]["attacks"]}
-    found = []
+    listed = []
     for one in sorted(document["before"]["attacks"], key=lambda a: -(middle(a["overall"]["auc"]) or 0)):
         both = one, after[one["name"]]
-        found.append({
+        listed.append({
             "name": title(one),
             "auc": [each["overall"]["auc"] for each in both],
             "tpr": [None if fpr is None else (rate_at(each["overall"], fpr) or {}).get("tpr") for each in both],
             "epsilon": [_epsilon(each) for each in both],
         })
-    return found
+    return listed
 
 
 def _epsilon(attack: Plain) -> float | None:

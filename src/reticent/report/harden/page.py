@@ -9,7 +9,7 @@ from reticent.report.harden.picture import curves, strongest
 from reticent.report.page import columns_read
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
-from reticent.report.view import short
+from reticent.report.view import short, tied
 from reticent.report.wording import duration, level, percent, size
 from reticent.report.words import GLOSSARY, LEAKS
 
@@ -49,6 +49,7 @@ def html(document: Mapping[str, Any]) -> str:
         "leak": LEAKS.get(leak, LEAKS["cannot tell"]),
         "lines": main(document),
         "alone": alone(document),
+        "ties": tied(document),
         "confidence": level(document["difference"]["confidence"]),
         "attacks": lines,
         "found": f"Members found at {level(fpr)}" if fpr else "Members found",

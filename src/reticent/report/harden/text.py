@@ -10,7 +10,8 @@ from rich.text import Text
 
 from reticent.report.harden.lines import alone, main
 from reticent.report.prose import Prose
-from reticent.report.wording import duration
+from reticent.report.view import tied
+from reticent.report.wording import MARK, TIES, duration
 
 
 def terminal(document: Mapping[str, Any]) -> Group:
@@ -32,6 +33,7 @@ def terminal(document: Mapping[str, Any]) -> Group:
     share = cost["share_of_training_anew"]
     beside = f", {share:.2f} of what training it anew would take" if share is not None else ""
     said = [
+        *[f"{MARK} {TIES}"] * tied([row["tpr"] for row in document["difference"]["rows"]]),
         *filter(None, [alone(document)]),
         *document["detail"],
         f"The repair took {duration(cost['seconds'])}{beside}.",

@@ -5,7 +5,7 @@ from typing import Any
 
 from reticent.report.search.picture import sensitivity, trade
 from reticent.report.templating import drawn, render
-from reticent.report.view import short
+from reticent.report.view import short, tied
 from reticent.report.wording import level
 
 
@@ -29,6 +29,7 @@ def html(document: Mapping[str, Any]) -> str:
         "seed": document["seed"],
         "curves": [drawn(svg) for svg in sensitivity(document)],
         "trade": drawn(trade(document)),
+        "ties": tied(document),
         "lines": [
             {**one, "chosen": one["defense"] == document["chosen"]}
             for one in (document["undefended"], *document["tried"])

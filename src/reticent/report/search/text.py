@@ -7,7 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from reticent.report.wording import level, middle, number, percent
+from reticent.report.view import tied
+from reticent.report.wording import MARK, TIES, found, level, middle, number, percent
 
 
 def terminal(document: Mapping[str, Any]) -> Group:
@@ -31,8 +32,9 @@ def terminal(document: Mapping[str, Any]) -> Group:
             one["defense"],
             percent(middle(one["accuracy"])),
             number(middle(one["auc"])),
-            "" if rate is None else percent(rate),
+            "" if rate is None else found(one["tpr"]),
             "chosen" if chosen else "",
             style="bold" if chosen else "",
         )
-    return Group(Text(document["sentence"]), "", table)
+    notes = [Text(f"{MARK} {TIES}", style="dim")] * tied(document)
+    return Group(Text(document["sentence"]), "", table, *notes)

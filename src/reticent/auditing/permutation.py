@@ -1,0 +1,112 @@
+"""How often a record's IN models would have margins as high had others been drawn: exact, whatever the law of margins.
+
+k of a record's M models were trained on it, and chance drew which. Had it left no trace, its margins would be the same
+whoever was drawn, so that the chance of the sum seen over the IN models, or a larger one, is the share of all sets of k
+models with such a sum. Margins are rounded to a grid of `STEPS` steps over their range; the chance is exact for the sum
+of what they are rounded to.
+
+Sets are counted by what they lose against the k largest margins: each of the k that is left out loses what it has above
+the smallest of them, and each other one that is taken in its place what it has below that. A recursion over the models
+gives how the loss of c of them is distributed, up to the loss seen.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+STEPS = 50
+"""Steps from the smallest margin to the largest: a step is about a tenth of the margins' standard deviation."""
+RATES = np.geomspace(0.1, 300, 40)
+"""Of Chernoff's limits, which all hold and of which the smallest is taken, over the loss seen."""
+
+
+def chances(margins: Floats, inside: Bools, enough: float) -> Floats:
+    """Compute each record's chance of an IN sum as large as the one seen, or larger, had others been drawn.
+
+    Args:
+        margins: of n records ``(M, n)``.
+        inside: booleans ``(M, n)``: who was trained on them.
+        enough: where a quick upper limit of the chance is at most this, it stands for the chance.
+
+    Returns:
+        ``(n,)``; see `chance`.
+
+    Cost: O(M n) for the limits, and that of `chance` for every record where the limit is larger.
+    """
+    found = np.empty(margins.shape[1])
+    for i, (row, own) in enumerate(zip(margins.T, inside.T, strict=True)):
+        limit = _limit(row, own)
+        found[i] = limit if limit <= enough else chance(row, own)
+    return found
+
+
+def chance(margins: Floats, inside: Bools) -> float:
+    """Compute one record's chance of an IN sum as large as the one seen, or larger, had others been drawn.
+
+    Args:
+        margins: of the record ``(M,)``.
+        inside: booleans ``(M,)``: who was trained on it; some are, and some are not.
+
+    Returns:
+        From 1 / C(M, k) to 1.
+
+    Cost: O(M c L), c being how many of the k largest can be exchanged at the loss seen, which is of L steps.
+    """
+    seen, left_out, taken = _losses(margins, inside)
+    fewer = min(len(left_out), len(taken))
+    most = int(np.count_nonzero(np.cumsum(left_out)[:fewer] + np.cumsum(taken)[:fewer] <= seen))
+    out, into = _shares(left_out, seen, most), np.cumsum(_shares(taken, seen, most), axis=1)
+    exchanged = np.arange(most + 1)
+    sets = _log_choose(len(left_out), exchanged) + _log_choose(len(taken), exchanged)
+    sets += log_least(len(margins), len(left_out))
+    return min(1.0, float(np.exp(sets) @ (out * into[:, ::-1]).sum(axis=1)))
+
+
+def log_least(models: Whole | int, inside: Whole | int) -> Floats:
+    """Compute the logarithm of the smallest chance that there can be, ``-ln C(M, k)``.
+
+    Args:
+        models: M, any shape.
+        inside: k.
+
+    Returns:
+        The same shape.
+    """
+    return -_log_choose(models, inside)
+
+
+def _losses(margins: Floats, inside: Bools) -> tuple[int, Whole, Whole]:
+    """Return the loss seen, what each of the k largest loses if left out, and what each other one does if taken."""
+    k, low, high = int(inside.sum()), margins.min(), margins.max()
+    steps = np.rint((margins - low) * (STEPS / (high - low) if high > low else 0.0)).astype(np.int64)
+    ordered = np.sort(steps)[::-1]
+    seen = int(ordered[:k].sum() - steps[inside].sum())
+    return seen, ordered[:k][::-1] - ordered[k - 1], ordered[k - 1] - ordered[k:]
+
+
+def _limit(margins: Floats, inside: Bools) -> float:
+    """Bound the chance from above (Chernoff): sets that lose more than is seen count for less, not for nothing."""
+    seen, *losses = _losses(margins, inside)
+    falls = np.minimum(np.outer(RATES / max(seen, 1), np.concatenate(losses)), 700.0)
+    rises = RATES * (seen / max(seen, 1))
+    return float(np.exp(np.min(rises + np.log1p(np.exp(-falls)).sum(axis=1)) + log_least(len(margins), inside.sum())))
+
+
+def _shares(losses: Whole, seen: int, most: int) -> Floats:
+    """Say, for c up to `most`, how the loss of c models drawn from these is distributed, ``(most + 1, seen + 1)``."""
+    kept = losses[losses <= seen]
+    shares = np.zeros((most + 1, seen + 1))
+    shares[0, 0] = 1.0
+    drawn = np.arange(1, most + 1)[:, None]
+    for count, step in enumerate(kept.tolist(), len(losses) - len(kept) + 1):
+        added = shares[:-1, : seen + 1 - step] * (drawn / count)
+        shares[1:] *= 1 - drawn / count
+        shares[1:, step:] += added
+    return shares
+
+
+def _log_choose(n: Whole | int, k: Whole | int) -> Floats:
+    return np.asarray(gammaln(np.add(n, 1)) - gammaln(np.add(k, 1)) - gammaln(np.subtract(n, k) + 1))

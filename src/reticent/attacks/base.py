@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import checks
+from reticent import arrays, checks
 from reticent.data.membership import Membership, as_membership
 from reticent.errors import InputError, ShapeError
 from reticent.signals.matrix import Floats, Matrix, Signals
@@ -169,7 +169,7 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
     """
     rows = []
     for name, value in (("targets", targets), ("references", references)):
-        chosen = np.arange(models) if value is None else np.asarray(value)
+        chosen = np.arange(models) if value is None else arrays.array(value, name)
         if chosen.size == 0:
             chosen = chosen.astype(np.int64)
         checked = checks.integers(ndim=1, low=0, high=models, **{name: chosen})

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import arrays
 from reticent.data import given, imported, own, table
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
@@ -123,10 +124,8 @@ def _arrays(name: str, value: Any) -> tuple[NDArray[Any], NDArray[Any], dict[str
     if isinstance(value, Mapping) and {"x", "y"} <= value.keys():
         value = value["x"], value["y"]
     if isinstance(value, (tuple, list)) and len(value) == 2:
-        try:
-            return given.array(value[0]), given.array(value[1]), {}
-        except ShapeError as error:
-            raise error.prefixed(f"{name}: ") from None
+        x, y = (arrays.array(one, f"{name}: {what}") for one, what in zip(value, "xy", strict=True))
+        return x, y, {}
     records = imported.records(name, value)
     return records.x, records.y, {"mean": records.mean, "std": records.std} if records.mean else {}
 

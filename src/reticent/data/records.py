@@ -9,10 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import checks
+from reticent import arrays, checks
 from reticent.errors import InputError, ShapeError
 
 Kind = Literal["image", "tabular", "tokens"]
+FEW = 5
+"""So many labels are listed in a message."""
 MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
 
@@ -63,7 +65,7 @@ class Records:
         Args:
             x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)``
                 with 1, 3 or 4 channels; integers of 2 axes are tokens; anything else of 2 axes is tabular features.
-            y: ``(N,)`` labels from 0, each class at least once.
+            y: ``(N,)`` labels from 0, each class at least once; `x` and `y` in any form of `arrays.array`.
             classes: number of classes; by default one more than the largest label.
             **facts: further attributes, such as ``name`` or ``columns``.
 
@@ -99,9 +101,11 @@ class Records:
             raise ShapeError(
                 f"picture: expected a height and a width that fit {converted.shape[1]} features, got {picture}"
             )
-        for column, values in facts.get("columns", {}).items():
-            if np.shape(values) != (len(labels),):
-                raise ShapeError(f"columns[{column!r}]: expected shape ({len(labels)},), got {np.shape(values)}")
+        columns = facts.get("columns", {})
+        facts["columns"] = {name: arrays.array(values, f"columns[{name!r}]") for name, values in columns.items()}
+        for column, values in facts["columns"].items():
+            if values.shape != (len(labels),):
+                raise ShapeError(f"columns[{column!r}]: expected shape ({len(labels)},), got {values.shape}")
         return cls(x=converted, y=labels, classes=count, kind=kind, **facts)
 
     def __len__(self) -> int:
@@ -173,12 +177,31 @@ def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
     empty = classes - len(present)
     if empty:
         # No array of all classes: a label may be any number. So many of the first ones hold five gaps, if there are.
-        first = np.setdiff1d(np.arange(min(classes, len(present) + 5)), present)[:5]
-        shown = ", ".join(str(c) for c in first) + (", ..." if empty > 5 else "")
+        first = np.setdiff1d(np.arange(min(classes, len(present) + FEW)), present)[:FEW]
+        quantity = 2 * len(present) > len(labels) > 2 * FEW
         raise InputError(
-            f"y: {empty} of {classes} classes have no record (class {shown}): expected labels 0 to {classes - 1} "
-            f"without gaps; {renumber('y')}"
+            f"y: {empty} of {classes} classes have no record (class {listed(first, empty)}): expected labels 0 to "
+            f"{classes - 1} without gaps, found {listed(present)}; "
+            + (
+                "so many different numbers are the targets of a regression, which is not supported"
+                if quantity
+                else f"if these {len(present)} are all the classes, {renumber('y')}; else give records of the others too"
+            )
         )
+
+
+def listed(labels: NDArray[Any], count: int | None = None) -> str:
+    """Write labels for a message.
+
+    Args:
+        labels: sorted.
+        count: how many there are; by default those that are given.
+
+    Returns:
+        The first few of them.
+    """
+    more = (len(labels) if count is None else count) > FEW
+    return ", ".join(str(label) for label in labels[:FEW]) + (", ..." if more else "")
 
 
 def renumber(name: str) -> str:

@@ -7,10 +7,13 @@ import torch
 
 from reticent.data.records import Records
 from reticent.errors import RolesError, SpecError
+from reticent.models.ending import check_ending
+from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -47,14 +50,20 @@ def check_network(recipe: Recipe, records: Records) -> None:
 
     Raises:
         ReticentError: as the procedure says; such as a stage that the network does not have.
+        ModelError: a network of the user's ends with a sigmoid or a softmax.
     """
     entry = PROCEDURES[recipe.procedure.method]
-    if entry.check_network is None:
+    own = isinstance(recipe.architecture, Factory) and recipe.procedure.method != "function"
+    if entry.check_network is None and not own:
         return
     prepare = Preparation(records, torch.device("cpu"))
-    none = prepare.examples(records, np.arange(0))
-    materials = Materials(none, none, none, prepare, records.classes)
-    entry.check_network(recipe, entry.network(recipe, materials, Streams(0, 0)))
+    few = prepare.examples(records, np.arange(min(len(records), TELLING_ROWS)))
+    none = few.take(torch.arange(0))
+    network = entry.network(recipe, Materials(none, none, none, prepare, records.classes), Streams(0, 0))
+    if entry.check_network is not None:
+        entry.check_network(recipe, network)
+    if own:
+        check_ending(network, prepare(few.x))
 
 
 def check(

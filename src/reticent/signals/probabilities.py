@@ -1,0 +1,178 @@
+"""Probabilities as logits: their logarithms, where exact zeros are told by what the numbers can resolve."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.errors import InputError
+
+Floats = NDArray[np.float64]
+TYPES = {"bfloat16": (8, -133), "float16": (11, -24), "float32": (24, -149), "float64": (53, -1074)}
+"""Binary digits of a number type, and its smallest number above zero as a power of two; the coarsest first."""
+TELLING = 10
+"""So many numbers between zero and one show by themselves how finely they are told; fewer do by their type."""
+SAMPLE = 4096
+"""So many numbers are searched for a step that all are multiples of, before all are looked at."""
+MOST_STEPS = 10**6
+SLACK = 1e-4
+"""A row's sum may be so far from one, however finely it is told."""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How finely probabilities are told.
+
+    Attributes:
+        unit: the distance of neighbours just below one: 2**-53 of float64, 2**-24 of float32, 2**-11 of float16,
+            2**-8 of bfloat16; 10**-k of numbers that were rounded to k digits, 1 / n of shares of n votes.
+        least: the smallest number above zero. Of a type: 2**-1074, 2**-149, 2**-24, 2**-133. It is the unit where
+            numbers were rounded, and where none lies between zero and the unit: these were made as one minus another,
+            and their zeros tell no more.
+    """
+
+    unit: float
+    least: float
+
+    @property
+    def rounded(self) -> bool:
+        """Whether no number is told more finely than the unit."""
+        return self.least == self.unit
+
+
+def resolution(values: NDArray[np.floating]) -> Resolution:
+    """Find how finely probabilities are told: by the numbers, since a cast or a rounding shows nowhere else.
+
+    Args:
+        values: from 0 to 1, any shape.
+
+    Returns:
+        The steps of the coarsest type that holds all of them, or of the rounding.
+    """
+    inside = values[(values > 0) & (values < 1)].astype(np.float64)
+    telling = len(inside) >= TELLING
+    digits, smallest = _type(inside) if telling else TYPES[values.dtype.name]
+    unit = 2.0**-digits
+    step = _step(inside, unit) if telling else None
+    if step is not None:
+        return Resolution(step, step)
+    return Resolution(unit, unit if len(inside) and inside.min() >= unit else 2.0**smallest)
+
+
+def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[Floats, int]:
+    """Take logarithms of one model's probabilities.
+
+    A zero is told as half of the least number. Zeros of rounded numbers share at most what their row lacks to one, or
+    half a unit if that is more, so that many classes of none do not outweigh the others.
+
+    Args:
+        probabilities: ``(N, C)``, or ``(N, 1)`` of class 1 of two.
+        told: how finely these are told.
+
+    Returns:
+        Logits ``(N, C)`` with C at least 2, and how many numbers were below what can be told.
+    """
+    given = np.minimum(probabilities.astype(np.float64), 1.0)
+    if given.shape[1] == 1:
+        zero, one = given[:, 0] == 0, given[:, 0] == 1
+        with np.errstate(divide="ignore"):
+            logs = np.stack([np.log1p(-given[:, 0]), np.log(given[:, 0])], axis=1)
+        logs[one, 0], logs[zero, 1] = np.log(told.unit / 2), _half(told.least)
+        return logs, int(zero.sum() + one.sum())
+    zeros = given == 0
+    with np.errstate(divide="ignore"):
+        logs = np.log(given)
+    floor = np.full(len(given), _half(told.least))
+    if told.rounded:
+        shared = np.maximum(1 - given.sum(axis=1), told.unit / 2) / np.maximum(zeros.sum(axis=1), 1)
+        floor = np.minimum(floor, np.log(shared))
+    logs[zeros] = np.broadcast_to(floor[:, None], zeros.shape)[zeros]
+    return logs, int(zeros.sum())
+
+
+def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, name: str) -> None:
+    """Check that one model's numbers are probabilities.
+
+    Args:
+        probabilities: ``(N, C)``, or ``(N, 1)`` of class 1 of two.
+        told: how finely these are told.
+        name: what messages call them.
+
+    Raises:
+        InputError: a number is none, or a row does not sum to one.
+    """
+    sums = probabilities.sum(axis=1, dtype=np.float64)
+    classes = probabilities.shape[1]
+    if probabilities.min(initial=0) >= 0 and classes > 1 and len(sums) and (np.abs(sums - 100) <= 1 + classes / 4).all():
+        raise InputError(f"{name}: expected rows that sum to 1, got sums of 100, as of percentages: divide them by 100")
+    wrong = ~((probabilities >= 0) & (probabilities <= 1 + SLACK))
+    if wrong.any():
+        record = int(np.argmax(wrong.any(axis=1)))
+        value = probabilities[record][wrong[record]][0]
+        raise InputError(
+            f"{name}: expected numbers from 0 to 1, got {value:.6g} for record {record}: logits are given as logits, "
+            "percentages divided by 100"
+        )
+    off = np.abs(sums - 1)
+    if classes > 1 and (off > max(SLACK, told.unit * classes / 2)).any():
+        record = int(off.argmax())
+        raise InputError(
+            f"{name}: expected rows that sum to 1, as after a softmax, got {sums[record]:.6g} for record {record}: one "
+            "sigmoid a class makes none (and multi-label models are not supported): give the logits, from before it"
+        )
+
+
+def clipped_words(count: int, of: int, told: Resolution) -> str:
+    """Say that probabilities were too small, or too near to one, to be told.
+
+    Args:
+        count: how many.
+        of: how many there are in all.
+        told: how finely they are told.
+
+    Returns:
+        A sentence for the report.
+    """
+    return (
+        f"{count:,} of {of:,} probabilities are exactly 0 or 1, as far as their numbers tell (steps of {told.unit:.2g} "
+        f"near 1, and of {told.least:.2g} near 0), and are taken as half a step from there: how sure the models really "
+        "were is not known, and what attacks find in it may be more or less than there is."
+    )
+
+
+def _half(number: float) -> float:
+    """Return the logarithm of half a number, which may itself be too small for float64."""
+    return float(np.log(number) - np.log(2))
+
+
+def _type(values: Floats) -> tuple[int, int]:
+    """Find the coarsest type that holds numbers."""
+    fraction, _ = np.frexp(values)
+    for digits, smallest in TYPES.values():
+        scaled = fraction * 2.0**digits
+        if values.min() >= 2.0**smallest and (scaled == np.rint(scaled)).all():
+            return digits, smallest
+    return TYPES["float64"]
+
+
+def _step(values: Floats, unit: float) -> float | None:
+    """Find the largest step, at least a millionth, that numbers are whole multiples of as exactly as their type has it."""
+    sample = np.unique(values[:: max(1, len(values) // SAMPLE)])
+    for steps in _candidates(sample, unit):
+        if steps * unit < 0.05 and _multiples(sample, steps, unit) and _multiples(values, steps, unit):
+            return 1.0 / steps
+    return None
+
+
+def _candidates(sample: Floats, unit: float) -> Iterator[int]:
+    """Guess into how many steps the way from zero to one is divided: by the nearest neighbours, and by digits."""
+    gaps = np.diff(sample, prepend=0.0, append=1.0)
+    nearest = float(gaps[gaps > 16 * unit].min(initial=1.0))  # Closer ones differ by rounding errors.
+    votes = {round(1 / nearest)} if nearest > 1 / MOST_STEPS else set[int]()
+    yield from sorted(votes | {10**digits for digits in range(1, 7)})
+
+
+def _multiples(values: Floats, steps: int, unit: float) -> bool:
+    scaled = values * steps
+    return bool((np.abs(scaled - np.rint(scaled)) <= 1e-6 + steps * unit).all())

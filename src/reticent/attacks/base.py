@@ -68,7 +68,9 @@ class Problem:
             ShapeError: signals, membership, population or replicas disagree on the models, records, queries or classes.
         """
         turned = (signals.records, signals.models)
-        if not isinstance(membership, Membership) and turned[0] != turned[1] and np.shape(membership) == turned:
+        if not isinstance(membership, Membership):
+            membership = checks.boolean(membership=membership, ndim=2)
+        if isinstance(membership, np.ndarray) and turned[0] != turned[1] and membership.shape == turned:
             raise ShapeError(
                 f"membership: expected shape {turned[::-1]} (models, records), as the signals have, got {turned}: it "
                 "looks transposed, with a row a record; give membership.T"

@@ -118,8 +118,10 @@ def _single(labels: NDArray[Any], name: str) -> None:
     """
     expected = f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}"
     if labels.ndim > 2 or not np.isin(labels, (0, 1)).all():
-        raise InputError(f"{expected} of other numbers: several labels a record, such as one a token, or shares of "
-                         "classes are not supported")
+        raise ShapeError(
+            f"{expected} of other numbers: several labels a record, such as one a token, or shares of classes are not "
+            "supported"
+        )
     ones = labels.sum(axis=1, dtype=np.int64)
     if (ones != 1).any():
         bad = int(np.argmax(ones != 1))
@@ -156,6 +158,7 @@ def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
 
 
 def _features(features: NDArray[Any]) -> NDArray[Any]:
+    checks.complete(features, "x")
     if features.dtype.kind == "O":
         raise ShapeError("x: expected a rectangular array of numbers, got Python objects (records of several shapes?)")
     if (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import arrays
+from reticent import arrays, checks
 from reticent.data import given, imported, own, table
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
@@ -149,6 +149,8 @@ def _of_arrays(
             wanted, got = _kind(one, what), _kind(other, what)
             if wanted != got:
                 raise InputError(f"{name}: {what}: expected {wanted}, as the {first} have, got {got} ({other.dtype})")
+        checks.complete(features, f"{name}: x")
+        checks.complete(labels, f"{name}: y")
         _finite(name, features)
     kept = {key: known[key] for key in ("class_names", "mean", "std") if key in known}
     records = given.records(

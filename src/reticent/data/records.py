@@ -94,6 +94,8 @@ class Records:
             facts.setdefault("std", (0.25,) * converted.shape[1])
         if kind == "tokens" and "vocabulary" not in facts:
             facts["vocabulary"] = _vocabulary(converted)
+        for key in {"mean", "std"} & facts.keys():
+            facts[key] = tuple(float(value) for value in np.ravel(arrays.array(facts[key], key)))
         names, picture = facts.get("class_names", ()), facts.get("picture", ())
         if names and len(names) != count:
             raise ShapeError(f"class_names: expected {count} names, one a class, got {len(names)}")
@@ -178,15 +180,11 @@ def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
     if empty:
         # No array of all classes: a label may be any number. So many of the first ones hold five gaps, if there are.
         first = np.setdiff1d(np.arange(min(classes, len(present) + FEW)), present)[:FEW]
-        quantity = 2 * len(present) > len(labels) > 2 * FEW
+        quantity = "; targets of a regression are not supported" if 2 * len(present) > len(labels) > 2 * FEW else ""
         raise InputError(
             f"y: {empty} of {classes} classes have no record (class {listed(first, empty)}): expected labels 0 to "
-            f"{classes - 1} without gaps, found {listed(present)}; "
-            + (
-                "so many different numbers are the targets of a regression, which is not supported"
-                if quantity
-                else f"if these {len(present)} are all the classes, {renumber('y')}; else give records of the others too"
-            )
+            f"{classes - 1} without gaps, found {listed(present)}; if these {len(present)} are all the classes, "
+            f"{renumber('y')}; else give records of the others too{quantity}"
         )
 
 

@@ -1,4 +1,4 @@
-"""A user's own training function: any pipeline that returns an ``nn.Module``, by import string."""
+"""A user's own training function: any pipeline that returns a network or a classifier, by import string."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -9,6 +9,7 @@ from torch import nn
 from reticent import usercode
 from reticent.errors import ModelError, SpecError
 from reticent.procedures.base import Trained
+from reticent.procedures.estimator import Estimator, is_estimator
 from reticent.spec import Spec
 from reticent.training.loop import History
 from reticent.training.materials import Materials
@@ -22,7 +23,8 @@ class Function(Spec):
     method: ClassVar[str] = "function"
 
     function: str
-    """``module:name`` of a function ``(x, y, seed) -> nn.Module``: x is float32 model input (images normalised,
+    """``module:name`` of a function ``(x, y, seed)`` that returns an ``nn.Module``, or a fitted classifier in
+    scikit-learn's form (``predict_proba`` or ``decision_function``): x is float32 model input (images normalised,
     channels first; tokens int64), y is int64 labels, both NumPy arrays of the members only."""
     source: str = ""
     """Hash of the source behind the function; filled in by `resolve`, part of every run's identity."""
@@ -68,7 +70,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
         streams: the model's random streams; the function gets one integer, and the global generators are seeded.
 
     Returns:
-        The user's model in eval mode.
+        The user's model in eval mode; a classifier as an `Estimator`.
 
     Raises:
         ModelError: the code changed since the run was named, the function failed, or it returned something else.
@@ -84,6 +86,12 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     with streams.lent("function"), usercode.reported(spec.function, ModelError):
         model = function(x, y, streams.integer("function") % 2**31)
     if not isinstance(model, nn.Module):
-        raise ModelError(f"{spec.function}: expected a torch.nn.Module, got {type(model).__name__}")
+        if not is_estimator(model):
+            hint = ": regression is not supported" if hasattr(model, "predict") else ""
+            raise ModelError(
+                f"{spec.function}: expected a torch.nn.Module, or a classifier with predict_proba or "
+                f"decision_function, got {type(model).__name__}{hint}"
+            )
+        model = Estimator(model, x, materials.classes, spec.function)
     model.to(materials.prepare.device).eval()
     return Trained(model, {}, History())

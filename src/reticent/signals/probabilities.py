@@ -1,7 +1,7 @@
 """Probabilities as logits: their logarithms, where exact zeros are told by what the numbers can resolve."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +30,20 @@ class Resolution:
         least: the smallest number above zero. Of a type: 2**-1074, 2**-149, 2**-24, 2**-133. It is the unit where
             numbers were rounded, and where none lies between zero and the unit: these were made as one minus another,
             and their zeros tell no more.
+        rounded: all numbers are whole multiples of the unit.
     """
 
     unit: float
     least: float
+    rounded: bool = False
 
     @property
-    def rounded(self) -> bool:
-        """Whether no number is told more finely than the unit."""
-        return self.least == self.unit
+    def at_one(self) -> "Resolution":
+        """The same, where what is smaller than the unit is not told either."""
+        return replace(self, least=self.unit)
+
+
+FLOAT64 = Resolution(2.0**-53, 2.0**-1074)
 
 
 def resolution(values: NDArray[np.floating]) -> Resolution:
@@ -56,14 +61,14 @@ def resolution(values: NDArray[np.floating]) -> Resolution:
     unit = 2.0**-digits
     step = _step(inside, unit) if telling else None
     if step is not None:
-        return Resolution(step, step)
+        return Resolution(step, step, rounded=True)
     return Resolution(unit, unit if len(inside) and inside.min() >= unit else 2.0**smallest)
 
 
 def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[Floats, int]:
     """Take logarithms of one model's probabilities.
 
-    A zero is told as half of the least number. Zeros of rounded numbers share at most what their row lacks to one, or
+    What is at most half of the least number, such as zero, is told as that. Zeros of rounded numbers share at most what their row lacks to one, or
     half a unit if that is more, so that many classes of none do not outweigh the others.
 
     Args:
@@ -75,17 +80,17 @@ def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[F
     """
     given = np.minimum(probabilities.astype(np.float64), 1.0)
     if given.shape[1] == 1:
-        zero, one = given[:, 0] == 0, given[:, 0] == 1
+        zero, one = given[:, 0] <= told.least / 2, given[:, 0] == 1
         with np.errstate(divide="ignore"):
             logs = np.stack([np.log1p(-given[:, 0]), np.log(given[:, 0])], axis=1)
         logs[one, 0], logs[zero, 1] = np.log(told.unit / 2), _half(told.least)
         return logs, int(zero.sum() + one.sum())
-    zeros = given == 0
+    zeros = given <= told.least / 2
     with np.errstate(divide="ignore"):
         logs = np.log(given)
     floor = np.full(len(given), _half(told.least))
     if told.rounded:
-        shared = np.maximum(1 - given.sum(axis=1), told.unit / 2) / np.maximum(zeros.sum(axis=1), 1)
+        shared = np.maximum(1 - np.where(zeros, 0, given).sum(axis=1), told.unit / 2) / np.maximum(zeros.sum(axis=1), 1)
         floor = np.minimum(floor, np.log(shared))
     logs[zeros] = np.broadcast_to(floor[:, None], zeros.shape)[zeros]
     return logs, int(zeros.sum())
@@ -159,20 +164,20 @@ def _type(values: Floats) -> tuple[int, int]:
 def _step(values: Floats, unit: float) -> float | None:
     """Find the largest step, at least a millionth, that numbers are whole multiples of as exactly as their type has it."""
     sample = np.unique(values[:: max(1, len(values) // SAMPLE)])
-    for steps in _candidates(sample, unit):
-        if steps * unit < 0.05 and _multiples(sample, steps, unit) and _multiples(values, steps, unit):
+    for steps in _candidates(sample):
+        if _multiples(sample, steps, unit) and _multiples(values, steps, unit):
             return 1.0 / steps
     return None
 
 
-def _candidates(sample: Floats, unit: float) -> Iterator[int]:
+def _candidates(sample: Floats) -> Iterator[int]:
     """Guess into how many steps the way from zero to one is divided: by the nearest neighbours, and by digits."""
     gaps = np.diff(sample, prepend=0.0, append=1.0)
-    nearest = float(gaps[gaps > 16 * unit].min(initial=1.0))  # Closer ones differ by rounding errors.
-    votes = {round(1 / nearest)} if nearest > 1 / MOST_STEPS else set[int]()
-    yield from sorted(votes | {10**digits for digits in range(1, 7)})
+    nearest = float(gaps[gaps > 1 / MOST_STEPS].min(initial=1.0))  # Closer ones differ by rounding errors.
+    yield from sorted({round(1 / nearest), *(10**digits for digits in range(1, 7))})
 
 
 def _multiples(values: Floats, steps: int, unit: float) -> bool:
-    scaled = values * steps
-    return bool((np.abs(scaled - np.rint(scaled)) <= 1e-6 + steps * unit).all())
+    """Tell whether all numbers are multiples of a step: as nearly as their type tells, where that is telling."""
+    scaled, error = values * steps, steps * unit
+    return bool((np.abs(scaled - np.rint(scaled)) <= 1e-6 + (error if error < 0.05 else 0)).all())

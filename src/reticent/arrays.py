@@ -123,7 +123,7 @@ def _native(values: Any, where: str) -> NDArray[Any]:
     if found.dtype.kind == "O":
         found = _numbers(found)
     if found.dtype.kind == "T":  # NumPy's texts of any length
-        return found.astype(np.str_)
+        return found.astype(object)
     if found.dtype.kind == "c":
         raise InputError(
             f"{where}expected real numbers, got complex ones ({found.dtype}): give their real part or their size"

@@ -34,6 +34,8 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
     try:
         labels, names = arrays.array(y, "y"), tuple[str, ...]()
         checks.complete(labels, "y")
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
         if labels.ndim == 1 and hasattr(y, "to_numpy"):
             labels, names = numbered(labels)
         if not names:

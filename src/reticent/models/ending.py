@@ -11,6 +11,7 @@ from reticent.errors import ModelError
 
 SQUASHING = {"Sigmoid": "sigmoid", "Softmax": "softmax", "Hardsigmoid": "hardsigmoid"}
 """Operations after which answers are no logits any more; a logarithm of a softmax is not among them."""
+LAYERS = (nn.Sigmoid, nn.Softmax, nn.Softmax2d, nn.Hardsigmoid)
 PASSING = frozenset(
     "View Reshape ReshapeAlias UnsafeView Alias Squeeze Unsqueeze Select Slice Expand T Transpose Permute Clone ToCopy "
     "Cat Stack Mul Div Sub Rsub Neg Round Clamp ClampMin ClampMax Unbind Split CopySlices".split()
@@ -43,7 +44,11 @@ def ending(model: nn.Module, x: Tensor) -> str:
     found = next((name for name in sorted(ends) if name in SQUASHING), None)
     if found is None:
         return LOGITS if ends.keys() <= AFFINE else UNKNOWN
-    layers = [f"its layer {name!r} ({kind})" for name, kind, made in called if made is ends[found]]
+    layers = [
+        f"its layer {name!r} ({type(module).__name__})"
+        for name, module, made in called
+        if isinstance(module, LAYERS) and made is ends[found]
+    ]
     return layers[0] if layers else f"the {SQUASHING[found]} at the end of its forward"
 
 
@@ -84,12 +89,12 @@ def _followed(x: Tensor, model: nn.Module) -> Tensor:
 
 
 @contextmanager
-def _noted(model: nn.Module) -> Iterator[list[tuple[str, str, Any]]]:
-    """Note the name and the kind of each layer that is called, and the operation that its answer comes out of."""
-    called: list[tuple[str, str, Any]] = []
+def _noted(model: nn.Module) -> Iterator[list[tuple[str, nn.Module, Any]]]:
+    """Note each layer that is called, with its name, and the operation that its answer comes out of."""
+    called: list[tuple[str, nn.Module, Any]] = []
 
     def note(name: str) -> Any:
-        return lambda module, _, answer: called.append((name, type(module).__name__, getattr(answer, "grad_fn", None)))
+        return lambda module, _, answer: called.append((name, module, getattr(answer, "grad_fn", None)))
 
     leaves = [(name, module) for name, module in model.named_modules() if next(module.children(), None) is None]
     hooks = [module.register_forward_hook(note(name)) for name, module in leaves]

@@ -96,7 +96,7 @@ class Estimator(nn.Module):
                 f"{self.name}: expected one row of numbers a record, got shape {answers.shape} for {len(x)} records: "
                 "several outputs a record (multi-label) are not supported"
             )
-        return wide.astype(np.float64) if wide.dtype.kind != "f" else wide
+        return wide.astype(np.float64) if wide.dtype.kind != "f" or self.method == DECISIONS else wide
 
     def _columns(self, width: int) -> NDArray[np.int64]:
         """Say which class each column is of.
@@ -121,5 +121,6 @@ class Estimator(nn.Module):
 
 
 def _whole(known: NDArray[Any]) -> NDArray[Any]:
-    """Take classes that were fitted as floats for the whole numbers that they are."""
-    return known.astype(np.int64) if known.dtype.kind == "f" and (known == np.rint(known)).all() else known
+    """Take classes that were fitted as floats or booleans for the whole numbers that they are."""
+    whole = known.dtype.kind == "b" or (known.dtype.kind == "f" and bool((known == np.rint(known)).all()))
+    return known.astype(np.int64) if whole else known

@@ -61,6 +61,13 @@ def check_used(recipe: Recipe, given: Iterable[str]) -> None:
         )
 
 
+def _called(made: object) -> str:
+    """Name what a function returned that cannot be asked."""
+    if isinstance(made, type):
+        return f"the class {made.__name__} itself"
+    return type(made).__name__ + (": a regression is not supported" if hasattr(made, "predict") else "")
+
+
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """Call the user's function on the members of one model.
 
@@ -87,10 +94,9 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
         model = function(x, y, streams.integer("function") % 2**31)
     if not isinstance(model, nn.Module):
         if not is_estimator(model):
-            hint = ": regression is not supported" if hasattr(model, "predict") else ""
             raise ModelError(
-                f"{spec.function}: expected a torch.nn.Module, or a classifier with predict_proba or "
-                f"decision_function, got {type(model).__name__}{hint}"
+                f"{spec.function}: expected a torch.nn.Module, or a fitted classifier with predict_proba or "
+                f"decision_function, got {_called(model)}"
             )
         model = Estimator(model, x, materials.classes, spec.function)
     model.to(materials.prepare.device).eval()

@@ -162,10 +162,10 @@ def _type(values: Floats) -> tuple[int, int]:
 
 
 def _step(values: Floats, unit: float) -> float | None:
-    """Find the largest step, at least a millionth, that numbers are whole multiples of as exactly as their type has it."""
+    """Find the largest step, at least a millionth and the type's unit, that all numbers are whole multiples of."""
     sample = np.unique(values[:: max(1, len(values) // SAMPLE)])
     for steps in _candidates(sample):
-        if _multiples(sample, steps, unit) and _multiples(values, steps, unit):
+        if steps * unit <= 1 and _multiples(sample, steps, unit) and _multiples(values, steps, unit):
             return 1.0 / steps
     return None
 

@@ -75,7 +75,17 @@ NUMBERS = {
     "sparse tensor": lambda v: tensor(v).to_sparse(),
     "negative view": lambda v: torch._neg_view(-tensor(v, torch.float64)),
 }
-FLOATING = {"float16", "float32", "longdouble", ">f8", ">f4", "bfloat16", "float8_e4m3fn", "float8_e5m2", "with gradients"}
+FLOATING = {
+    "float16",
+    "float32",
+    "longdouble",
+    ">f8",
+    ">f4",
+    "bfloat16",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "with gradients",
+}
 FLOATING |= {"decimals", "fractions", "negative view"}
 WHOLE = {name: form for name, form in NUMBERS.items() if name not in FLOATING}
 UNSIGNED = {
@@ -184,7 +194,9 @@ def test_features_of_any_type(form):
         assert records.digest == wanted.digest
 
 
-@pytest.mark.parametrize("form", ["int8", "int16", "uint16", "uint32", "uint64", "int64", ">i2", "tensor of int8", "lists"])
+@pytest.mark.parametrize(
+    "form", ["int8", "int16", "uint16", "uint32", "uint64", "int64", ">i2", "tensor of int8", "lists"]
+)
 def test_tokens_of_any_whole_type(form):
     x = np.arange(3 * RECORDS).reshape(RECORDS, 3) % 7
     records = imported.records("mine", ((NUMBERS | UNSIGNED)[form](x), LABELS))
@@ -202,10 +214,14 @@ class Answering:
         return self.form(np.stack([x[:, 0] / 4, 1 - x[:, 0] / 4], axis=1))
 
 
-@pytest.mark.parametrize("form", ["float16", "float32", "longdouble", ">f4", "bfloat16", "with gradients", "lists", "objects"])
+@pytest.mark.parametrize(
+    "form", ["float16", "float32", "longdouble", ">f4", "bfloat16", "with gradients", "lists", "objects"]
+)
 def test_answers_of_a_users_classifier_of_any_type(form):
     x = np.repeat([[1.0], [2.0], [3.0]], 4, axis=0)
-    found, wanted = (Estimator(Answering(made), x, 2, "mine")(torch.from_numpy(x)) for made in (NUMBERS[form], lambda v: v))
+    found, wanted = (
+        Estimator(Answering(made), x, 2, "mine")(torch.from_numpy(x)) for made in (NUMBERS[form], lambda v: v)
+    )
     assert torch.equal(found, wanted)
     assert found[:, 1].sub(found[:, 0]).tolist() == pytest.approx(np.repeat(np.log([3, 1, 1 / 3]), 4))
 
@@ -218,13 +234,21 @@ def test_columns_of_records_are_arrays():
 
 VOID = np.zeros(3, dtype="V2")
 REFUSED = [
-    (np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 1]), InputError, "y: 2 of 3 values are masked: .* leave these records out"),
+    (
+        np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 1]),
+        InputError,
+        "y: 2 of 3 values are masked: .* leave these records out",
+    ),
     ([np.ma.array([1.0], mask=True)], InputError, "y: 1 of 1 values are masked"),
     ([1.0, np.ma.masked], InputError, "y: 1 of 1 values are masked"),
     (np.array([1 + 2j]), InputError, r"y: expected real numbers, got complex ones \(complex128\)"),
     (torch.tensor([1 + 2j]).conj(), InputError, "y: expected real numbers, got complex ones"),
     (torch.zeros(3, device="meta"), InputError, "y: the tensor is on the device meta, which holds no numbers"),
-    (scipy.sparse.csr_array((10**6, 10**6)), InputError, "y: sparse numbers of shape .* take 7450.6 GiB .* at most 1 GiB"),
+    (
+        scipy.sparse.csr_array((10**6, 10**6)),
+        InputError,
+        "y: sparse numbers of shape .* take 7450.6 GiB .* at most 1 GiB",
+    ),
     (torch.sparse_coo_tensor(size=(10**6, 10**6), check_invariants=True), InputError, "y: sparse"),
     ([[1], [1, 2]], ShapeError, "y: expected a rectangular array, got list"),
     (VOID, ShapeError, r"y: .* type \|V2, which NumPy knows no name of: is it bfloat16\? Convert it to float32"),

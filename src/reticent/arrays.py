@@ -83,7 +83,7 @@ def _read(value: Any, where: str) -> Any:
 
 
 def _unmasked(value: "np.ma.MaskedArray[Any, Any]", where: str) -> NDArray[Any]:
-    count = int(np.ma.count_masked(value))
+    count = int(np.ma.getmaskarray(value).sum())
     if count:
         raise InputError(
             f"{where}{count} of {value.size} values are masked: expected a value everywhere: leave these records out, "

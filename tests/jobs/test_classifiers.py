@@ -33,8 +33,8 @@ def logistic(x, y, seed):
 def audited(folder, train):
     (folder / "mine_trees.py").write_text(OWN)
     return reticent.audit(
-        dataset="mine_trees:load", procedure=f"mine_trees:{train}", models=4, workers=1, replicates=100, attacks=["loss"],
-        store=folder / "store", out=folder / "out",
+        dataset="mine_trees:load", procedure=f"mine_trees:{train}", models=4, workers=1, replicates=100,
+        attacks=["loss"], store=folder / "store", out=folder / "out",
     )  # fmt: skip
 
 
@@ -49,7 +49,10 @@ def test_an_audit_of_forests_says_what_was_clipped(own_folder):
 @pytest.mark.parametrize(
     ("train", "words"),
     [
-        ("ridge", "expected a torch.nn.Module, or a fitted classifier with predict_proba .*, got Ridge: a regression is not"),
+        (
+            "ridge",
+            "expected a torch.nn.Module, or a fitted classifier with predict_proba .*, got Ridge: a regression is not",
+        ),
         ("logistic", "or a fitted classifier with .*, got the class LogisticRegression itself"),
     ],
 )

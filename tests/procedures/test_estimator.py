@@ -8,8 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
 import reticent
-from reticent.errors import ModelError
-from reticent.procedures.estimator import CLIPPED, Estimator
+from reticent.procedures.estimator import Estimator
 from reticent.signals.matrix import margin
 from reticent.training.materials import forward
 
@@ -98,11 +97,17 @@ class Odd:
     ("fitted", "words"),
     [
         (Odd(lambda n: np.full((n, 4), 0.25)), "mine:train: predict_proba: expected 3 columns, one a class, got 4"),
-        (Odd(lambda n: [np.full((n, 2), 0.5)] * 3), r"got shape \(3, 120, 2\) .*several outputs a record \(multi-label\) are"),
+        (
+            Odd(lambda n: [np.full((n, 2), 0.5)] * 3),
+            r"got shape \(3, 120, 2\) .*several outputs a record \(multi-label\) are",
+        ),
         (Odd(lambda n: np.full((n, 3), np.exp(-2))), "expected rows that sum to 1, .* got 0.406006 for record 0"),
         (Odd(lambda n: np.full((n, 3), np.nan)), "expected numbers from 0 to 1, got nan for record 0"),
         (Odd(lambda n: 1 / 0), "mine:train: predict_proba failed: ZeroDivisionError: division by zero"),
-        (Odd(lambda n: np.full((n, 2), 0.5), classes_=[1, 7]), "classes_: expected integers from 0 to 2, got 7 .*: fit it on"),
+        (
+            Odd(lambda n: np.full((n, 2), 0.5), classes_=[1, 7]),
+            "classes_: expected integers from 0 to 2, got 7 .*: fit it on",
+        ),
         (SVC(decision_function_shape="ovo").fit(X, Y), "decisions between pairs of classes are not supported"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Probabilities among logits are refused, by the models that they are of, and taken where they are given as what they are."""
+"""Probabilities are refused among logits, and taken where they are given as what they are."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,9 @@ def test_the_remedies_for_logits_between_zero_and_one_say_the_same():
     centred = Signals.from_logits(small - small.mean(axis=-1, keepdims=True), Y)
     assert centred.margins[:, :9] == pytest.approx(few.margins, abs=1e-12)
     z = small[:, :, :1]
-    with pytest.raises(InputError, match=r"give numpy\.concatenate\(\[-z, z\], axis=-1\) / 2 with z of shape \(M, N, 1\)"):
+    with pytest.raises(
+        InputError, match=r"give numpy\.concatenate\(\[-z, z\], axis=-1\) / 2 with z of shape \(M, N, 1\)"
+    ):
         Signals.from_logits(z, Y % 2)
     both = Signals.from_logits(np.concatenate([-z, z], axis=-1) / 2, Y % 2)
     assert both.margins[:, :9] == pytest.approx(Signals.from_logits(z[:, :9], Y[:9] % 2).margins, abs=1e-12)
@@ -96,7 +98,9 @@ def test_probabilities_say_what_their_logits_say():
         assert Signals.from_probabilities(one, Y % 2).margins == pytest.approx(binary.margins, abs=1e-8)
 
 
-@pytest.mark.parametrize(("form", "error"), [(lambda p: p.astype("f4"), 1e-6), (lambda p: p.astype("f2"), 2e-3), (bfloat16, 1e-2)])
+@pytest.mark.parametrize(
+    ("form", "error"), [(lambda p: p.astype("f4"), 1e-6), (lambda p: p.astype("f2"), 2e-3), (bfloat16, 1e-2)]
+)
 def test_coarser_types_lose_their_digits_alone(form, error):
     """Where nothing is smaller than float16's smallest normal number, a margin is as exact as the type's digits."""
     shown = Z / 3
@@ -142,7 +146,9 @@ def test_zeros_and_ones_are_half_a_step_away_and_counted():
     one = np.concatenate([ordinary, [0.0, 1.0, 1.0]])[None].repeat(2, axis=0)
     found = Signals.from_probabilities(one, [1] * 15)
     assert found.margins[0, 12:, 0] == pytest.approx([-54 * np.log(2), 54 * np.log(2), 54 * np.log(2)], abs=1e-12)
-    assert found.notices[0].startswith("6 of 30 probabilities are exactly 0 or 1, as far as their numbers tell (steps of 1.1e-16")
+    assert found.notices[0].startswith(
+        "6 of 30 probabilities are exactly 0 or 1, as far as their numbers tell (steps of 1.1e-16"
+    )
     finer = np.concatenate([ordinary, [1e-30, 0.0, 1.0]])[None]
     smallest = Signals.from_probabilities(finer, [1] * 15).margins[0, 12:, 0]
     assert smallest == pytest.approx([np.log(1e-30), -1075 * np.log(2), 54 * np.log(2)], abs=1e-9)
@@ -182,7 +188,10 @@ def test_what_are_no_probabilities(given, labels, words):
         (lambda: Signals.from_logits(ONE[0], Y), r"got \(200,\), as of one model alone: give logits\[None\]"),
         (lambda: Signals.from_margins(Z[0, :, 0], Y), r"got \(200,\), as of one model alone: give margins\[None\]"),
         (lambda: Signals.from_probabilities(P[0], Y), r"as of one model alone: give probabilities\[None\]"),
-        (lambda: Signals.from_logits(Z.swapaxes(0, 1), Y), r"records and models exchanged\? Give logits\.swapaxes\(0, 1\)"),
+        (
+            lambda: Signals.from_logits(Z.swapaxes(0, 1), Y),
+            r"records and models exchanged\? Give logits\.swapaxes\(0, 1\)",
+        ),
         (lambda: Signals.from_logits(Z[:, :, None], Y), "one a token or a pixel, are not supported"),
         (lambda: Signals.from_logits(Z[:, :7], Y), r"expected shape \(M, 200\) or \(M, 200, C\) .* got \(4, 7, 5\)$"),
     ],
@@ -195,11 +204,27 @@ def test_axes_that_are_not_those_of_models_and_records(call, words):
 @pytest.mark.parametrize(
     ("answers", "labels", "words"),
     [
-        (Z, np.eye(CLASSES, dtype=int)[Y] | np.eye(CLASSES, dtype=int)[0], "with 2 ones for record 1: multi-label data are"),
-        (Z, np.stack([Y, Y], axis=1), r"got shape \(200, 2\) of other numbers: several labels a record, such as one a token"),
+        (
+            Z,
+            np.eye(CLASSES, dtype=int)[Y] | np.eye(CLASSES, dtype=int)[0],
+            "with 2 ones for record 1: multi-label data are",
+        ),
+        (
+            Z,
+            np.stack([Y, Y], axis=1),
+            r"got shape \(200, 2\) of other numbers: several labels a record, such as one a token",
+        ),
         (Z, Y + 0.5, "got 0.5 for record 0: targets of a regression are not supported"),
-        (Z[:, :, 0], Y, "one number a record is the answer of a binary model, and there are 5 different labels: .*regression"),
-        (Z[:, :, :2], np.where(Y > 2, 5, 1), "from 0 to 1, got 5 at position 3: the answers have 2 classes, and the labels are 1, 5"),
+        (
+            Z[:, :, 0],
+            Y,
+            "one number a record is the answer of a binary model, and there are 5 different labels: .*regression",
+        ),
+        (
+            Z[:, :, :2],
+            np.where(Y > 2, 5, 1),
+            "from 0 to 1, got 5 at position 3: the answers have 2 classes, and the labels are 1, 5",
+        ),
     ],
 )
 def test_kinds_of_data_that_are_not_supported_are_named(answers, labels, words):
@@ -217,10 +242,14 @@ def test_the_report_says_how_many_probabilities_were_told_by_their_resolution():
     assert "notices" not in exact.document["population"]
     told = P.round(2)
     found = attacked(probabilities=told).document
-    sentence = f"{(told == 0).sum():,} of 4,000 probabilities are exactly 0 or 1, as far as their numbers tell (steps of 0.01"
+    sentence = (
+        f"{(told == 0).sum():,} of 4,000 probabilities are exactly 0 or 1, as far as their numbers tell (steps of 0.01"
+    )
     assert found["population"]["notices"][0].startswith(sentence)
     assert found["population"]["notices"][0] in found["verdict"]["cannot_say"]
-    with pytest.raises(InputError, match="expected one of logits, probabilities, margins, got logits and probabilities"):
+    with pytest.raises(
+        InputError, match="expected one of logits, probabilities, margins, got logits and probabilities"
+    ):
         attacked(probabilities=P, logits=Z)
 
 

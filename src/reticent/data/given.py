@@ -116,6 +116,7 @@ def _single(labels: NDArray[Any], name: str) -> None:
     """Refuse several labels a record.
 
     Raises:
+        ShapeError: there are more axes, or other numbers than 0 and 1.
         InputError: some row is not one-hot; the message says which kind of data is not supported.
     """
     expected = f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}"

@@ -112,4 +112,6 @@ def as_membership(membership: "Membership | ArrayLike") -> Membership:
     Returns:
         The checked membership.
     """
-    return membership if isinstance(membership, Membership) else Membership(checks.boolean(membership=membership, ndim=2))
+    return (
+        membership if isinstance(membership, Membership) else Membership(checks.boolean(membership=membership, ndim=2))
+    )

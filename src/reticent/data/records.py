@@ -94,8 +94,6 @@ class Records:
             facts.setdefault("std", (0.25,) * converted.shape[1])
         if kind == "tokens" and "vocabulary" not in facts:
             facts["vocabulary"] = _vocabulary(converted)
-        for key in {"mean", "std"} & facts.keys():
-            facts[key] = tuple(float(value) for value in np.ravel(arrays.array(facts[key], key)))
         names, picture = facts.get("class_names", ()), facts.get("picture", ())
         if names and len(names) != count:
             raise ShapeError(f"class_names: expected {count} names, one a class, got {len(names)}")
@@ -103,11 +101,7 @@ class Records:
             raise ShapeError(
                 f"picture: expected a height and a width that fit {converted.shape[1]} features, got {picture}"
             )
-        columns = facts.get("columns", {})
-        facts["columns"] = {name: arrays.array(values, f"columns[{name!r}]") for name, values in columns.items()}
-        for column, values in facts["columns"].items():
-            if values.shape != (len(labels),):
-                raise ShapeError(f"columns[{column!r}]: expected shape ({len(labels)},), got {values.shape}")
+        facts |= _facts(facts, len(labels))
         return cls(x=converted, y=labels, classes=count, kind=kind, **facts)
 
     def __len__(self) -> int:
@@ -164,6 +158,20 @@ class Records:
     def duplicates(self) -> int:
         """How many records repeat an earlier one exactly (labels aside)."""
         return int(np.count_nonzero(self.groups != np.arange(len(self))))
+
+
+def _facts(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
+    """Convert what a user may give as arrays: columns, and the scale of pictures.
+
+    Raises:
+        ShapeError: a column has not one value a record.
+    """
+    columns = {name: arrays.array(given, f"columns[{name!r}]") for name, given in facts.get("columns", {}).items()}
+    for column, values in columns.items():
+        if values.shape != (records,):
+            raise ShapeError(f"columns[{column!r}]: expected shape ({records},), got {values.shape}")
+    scale = {key: tuple(arrays.array(facts[key], key).ravel().tolist()) for key in ("mean", "std") if key in facts}
+    return {"columns": columns, **scale}
 
 
 def _key(row: NDArray[Any]) -> bytes:

@@ -126,7 +126,8 @@ def attack(
         The audit.
 
     Raises:
-        InputError: none or several of logits, probabilities and margins, or files in `out` that are none of an earlier audit.
+        InputError: none or several of logits, probabilities and margins, or files in `out` that are none of an earlier
+            audit.
         StoreError: there can be no such folder.
         UnwrittenError: the files cannot be written; it holds the document.
 
@@ -270,8 +271,8 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
     """Read a file of outputs.
 
     Args:
-        path: an ``.npz`` with ``labels``, ``membership``, one of ``logits``, ``probabilities`` and ``margins``, and if wanted ``targets``,
-            ``references``, and arrays with one value a record.
+        path: an ``.npz`` with ``labels``, ``membership``, one of ``logits``, ``probabilities`` and ``margins``, and if
+            wanted ``targets``, ``references``, and arrays with one value a record.
         group_by: names of these; each must be there.
 
     Returns:

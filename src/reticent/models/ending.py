@@ -12,12 +12,15 @@ from reticent.errors import ModelError
 SQUASHING = {"Sigmoid": "sigmoid", "Softmax": "softmax", "Hardsigmoid": "hardsigmoid"}
 """Operations after which answers are no logits any more; a logarithm of a softmax is not among them."""
 LAYERS = (nn.Sigmoid, nn.Softmax, nn.Softmax2d, nn.Hardsigmoid)
-PASSING = frozenset(
-    "View Reshape ReshapeAlias UnsafeView Alias Squeeze Unsqueeze Select Slice Expand T Transpose Permute Clone ToCopy "
-    "Cat Stack Mul Div Sub Rsub Neg Round Clamp ClampMin ClampMax Unbind Split CopySlices".split()
-)
+PASSING = frozenset({
+    "View", "Reshape", "ReshapeAlias", "UnsafeView", "Alias", "Squeeze", "Unsqueeze", "Select", "Slice", "Expand", "T",
+    "Transpose", "Permute", "Clone", "ToCopy", "Cat", "Stack", "Mul", "Div", "Sub", "Rsub", "Neg", "Round", "Clamp",
+    "ClampMin", "ClampMax", "Unbind", "Split", "CopySlices",
+})  # fmt: skip
 """Operations that may follow and change nothing of that: shapes, types, a scale such as percent, one minus another."""
-AFFINE = frozenset("Addmm Mm Mv Bmm Baddbmm Addbmm Linear Convolution Mean Sum AvgPool2D".split())
+AFFINE = frozenset({
+    "Addmm", "Mm", "Mv", "Bmm", "Baddbmm", "Addbmm", "Linear", "Convolution", "Mean", "Sum", "AvgPool2D",
+})  # fmt: skip
 """Operations that an ordinary last layer consists of."""
 UNKNOWN, LOGITS = "unknown", "logits"
 
@@ -90,7 +93,11 @@ def _followed(x: Tensor, model: nn.Module) -> Tensor:
 
 @contextmanager
 def _noted(model: nn.Module) -> Iterator[list[tuple[str, nn.Module, Any]]]:
-    """Note each layer that is called, with its name, and the operation that its answer comes out of."""
+    """Ask a network in eval mode.
+
+    Yields:
+        A list that fills: each layer that is called, with its name, and the operation that its answer comes out of.
+    """
     called: list[tuple[str, nn.Module, Any]] = []
 
     def note(name: str) -> Any:

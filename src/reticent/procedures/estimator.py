@@ -14,9 +14,9 @@ from reticent.signals.probabilities import FLOAT64, check_probabilities, logarit
 PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
 """What is asked for: the first, if there is one."""
 CLIPPED = (
-    "Some of the classifier's probabilities are exactly 0 or 1, or too near to be told apart, or of a class that it was "
-    "not trained on, and are taken as half a step from there: how sure it really was is not known, and what attacks find "
-    "in it may be more or less than there is."
+    "Some of the classifier's probabilities are exactly 0 or 1, or too near to be told apart, or of a class that it "
+    "was not trained on, and are taken as half a step from there: how sure it really was is not known, and what attacks "
+    "find in it may be more or less than there is."
 )
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,9 @@ def is_estimator(made: object) -> bool:
     Returns:
         Whether it answers probabilities or decisions.
     """
-    return not isinstance(made, type) and any(callable(getattr(made, name, None)) for name in (PROBABILITIES, DECISIONS))
+    return not isinstance(made, type) and any(
+        callable(getattr(made, name, None)) for name in (PROBABILITIES, DECISIONS)
+    )
 
 
 class Estimator(nn.Module):
@@ -113,7 +115,9 @@ class Estimator(nn.Module):
             hint = "; decisions between pairs of classes ('ovo') are not supported" if width > len(columns) else ""
             raise ModelError(f"{self.name}: expected {len(columns)} columns, one a class, got {width}{hint}")
         if getattr(self.inner, "decision_function_shape", "ovr") == "ovo" and self.method == DECISIONS and width > 1:
-            raise ModelError(f"{self.name}: decisions between pairs of classes are not supported: give 'ovr', not 'ovo'")
+            raise ModelError(
+                f"{self.name}: decisions between pairs of classes are not supported: give 'ovr', not 'ovo'"
+            )
         return columns
 
     def _numbers(self, known: Any) -> NDArray[np.int64]:

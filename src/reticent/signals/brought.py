@@ -92,8 +92,10 @@ def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> No
     if not kinds:
         return
     first, kind = next(iter(kinds.items()))
-    same = "numpy.concatenate([-z, z], axis=-1) / 2 with z of shape (M, N, 1)" if shape[2] == 1 else (
-        "logits - logits.mean(axis=-1, keepdims=True)"
+    same = (
+        "numpy.concatenate([-z, z], axis=-1) / 2 with z of shape (M, N, 1)"
+        if shape[2] == 1
+        else ("logits - logits.mean(axis=-1, keepdims=True)")
     )
     otherwise = f". If they are logits all the same, give {same}, which says the same"
     remedies = {

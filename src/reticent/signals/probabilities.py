@@ -68,8 +68,8 @@ def resolution(values: NDArray[np.floating]) -> Resolution:
 def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[Floats, int]:
     """Take logarithms of one model's probabilities.
 
-    What is at most half of the least number, such as zero, is told as that. Zeros of rounded numbers share at most what their row lacks to one, or
-    half a unit if that is more, so that many classes of none do not outweigh the others.
+    What is at most half of the least number, such as zero, is told as that. Zeros of rounded numbers share at most what
+    their row lacks to one, or half a unit if that is more, so that many classes of none do not outweigh the others.
 
     Args:
         probabilities: ``(N, C)``, or ``(N, 1)`` of class 1 of two.
@@ -109,7 +109,12 @@ def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, n
     """
     sums = probabilities.sum(axis=1, dtype=np.float64)
     classes = probabilities.shape[1]
-    if probabilities.min(initial=0) >= 0 and classes > 1 and len(sums) and (np.abs(sums - 100) <= 1 + classes / 4).all():
+    if (
+        probabilities.min(initial=0) >= 0
+        and classes > 1
+        and len(sums)
+        and (np.abs(sums - 100) <= 1 + classes / 4).all()
+    ):
         raise InputError(f"{name}: expected rows that sum to 1, got sums of 100, as of percentages: divide them by 100")
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + SLACK))
     if wrong.any():
@@ -171,7 +176,11 @@ def _step(values: Floats, unit: float) -> float | None:
 
 
 def _candidates(sample: Floats) -> Iterator[int]:
-    """Guess into how many steps the way from zero to one is divided: by the nearest neighbours, and by digits."""
+    """Guess into how many steps the way from zero to one is divided.
+
+    Yields:
+        Counts, the fewest first: by the nearest neighbours, and by digits.
+    """
     gaps = np.diff(sample, prepend=0.0, append=1.0)
     nearest = float(gaps[gaps > 1 / MOST_STEPS].min(initial=1.0))  # Closer ones differ by rounding errors.
     yield from sorted({round(1 / nearest), *(10**digits for digits in range(1, 7))})

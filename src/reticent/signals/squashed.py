@@ -15,8 +15,8 @@ LOOKS = {
     SOFTMAX: "lie between 0 and 1, and every row sums to 1: these are probabilities, as after a softmax",
     PERCENT: "lie between 0 and 100, and every row sums to 100: these are percentages",
     SIGMOID: "all lie between 0 and 1, as probabilities after a sigmoid do",
-    SIGMOIDS: "all lie between 0 and 1, and rows do not sum to 1: as after a sigmoid for each class, or of several labels "
-    "a record, which are not supported",
+    SIGMOIDS: "all lie between 0 and 1, and rows do not sum to 1: as after a sigmoid for each class, or of several "
+    "labels a record, which are not supported",
 }
 """How each kind is recognised, in words."""
 

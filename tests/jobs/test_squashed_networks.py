@@ -8,7 +8,7 @@ from torch import nn
 import reticent
 from reticent.data.records import Records
 from reticent.errors import ModelError
-from reticent.signals.look import look
+from reticent.signals.look import check_ending, look
 from reticent.signals.queries import Queries
 from reticent.training.data import Preparation
 
@@ -34,6 +34,7 @@ def train(x, y, seed):
     return softmax(2)
 """
 LAYER = r"leave its layer '3' \(Softmax\) out, and train with a loss that takes logits"
+LAST = "leave the softmax at the end of its forward out"
 FUNCTION = "leave the sigmoid at the end of its forward out"
 
 
@@ -115,6 +116,14 @@ def test_logits_of_a_model_that_learned_little_are_taken_though_they_lie_between
         assert 0 <= found.logits.min() <= found.logits.max() < 1
     found = seen(End(lambda z: z.log_softmax(dim=1), 3, weight=1), classes=3)
     assert np.exp(found.logits).sum(axis=1) == pytest.approx(1, abs=1e-6)
+
+
+def test_a_gate_at_the_end_is_no_sigmoid():
+    gated = End(lambda z: z * torch.sigmoid(z), 3, weight=1)
+    assert seen(gated, classes=3).logits.min() < 0
+    check_ending(gated, torch.from_numpy(records()[0]))
+    with pytest.raises(ModelError, match=f"every row sums to 1: these are probabilities, as after a softmax: .*{LAST}"):
+        check_ending(End(lambda z: z.softmax(dim=1), 3), torch.from_numpy(records()[0]))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import ModelError
-
 SQUASHING = {"Sigmoid": "sigmoid", "Softmax": "softmax", "Hardsigmoid": "hardsigmoid"}
 """Operations after which answers are no logits any more; a logarithm of a softmax is not among them."""
 LAYERS = (nn.Sigmoid, nn.Softmax, nn.Softmax2d, nn.Hardsigmoid)
@@ -25,7 +23,7 @@ AFFINE = frozenset({
 UNKNOWN, LOGITS = "unknown", "logits"
 
 
-def ending(model: nn.Module, x: Tensor) -> str:
+def ending(model: nn.Module, x: Tensor) -> tuple[str, Tensor | None]:
     """Find what a network's answers come out of.
 
     Args:
@@ -33,17 +31,24 @@ def ending(model: nn.Module, x: Tensor) -> str:
         x: model input ``(B, ...)``, few records.
 
     Returns:
-        What squashes the answers, as a message names it, such as "its layer '4' (Sigmoid)"; else `LOGITS` for an
-        ordinary last layer, or `UNKNOWN`.
+        What may squash the answers, as a message names it, such as "its layer '4' (Sigmoid)"; else `LOGITS` for an
+        ordinary last layer, or `UNKNOWN`. And the answer, if it is a tensor. A gate looks like a sigmoid at the end, so
+        that the numbers must say the same.
     """
     with _noted(model) as called, torch.enable_grad():
         try:
             answer = model(_followed(x, model))
         except Exception:  # noqa: BLE001 (a network that cannot be differentiated tells nothing)
-            return UNKNOWN
-    if not isinstance(answer, Tensor) or answer.grad_fn is None:
+            return UNKNOWN, None
+    if not isinstance(answer, Tensor):
+        return UNKNOWN, None
+    return _found(answer.grad_fn, called), answer.detach()
+
+
+def _found(node: Any, called: list[tuple[str, nn.Module, Any]]) -> str:
+    if node is None:
         return UNKNOWN
-    ends = {_operation(node): node for node in _ends(answer.grad_fn)}
+    ends = {_operation(end): end for end in _ends(node)}
     found = next((name for name in sorted(ends) if name in SQUASHING), None)
     if found is None:
         return LOGITS if ends.keys() <= AFFINE else UNKNOWN
@@ -53,21 +58,6 @@ def ending(model: nn.Module, x: Tensor) -> str:
         if isinstance(module, LAYERS) and made is ends[found]
     ]
     return layers[0] if layers else f"the {SQUASHING[found]} at the end of its forward"
-
-
-def check_ending(model: nn.Module, x: Tensor) -> None:
-    """Refuse, before anything is trained, a network that answers no logits.
-
-    Args:
-        model: the network; it is asked in eval mode, and left in its own.
-        x: model input, few records.
-
-    Raises:
-        ModelError: it ends with a sigmoid or a softmax; the message names it.
-    """
-    found = ending(model, x)
-    if found not in {LOGITS, UNKNOWN}:
-        raise ModelError(f"the model answers no logits: {remedy(found)}")
 
 
 def remedy(found: str) -> str:

@@ -7,12 +7,12 @@ import torch
 
 from reticent.data.records import Records
 from reticent.errors import RolesError, SpecError
-from reticent.models.ending import check_ending
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.signals.look import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials

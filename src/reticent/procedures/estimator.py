@@ -15,8 +15,8 @@ PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
 """What is asked for: the first, if there is one."""
 CLIPPED = (
     "Some of the classifier's probabilities are exactly 0 or 1, or too near to be told apart, or of a class that it "
-    "was not trained on, and are taken as half a step from there: how sure it really was is not known, and what attacks "
-    "find in it may be more or less than there is."
+    "was not trained on, and are taken as half a step from there: how sure it really was is not known, and what "
+    "attacks find in it may be more or less than there is."
 )
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class Estimator(nn.Module):
         self.name = f"{name}: {self.method}"
         first = self._asked(members)
         self.columns = self._columns(first.shape[1])
-        self.told = resolution(first).at_one if self.method == PROBABILITIES else FLOAT64.at_one
+        self.told = resolution(first[None]).at_one if self.method == PROBABILITIES else FLOAT64.at_one
         self.clipped = False
 
     def forward(self, x: Tensor) -> Tensor:

@@ -113,10 +113,10 @@ def two_logits(logits: NDArray[Any]) -> NDArray[Any]:
     """Write one-logit binary answers as two logits, ``(0, z)``; others stay.
 
     Args:
-        logits: ``(M, N, C)``.
+        logits: ``(..., C)``.
 
     Returns:
-        ``(M, N, C)`` with C at least 2.
+        ``(..., C)`` with C at least 2.
     """
     return np.concatenate([np.zeros_like(logits), logits], axis=-1) if logits.shape[-1] == 1 else logits
 

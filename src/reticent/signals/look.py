@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from reticent.errors import ModelError, NonFiniteError
 from reticent.models.ending import LOGITS, UNKNOWN, ending, remedy
 from reticent.outputs import Output
+from reticent.signals.brought import two_logits
 from reticent.signals.correct import hits
 from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries, all_views
@@ -114,8 +115,31 @@ def _check_logits(answers: NDArray[np.float32], model: nn.Module, x: Tensor) -> 
     kind = squashed(answers, rows=1)
     if kind is None:
         return
-    found = ending(model, x)
+    found, _ = ending(model, x)
     innocent = found == LOGITS and kind in {SIGMOID, SIGMOIDS}
     if found in {LOGITS, UNKNOWN} and (innocent or len(answers) < TELLING_ROWS):
         return
-    raise ModelError(f"the model answers no logits: its answers {LOOKS[kind]}: {remedy(found)}")
+    raise ModelError(_told(kind, found))
+
+
+def check_ending(model: nn.Module, x: Tensor) -> None:
+    """Refuse, before anything is trained, a network that answers no logits; what else is wrong is told later.
+
+    Args:
+        model: the network; it is asked in eval mode, and left in its own.
+        x: model input, few records.
+
+    Raises:
+        ModelError: it ends with a sigmoid or a softmax, and its answers look so; the message names it.
+    """
+    found, answer = ending(model, x)
+    if answer is None or found in {LOGITS, UNKNOWN} or not answer.numel():
+        return
+    numbers = answer.double().cpu().reshape(len(answer), -1).numpy()
+    kind = squashed(two_logits(numbers), rows=1)
+    if kind is not None:
+        raise ModelError(_told(kind, found))
+
+
+def _told(kind: str, found: str) -> str:
+    return f"the model answers no logits: its answers {LOOKS[kind]}: {remedy(found)}"

@@ -1,6 +1,6 @@
 """Probabilities as logits: their logarithms, where exact zeros are told by what the numbers can resolve."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,19 +50,22 @@ def resolution(values: NDArray[np.floating]) -> Resolution:
     """Find how finely probabilities are told: by the numbers, since a cast or a rounding shows nowhere else.
 
     Args:
-        values: from 0 to 1, any shape.
+        values: from 0 to 1, of one or several models.
 
     Returns:
         The steps of the coarsest type that holds all of them, or of the rounding.
     """
-    inside = values[(values > 0) & (values < 1)].astype(np.float64)
-    telling = len(inside) >= TELLING
-    digits, smallest = _type(inside) if telling else TYPES[values.dtype.name]
-    unit = 2.0**-digits
-    step = _step(inside, unit) if telling else None
+    inside = [one for one in map(_inside, values) if len(one)]
+    if sum(map(len, inside)) < TELLING:
+        digits, smallest = TYPES[values.dtype.name]
+        step = None
+    else:
+        digits, smallest = _type(inside)
+        step = _step(inside, 2.0**-digits)
     if step is not None:
         return Resolution(step, step, rounded=True)
-    return Resolution(unit, unit if len(inside) and inside.min() >= unit else 2.0**smallest)
+    unit = 2.0**-digits
+    return Resolution(unit, unit if inside and min(one.min() for one in inside) >= unit else 2.0**smallest)
 
 
 def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[Floats, int]:
@@ -156,21 +159,27 @@ def _half(number: float) -> float:
     return float(np.log(number) - np.log(2))
 
 
-def _type(values: Floats) -> tuple[int, int]:
-    """Find the coarsest type that holds numbers."""
-    fraction, _ = np.frexp(values)
-    for digits, smallest in TYPES.values():
-        scaled = fraction * 2.0**digits
-        if values.min() >= 2.0**smallest and (scaled == np.rint(scaled)).all():
-            return digits, smallest
-    return TYPES["float64"]
+def _inside(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Leave out zeros and ones, which every type holds."""
+    return values[(values > 0) & (values < 1)]
 
 
-def _step(values: Floats, unit: float) -> float | None:
+def _type(inside: Sequence[NDArray[np.floating]]) -> tuple[int, int]:
+    """Find the coarsest type that holds all numbers."""
+    return next((one for one in TYPES.values() if all(_holds(*one, values) for values in inside)), TYPES["float64"])
+
+
+def _holds(digits: int, smallest: int, values: NDArray[np.floating]) -> bool:
+    scaled = np.frexp(values.astype(np.float64))[0] * 2.0**digits
+    return bool(values.min() >= 2.0**smallest and (scaled == np.rint(scaled)).all())
+
+
+def _step(inside: Sequence[NDArray[np.floating]], unit: float) -> float | None:
     """Find the largest step, at least a millionth and the type's unit, that all numbers are whole multiples of."""
-    sample = np.unique(values[:: max(1, len(values) // SAMPLE)])
+    stride = max(1, sum(map(len, inside)) // SAMPLE)
+    sample = np.unique(np.concatenate([values[::stride] for values in inside]).astype(np.float64))
     for steps in _candidates(sample):
-        if steps * unit <= 1 and _multiples(sample, steps, unit) and _multiples(values, steps, unit):
+        if steps * unit <= 1 and all(_multiples(values, steps, unit) for values in (sample, *inside)):
             return 1.0 / steps
     return None
 
@@ -186,7 +195,7 @@ def _candidates(sample: Floats) -> Iterator[int]:
     yield from sorted({round(1 / nearest), *(10**digits for digits in range(1, 7))})
 
 
-def _multiples(values: Floats, steps: int, unit: float) -> bool:
+def _multiples(values: NDArray[np.floating], steps: int, unit: float) -> bool:
     """Tell whether all numbers are multiples of a step: as nearly as their type tells, where that is telling."""
-    scaled, error = values * steps, steps * unit
+    scaled, error = values.astype(np.float64) * steps, steps * unit
     return bool((np.abs(scaled - np.rint(scaled)) <= 1e-6 + (error if error < 0.05 else 0)).all())

@@ -22,7 +22,7 @@ from reticent.jobs.recipes import build_recipe
 from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
-from reticent.models.ending import check_ending
+from reticent.signals.look import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials

@@ -146,9 +146,7 @@ def test_zeros_and_ones_are_half_a_step_away_and_counted():
     one = np.concatenate([ordinary, [0.0, 1.0, 1.0]])[None].repeat(2, axis=0)
     found = Signals.from_probabilities(one, [1] * 15)
     assert found.margins[0, 12:, 0] == pytest.approx([-54 * np.log(2), 54 * np.log(2), 54 * np.log(2)], abs=1e-12)
-    assert found.notices[0].startswith(
-        "6 of 30 probabilities are exactly 0 or 1, as far as their numbers tell (steps of 1.1e-16"
-    )
+    assert found.notices[0].startswith("6 of 30 probabilities are too near to 0 or 1 to be told (steps of 1.1e-16")
     finer = np.concatenate([ordinary, [1e-30, 0.0, 1.0]])[None]
     smallest = Signals.from_probabilities(finer, [1] * 15).margins[0, 12:, 0]
     assert smallest == pytest.approx([np.log(1e-30), -1075 * np.log(2), 54 * np.log(2)], abs=1e-9)
@@ -242,9 +240,7 @@ def test_the_report_says_how_many_probabilities_were_told_by_their_resolution():
     assert "notices" not in exact.document["population"]
     told = P.round(2)
     found = attacked(probabilities=told).document
-    sentence = (
-        f"{(told == 0).sum():,} of 4,000 probabilities are exactly 0 or 1, as far as their numbers tell (steps of 0.01"
-    )
+    sentence = f"{(told == 0).sum():,} of 4,000 probabilities are too near to 0 or 1 to be told (steps of 0.01"
     assert found["population"]["notices"][0].startswith(sentence)
     assert found["population"]["notices"][0] in found["verdict"]["cannot_say"]
     with pytest.raises(

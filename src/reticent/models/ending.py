@@ -53,7 +53,7 @@ def _found(node: Any, called: list[tuple[str, nn.Module, Any]]) -> str:
     if found is None:
         return LOGITS if ends.keys() <= AFFINE else UNKNOWN
     layers = [
-        f"its layer {name!r} ({type(module).__name__})"
+        f"its {f'layer {name!r}' if name else 'only layer'} ({type(module).__name__})"
         for name, module, made in called
         if isinstance(module, LAYERS) and made is ends[found]
     ]

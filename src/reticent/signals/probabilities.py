@@ -148,7 +148,7 @@ def clipped_words(count: int, of: int, told: Resolution) -> str:
         A sentence for the report.
     """
     return (
-        f"{count:,} of {of:,} probabilities are exactly 0 or 1, as far as their numbers tell (steps of {told.unit:.2g} "
+        f"{count:,} of {of:,} probabilities are too near to 0 or 1 to be told (steps of {told.unit:.2g} "
         f"near 1, and of {told.least:.2g} near 0), and are taken as half a step from there: how sure the models really "
         "were is not known, and what attacks find in it may be more or less than there is."
     )

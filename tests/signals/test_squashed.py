@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import reticent
-from reticent.errors import InputError, ShapeError
+from reticent.errors import InputError, NonFiniteError, ShapeError
 from reticent.signals.matrix import Signals, log_probability
 from reticent.signals.probabilities import resolution
 from reticent.signals.squashed import PERCENT, SIGMOID, SIGMOIDS, SOFTMAX, squashed
@@ -63,6 +63,11 @@ def test_squashed_outputs_are_no_logits(answers, labels, words):
 def test_logarithms_of_probabilities_and_constants_are_logits(z):
     exact = np.asarray(z)
     assert np.array_equal(Signals.from_logits(z, Y).logits, exact)
+
+
+def test_logarithms_of_zeros_are_better_given_as_probabilities():
+    with np.errstate(divide="ignore"), pytest.raises(NonFiniteError, match=r"\(logarithms of zero\? Give the prob"):
+        Signals.from_logits(np.log(P.round(2)), Y)
 
 
 def test_the_remedies_for_logits_between_zero_and_one_say_the_same():

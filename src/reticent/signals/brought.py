@@ -134,6 +134,8 @@ def finite_rows(values: NDArray[Any], what: str) -> None:
     for model, row in enumerate(values):
         bad = int(np.count_nonzero(~np.isfinite(row)))
         if bad:
+            zeros = what == "logits" and np.count_nonzero(np.isneginf(row)) == bad
+            hint = " (logarithms of zero? Give the probabilities themselves, as probabilities)" if zeros else ""
             raise NonFiniteError(
-                f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers"
+                f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers{hint}"
             )

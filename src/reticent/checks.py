@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reticent import arrays
 from reticent.errors import InputError, ShapeError
 
 INT64 = 2**63
@@ -30,17 +31,16 @@ def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
         **named: the one argument, by its name.
 
     Returns:
-        The argument as an array.
+        The argument as an array, by `arrays.array`.
 
     Raises:
         ShapeError: it is not a rectangular array of numbers, or has another number of axes.
+        InputError: values are missing (None, masked), or it is what `arrays.array` refuses.
     """
     name, value = _only(named)
     allowed = (ndim,) if isinstance(ndim, int) else ndim
-    try:
-        checked = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ShapeError(f"{name}: expected a rectangular array, got {type(value).__name__} ({error})") from None
+    checked = arrays.array(value, name)
+    complete(checked, name)
     if checked.dtype.kind not in "biuf":
         raise ShapeError(f"{name}: expected numbers or booleans, got elements of type {checked.dtype}")
     if checked.ndim not in allowed:
@@ -49,6 +49,25 @@ def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
             f"{name}: expected {expected} {'axis' if expected == '1' else 'axes'}, got shape {checked.shape}"
         )
     return checked
+
+
+def complete(values: NDArray[Any], name: str) -> None:
+    """Check that no value is missing among objects; NaN among numbers is left to others.
+
+    Args:
+        values: of any type.
+        name: what messages call them.
+
+    Raises:
+        InputError: None, pandas' NA or NaT, or NaN among texts; the message names the first record.
+    """
+    gone = arrays.missing(values)
+    if gone.any():
+        place = np.argwhere(gone)[0]
+        raise InputError(
+            f"{name}: {int(gone.sum())} of {values.size} values are missing, the first is {values[tuple(place)]} for "
+            f"record {int(place[0]) if len(place) else 0}: expected a value everywhere: leave these records out"
+        )
 
 
 def floats(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:

@@ -91,7 +91,11 @@ def test_numbers_beyond_64_bits_are_not_called_negative():
     [
         (X, None, "dataset: y: the labels are missing: expected an array with one entry a record, got None"),
         (None, Y, "dataset: x: the features are missing"),
-        (X, np.zeros((2, 2, 2), int), "y: expected 1 axis, got shape (2, 2, 2)"),
+        (
+            X,
+            np.zeros((2, 2, 2), int),
+            "y: expected one label a record, or rows with a single 1, got shape (2, 2, 2) of other numbers",
+        ),
         (X[:, :0], Y, "x: expected at least one feature a record, got none: shape (200, 0)"),
         (X[:, :0].astype(int), Y, "x: expected at least one feature a record, got none"),
         (np.zeros((200, 0, 4), np.uint8), Y, "x: expected at least one feature a record, got none: shape (200, 0, 4)"),

@@ -185,7 +185,7 @@ def test_wrong_names_and_options(brought):
         run(brought, attacks=["lira"], options={"lira": {"varianc": "pooled"}})
     with pytest.raises(SpecError, match=r"attack\.rmia: options are given, but the attack is not among those to run"):
         run(brought, attacks=["lira"], options={"rmia": {}})
-    with pytest.raises(InputError, match="expected either logits or margins, got neither"):
+    with pytest.raises(InputError, match="expected one of logits, probabilities, margins, got none of them"):
         run({name: brought[name] for name in ("labels", "membership")})
 
 

@@ -62,10 +62,11 @@ def test_blocks_cover_every_record_once(monkeypatch):
 
 
 def test_probabilities_are_not_taken_for_logits():
-    with pytest.raises(InputError, match="these are probabilities: expected logits"):
-        Signals.from_logits(np.full((4, 3, 4), 0.25), [0, 1, 2])
-    assert Signals.from_logits(np.log(np.full((4, 3, 4), 0.25)), [0, 1, 2]).classes == 4
-    assert Signals.from_logits(np.array([[[1.0, 0.0]]]), [0]).classes == 2  # two rows may sum to one by accident
+    told = np.full((4, 12, 4), 0.25)
+    with pytest.raises(InputError, match="these are probabilities, as after a softmax: give them as probabilities"):
+        Signals.from_logits(told, np.arange(12) % 3)
+    assert Signals.from_logits(np.log(told), np.arange(12) % 3).classes == 4
+    assert Signals.from_logits(told[:, :9], np.arange(9) % 3).classes == 4  # a few rows may sum to one by accident
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_probabilities_are_not_taken_for_logits():
         (
             lambda: Signals.from_logits(np.zeros((2, 3, 4)), [0, 1]),
             ShapeError,
-            r"logits: expected shape \(any, 2, any\)",
+            r"logits: expected shape \(M, 2\) or \(M, 2, C\) of models, 2 records and classes, got \(2, 3, 4\)",
         ),
         (lambda: margin(np.zeros((2, 1)), np.zeros(2, np.int64)), InputError, "at least 2 classes"),
     ],

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import checks
+from reticent import arrays, checks
 from reticent.data.membership import Membership, as_membership
 from reticent.errors import InputError, ShapeError
 from reticent.signals.matrix import Floats, Matrix, Signals
@@ -68,7 +68,9 @@ class Problem:
             ShapeError: signals, membership, population or replicas disagree on the models, records, queries or classes.
         """
         turned = (signals.records, signals.models)
-        if not isinstance(membership, Membership) and turned[0] != turned[1] and np.shape(membership) == turned:
+        if not isinstance(membership, Membership):
+            membership = checks.boolean(membership=membership, ndim=2)
+        if isinstance(membership, np.ndarray) and turned[0] != turned[1] and membership.shape == turned:
             raise ShapeError(
                 f"membership: expected shape {turned[::-1]} (models, records), as the signals have, got {turned}: it "
                 "looks transposed, with a row a record; give membership.T"
@@ -202,7 +204,7 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
     """
     rows = []
     for name, value in (("targets", targets), ("references", references)):
-        chosen = np.arange(models) if value is None else np.asarray(value)
+        chosen = np.arange(models) if value is None else arrays.array(value, name)
         if chosen.size == 0:
             chosen = chosen.astype(np.int64)
         checked = checks.integers(ndim=1, low=0, high=models, **{name: chosen})

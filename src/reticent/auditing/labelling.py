@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import arrays
 from reticent.errors import InputError, ShapeError
 
 CLASS = "class"
@@ -82,7 +83,7 @@ def by_column(by: str, values: Any, records: int) -> Labelling:
         ShapeError: another number of values.
         InputError: more than `MOST_GROUPS` groups.
     """
-    column = np.asarray(values)
+    column = arrays.array(values, f"groups: {by!r}")
     if column.shape != (records,):
         raise ShapeError(f"groups: {by!r}: expected one value a record, {(records,)}, got shape {column.shape}")
     texts, missing = _texts(column)

@@ -26,9 +26,10 @@ def attack(
     """Attack and audit the outputs of models of any framework.
 
     Args:
-        signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and `logits` (M, N, C) or `margins`
-            (M, N); if wanted `targets` and `references`, rows of the models, `classes`, how many there are, and
-            arrays (N,) to group records by.
+        signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and one of `logits` (M, N, C),
+            `probabilities` (M, N, C) and `margins` (M, N), the first two also (M, N) of binary models; if wanted
+            `targets` and `references`, rows of the models, `classes`, how many there are, and arrays (N,) to group
+            records by.
         attack: An attack to run; repeat it for several. By default all that the outputs allow.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.

@@ -71,7 +71,7 @@ class Subject:
     defense: Annotated[list[str] | None, Parameter(negative="")] = None
     "A name of `reticent defenses`, such as relaxloss or dpsgd:epsilon=8; several in one model are joined by +. [none]"
     train: str | None = None
-    "Your own training, module:function, (x, y, seed) -> nn.Module."
+    "Your own training, module:function, (x, y, seed) -> nn.Module or a fitted scikit-learn classifier."
     models: int | None = None
     "Number of models to train. [what suits the data set]"
     epochs: int | None = None

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import checks
+from reticent import arrays, checks
 from reticent.data.records import Records, renumber
 from reticent.errors import InputError, ShapeError
 
@@ -32,14 +32,17 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
             what = "the features are" if key == "x" else "the labels are"
             raise ShapeError(f"{name}: {key}: {what} missing: expected an array with one entry a record, got None")
     try:
-        labels, names = array(y), tuple[str, ...]()
+        labels, names = arrays.array(y, "y"), tuple[str, ...]()
+        checks.complete(labels, "y")
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
         if labels.ndim == 1 and hasattr(y, "to_numpy"):
             labels, names = numbered(labels)
         if not names:
             labels, names = _labels(labels)
         if names:
             facts.setdefault("class_names", names)
-        return Records.make(_features(array(x)), labels, name=name, **facts)
+        return Records.make(_features(arrays.array(x, "x")), labels, name=name, **facts)
     except InputError as error:
         raise type(error)(f"{name}: {error}") from None
 
@@ -87,15 +90,15 @@ def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
         ``(N,)``; what is of another kind as it is.
 
     Raises:
-        InputError: rows that are not one-hot, fractions, or numbers beyond 64-bit integers.
+        InputError: several labels a record, fractions, missing ones, or numbers beyond 64-bit integers.
     """
+    checks.complete(labels, name)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if labels.dtype.kind not in "biuf" or labels.ndim not in {1, 2}:
+    if labels.dtype.kind not in "biuf" or labels.ndim == 0:
         return labels
-    if labels.ndim == 2:
-        if not (np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all()):
-            raise InputError(f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}")
+    if labels.ndim > 1:
+        _single(labels, name)
         return np.asarray(labels.argmax(axis=1))
     if labels.dtype.kind == "b":
         return labels.astype(np.int64)
@@ -103,9 +106,29 @@ def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
             bad = int(np.argmax(~np.isfinite(labels) | (labels != np.rint(labels))))
-            raise InputError(f"{name}: expected whole numbers as labels, got {labels[bad]} for record {bad}")
+            hint = ": targets of a regression are not supported" if np.isfinite(labels[bad]) else ""
+            raise InputError(f"{name}: expected whole numbers as labels, got {labels[bad]} for record {bad}{hint}")
         return labels.astype(np.int64)
     return labels
+
+
+def _single(labels: NDArray[Any], name: str) -> None:
+    """Refuse several labels a record.
+
+    Raises:
+        ShapeError: there are more axes, or other numbers than 0 and 1.
+        InputError: some row is not one-hot; the message says which kind of data is not supported.
+    """
+    expected = f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}"
+    if labels.ndim > 2 or not np.isin(labels, (0, 1)).all():
+        raise ShapeError(
+            f"{expected} of other numbers: several labels a record, such as one a token, or shares of classes are not "
+            "supported"
+        )
+    ones = labels.sum(axis=1, dtype=np.int64)
+    if (ones != 1).any():
+        bad = int(np.argmax(ones != 1))
+        raise InputError(f"{expected} with {ones[bad]} ones for record {bad}: multi-label data are not supported")
 
 
 def _in_reach(labels: NDArray[Any], name: str) -> None:
@@ -128,26 +151,6 @@ def _in_reach(labels: NDArray[Any], name: str) -> None:
         )
 
 
-def array(value: Any) -> NDArray[Any]:
-    """Take an array, a list or a tensor.
-
-    Args:
-        value: any of them.
-
-    Returns:
-        A NumPy array.
-
-    Raises:
-        ShapeError: a list that is no rectangle.
-    """
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    try:
-        return np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ShapeError(f"expected a rectangular array, got {type(value).__name__} ({error})") from None
-
-
 def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
     if labels.dtype.kind == "O":
         _in_reach(labels, "y")
@@ -158,6 +161,7 @@ def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
 
 
 def _features(features: NDArray[Any]) -> NDArray[Any]:
+    checks.complete(features, "x")
     if features.dtype.kind == "O":
         raise ShapeError("x: expected a rectangular array of numbers, got Python objects (records of several shapes?)")
     if (

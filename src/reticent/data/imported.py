@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent import usercode
+from reticent import arrays, usercode
 from reticent.data import given, table
 from reticent.data.options import DataOptions
 from reticent.data.reading import tell
@@ -111,8 +111,8 @@ def _from_dataset(text: str, dataset: Any) -> Records:
         item = dataset[i]
         if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise InputError(f"{text}: item {i} is {type(item).__name__}: expected a pair (x, label)")
-        features.append(given.array(item[0]))
-        labels.append(given.array(item[1]))
+        features.append(arrays.array(item[0], f"{text}: item {i}"))
+        labels.append(arrays.array(item[1], f"{text}: label of item {i}"))
         if features[-1].shape != features[0].shape:
             raise InputError(
                 f"{text}: item {i} has shape {features[-1].shape}, item 0 {features[0].shape}: expected one size"

@@ -24,6 +24,7 @@ class Membership:
 
     def __post_init__(self) -> None:
         matrix = checks.boolean(membership=self.matrix, ndim=2)
+        object.__setattr__(self, "matrix", matrix)
         models, records = matrix.shape
         if models < 2:
             raise InputError(f"membership: expected at least 2 models (rows), got {models}")
@@ -111,4 +112,6 @@ def as_membership(membership: "Membership | ArrayLike") -> Membership:
     Returns:
         The checked membership.
     """
-    return membership if isinstance(membership, Membership) else Membership(np.asarray(membership))
+    return (
+        membership if isinstance(membership, Membership) else Membership(checks.boolean(membership=membership, ndim=2))
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import opening
+from reticent import arrays, checks, opening
 from reticent.data import given, imported, own, table
 from reticent.data.features import as_texts
 from reticent.data.forms import ARRAYS, TABLES, form, refused
@@ -131,10 +131,8 @@ def _arrays(name: str, value: Any, image_size: int | None) -> tuple[NDArray[Any]
     if isinstance(value, Mapping) and {"x", "y"} <= value.keys():
         value = value["x"], value["y"]
     if isinstance(value, (tuple, list)) and len(value) == 2:
-        try:
-            return given.array(value[0]), given.array(value[1]), {}
-        except ShapeError as error:
-            raise error.prefixed(f"{name}: ") from None
+        x, y = (arrays.array(one, f"{name}: {what}") for one, what in zip(value, "xy", strict=True))
+        return x, y, {}
     records = imported.records(name, value)
     return records.x, records.y, {"mean": records.mean, "std": records.std} if records.mean else {}
 
@@ -158,6 +156,8 @@ def _of_arrays(
             wanted, got = _kind(one, what), _kind(other, what)
             if wanted != got:
                 raise InputError(f"{name}: {what}: expected {wanted}, as the {first} have, got {got} ({other.dtype})")
+        checks.complete(features, f"{name}: x")
+        checks.complete(labels, f"{name}: y")
         _finite(name, features)
     kept = {key: known[key] for key in ("class_names", "mean", "std") if key in known}
     records = given.records(

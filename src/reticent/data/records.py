@@ -9,11 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import checks
+from reticent import arrays, checks
 from reticent.data.reading import Reading
 from reticent.errors import InputError, ShapeError
 
 Kind = Literal["image", "tabular", "tokens"]
+FEW = 5
+"""So many labels are listed in a message."""
 MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
 
@@ -66,7 +68,7 @@ class Records:
         Args:
             x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)``
                 with 1, 3 or 4 channels; integers of 2 axes are tokens; anything else of 2 axes is tabular features.
-            y: ``(N,)`` labels from 0, each class at least once.
+            y: ``(N,)`` labels from 0, each class at least once; `x` and `y` in any form of `arrays.array`.
             classes: number of classes; by default one more than the largest label.
             **facts: further attributes, such as ``name`` or ``columns``.
 
@@ -102,10 +104,7 @@ class Records:
             raise ShapeError(
                 f"picture: expected a height and a width that fit {converted.shape[1]} features, got {picture}"
             )
-        facts["columns"] = {name: np.array(v, subok=True) for name, v in facts.get("columns", {}).items()}
-        for column, values in facts["columns"].items():
-            if np.shape(values) != (len(labels),):
-                raise ShapeError(f"columns[{column!r}]: expected shape ({len(labels)},), got {np.shape(values)}")
+        facts |= _facts(facts, len(labels))
         return cls(x=converted, y=labels, classes=count, kind=kind, **facts)
 
     def __len__(self) -> int:
@@ -164,6 +163,21 @@ class Records:
         return int(np.count_nonzero(self.groups != np.arange(len(self))))
 
 
+def _facts(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
+    """Convert what a user may give as arrays: columns, and the scale of pictures.
+
+    Raises:
+        ShapeError: a column has not one value a record.
+    """
+    given = facts.get("columns", {}).items()
+    columns = {name: np.array(arrays.array(values, f"columns[{name!r}]")) for name, values in given}
+    for column, values in columns.items():
+        if values.shape != (records,):
+            raise ShapeError(f"columns[{column!r}]: expected shape ({records},), got {values.shape}")
+    scale = {key: tuple(arrays.array(facts[key], key).ravel().tolist()) for key in ("mean", "std") if key in facts}
+    return {"columns": columns, **scale}
+
+
 def _key(row: NDArray[Any]) -> bytes:
     return hashlib.blake2b(row.data, digest_size=16).digest()
 
@@ -177,12 +191,27 @@ def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
     empty = classes - len(present)
     if empty:
         # No array of all classes: a label may be any number. So many of the first ones hold five gaps, if there are.
-        first = np.setdiff1d(np.arange(min(classes, len(present) + 5)), present)[:5]
-        shown = ", ".join(str(c) for c in first) + (", ..." if empty > 5 else "")
+        first = np.setdiff1d(np.arange(min(classes, len(present) + FEW)), present)[:FEW]
+        quantity = "; targets of a regression are not supported" if 2 * len(present) > len(labels) > 2 * FEW else ""
         raise InputError(
-            f"y: {empty} of {classes} classes have no record (class {shown}): expected labels 0 to {classes - 1} "
-            f"without gaps; {renumber('y')}"
+            f"y: {empty} of {classes} classes have no record (class {listed(first, empty)}): expected labels 0 to "
+            f"{classes - 1} without gaps, found {listed(present)}; if these {len(present)} are all the classes, "
+            f"{renumber('y')}; else give records of the others too{quantity}"
         )
+
+
+def listed(labels: NDArray[Any], count: int | None = None) -> str:
+    """Write labels for a message.
+
+    Args:
+        labels: sorted.
+        count: how many there are; by default those that are given.
+
+    Returns:
+        The first few of them.
+    """
+    more = (len(labels) if count is None else count) > FEW
+    return ", ".join(str(label) for label in labels[:FEW]) + (", ..." if more else "")
 
 
 def renumber(name: str) -> str:

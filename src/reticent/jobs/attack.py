@@ -37,7 +37,9 @@ from reticent.report.write import write_report
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
-KEYS = ("logits", "margins", "labels", "membership", "targets", "references", "classes")
+ANSWERS = ("logits", "probabilities", "margins")
+"""What models said of the records: one of these is given."""
+KEYS = (*ANSWERS, "labels", "membership", "targets", "references", "classes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,7 @@ def attack(
     labels: ArrayLike,
     membership: ArrayLike | Membership,
     logits: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
     margins: ArrayLike | None = None,
     targets: ArrayLike | None = None,
     references: ArrayLike | None = None,
@@ -99,7 +102,9 @@ def attack(
     Args:
         labels: true labels ``(N,)`` from 0.
         membership: booleans ``(M, N)``: which model was trained on which record.
-        logits: ``(M, N, C)``, or ``(M, N)`` of binary models with one logit; or give margins.
+        logits: ``(M, N, C)``, or ``(M, N)`` of binary models with one logit; or give probabilities or margins.
+        probabilities: of the classes ``(M, N, C)``, or ``(M, N)`` of class 1 of binary models; what is exactly 0 or 1
+            is told as what the numbers can resolve (`Signals.from_probabilities`), and the report says how many are.
         margins: log-odds of the true label ``(M, N)`` or ``(M, N, Q)``; enough for LiRA, RMIA, loss and confidence.
         targets: rows to audit; by default all.
         references: rows that may be learned from; by default all; a target is never among its own.
@@ -124,7 +129,8 @@ def attack(
         The audit.
 
     Raises:
-        InputError: neither or both of logits and margins, or files in `out` that are none of an earlier audit.
+        InputError: none or several of logits, probabilities and margins, or files in `out` that are none of an earlier
+            audit.
         StoreError: there can be no such folder.
         UnwrittenError: the files cannot be written; it holds the document.
 
@@ -140,6 +146,7 @@ def attack(
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     given = {"labels": labels, "membership": membership, "logits": logits, "margins": margins}
+    given |= {"probabilities": probabilities}
     problem = problem_of(given | {"targets": targets, "references": references, "classes": classes})
     signals = problem.signals
     labellings = grouping.of_outputs(signals.labels, groups or {})
@@ -165,7 +172,7 @@ def attack(
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
-    facts = outputs.population_facts(problem)
+    facts = outputs.population_facts(problem) | ({"notices": list(signals.notices)} if signals.notices else {})
     written = document.assemble(
         measured,
         data=outputs.data_facts(signals, name),
@@ -175,6 +182,7 @@ def attack(
         control=checked,
         cannot_say=[
             *document.health_sentences(facts, measured.verdict["leak"]),
+            *signals.notices,
             *left_out.values(),
             *not_looked_at(ungrouped),
         ],
@@ -195,15 +203,18 @@ def problem_of(arrays: Mapping[str, Any]) -> Problem:
         The problem.
 
     Raises:
-        InputError: neither or both of logits and margins.
+        InputError: none or several of logits, probabilities and margins.
     """
-    logits, margins, classes = arrays.get("logits"), arrays.get("margins"), arrays.get("classes")
-    if (logits is None) == (margins is None):
-        raise InputError("expected either logits or margins, got " + ("neither" if logits is None else "both"))
-    if logits is not None:
-        signals = Signals.from_logits(logits, arrays["labels"])
+    given = [name for name in ANSWERS if arrays.get(name) is not None]
+    if len(given) != 1:
+        raise InputError(f"expected one of {', '.join(ANSWERS)}, got {' and '.join(given) or 'none of them'}")
+    labels, classes = arrays["labels"], arrays.get("classes")
+    if given == ["logits"]:
+        signals = Signals.from_logits(arrays["logits"], labels)
+    elif given == ["probabilities"]:
+        signals = Signals.from_probabilities(arrays["probabilities"], labels)
     else:
-        signals = Signals.from_margins(arrays["margins"], arrays["labels"], None if classes is None else int(classes))
+        signals = Signals.from_margins(arrays["margins"], labels, None if classes is None else int(classes))
     return Problem.make(signals, arrays["membership"], arrays.get("targets"), arrays.get("references"))
 
 
@@ -263,8 +274,8 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
     """Read a file of outputs.
 
     Args:
-        path: an ``.npz`` with ``labels``, ``membership``, ``logits`` or ``margins``, and if wanted ``targets``,
-            ``references``, and arrays with one value a record.
+        path: an ``.npz`` with ``labels``, ``membership``, one of ``logits``, ``probabilities`` and ``margins``, and if
+            wanted ``targets``, ``references``, and arrays with one value a record.
         group_by: names of these; each must be there.
 
     Returns:

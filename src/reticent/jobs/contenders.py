@@ -202,7 +202,9 @@ def brought(name: str, attacked: Attacked) -> Contender:
     Returns:
         The row.
     """
-    return _contender(name, attacked, attacked.problem)
+    row = _contender(name, attacked, attacked.problem)
+    row.notices.extend(attacked.document["population"].get("notices", ()))
+    return row
 
 
 def _contender(name: str, done: Audited | Attacked, problem: Problem) -> Contender:

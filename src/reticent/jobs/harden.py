@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from reticent import opening
+from reticent import arrays, opening
 from reticent.ambient import fixed
 from reticent.data.options import DataOptions
-from reticent.errors import SpecError
+from reticent.errors import InputError, SpecError
 from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
 from reticent.jobs.hardening.ready import Ready, ready
@@ -223,8 +223,8 @@ def _numbers(name: str, given: ArrayLike) -> tuple[float, ...]:
         SpecError: something else is given.
     """
     try:
-        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
+        values = np.atleast_1d(arrays.array(given).astype(np.float64))
+    except (InputError, TypeError, ValueError):
         values = np.full(1, np.nan)
     if values.ndim > 1 or not np.isfinite(values).all():
         raise SpecError(f"{name}: expected finite numbers, one a channel, such as (0.5, 0.5, 0.5), got {given!r}")

@@ -22,6 +22,7 @@ from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.procedures.costs import COSTS
+from reticent.procedures.estimator import CLIPPED, Estimator
 from reticent.signals.look import Seen, look
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
@@ -290,6 +291,7 @@ class Maker:
             "model": model,
             "parameters": sum(p.numel() for p in network.parameters()),
             **{key: run.facts[key] for key in HANDED if key in run.facts},
+            **({"notices": [CLIPPED]} if isinstance(network, Estimator) and network.clipped else {}),
             **self._accuracies(model, seen),
         }
 

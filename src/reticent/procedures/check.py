@@ -7,10 +7,13 @@ import torch
 
 from reticent.data.records import Records
 from reticent.errors import ModelError, RolesError, SpecError
+from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.signals.look import check_ending
+from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
@@ -49,28 +52,26 @@ def check_network(recipe: Recipe, records: Records) -> None:
     Raises:
         ReticentError: as the procedure says, such as a stage that the network does not have; or the network cannot be
             trained on one record, and a batch is one.
+        ModelError: a network of the user's ends with a sigmoid or a softmax.
     """
     entry = PROCEDURES[recipe.procedure.method]
-    alone = _one_at_a_time(recipe)
-    if entry.check_network is None and not alone:
+    ours = recipe.procedure.method != "function"
+    own = ours and isinstance(recipe.architecture, Factory)
+    alone = ours and 1 in {recipe.batch_size, getattr(recipe.procedure, "scoring_batch_size", None)}
+    if entry.check_network is None and not own and not alone:
         return
     prepare, streams = Preparation(records, torch.device("cpu")), Streams(0, 0)
-    none = prepare.examples(records, np.arange(0))
-    materials = Materials(none, none, none, prepare, records.classes)
-    network = entry.network(recipe, materials, streams)
+    few = prepare.examples(records, np.arange(min(len(records), TELLING_ROWS)))
+    none = few.take(torch.arange(0))
+    network = entry.network(recipe, Materials(none, none, none, prepare, records.classes), streams)
     if entry.check_network is not None:
         entry.check_network(recipe, network)
+    if own:
+        check_ending(network, prepare(few.x))
     if alone:
-        one = prepare.examples(records, np.arange(1))
         name = getattr(recipe.architecture, "factory", recipe.architecture.method)
         with reported(f"the model {name}, asked about one record,", ModelError), streams.lent("dropout"):
-            forward(network.train(), prepare(one.x), records.classes)
-
-
-def _one_at_a_time(recipe: Recipe) -> bool:
-    """Tell whether a batch of training is a single record, which some networks cannot be trained on."""
-    sizes = {recipe.batch_size, getattr(recipe.procedure, "scoring_batch_size", None)}
-    return 1 in sizes and recipe.procedure.method != "function"
+            forward(network.train(), prepare(few.x[:1]), records.classes)
 
 
 def check(

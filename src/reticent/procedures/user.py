@@ -1,4 +1,4 @@
-"""A user's own training function: any pipeline that returns an ``nn.Module``, by import string."""
+"""A user's own training function: any pipeline that returns a network or a classifier, by import string."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -9,6 +9,7 @@ from torch import nn
 from reticent import usercode
 from reticent.errors import ModelError, SpecError
 from reticent.procedures.base import Trained
+from reticent.procedures.estimator import Estimator, is_estimator
 from reticent.spec import Spec
 from reticent.training.loop import History
 from reticent.training.materials import Materials
@@ -22,9 +23,10 @@ class Function(Spec):
     method: ClassVar[str] = "function"
 
     function: str
-    """``module:name`` of a function ``(x, y, seed) -> nn.Module``: x is float32 model input (images normalised,
-    channels first; tokens int64), y is int64 labels, both NumPy arrays of the members only, and the function's own: it
-    may change them."""
+    """``module:name`` of a function ``(x, y, seed)`` that returns an ``nn.Module``, or a fitted classifier in
+    scikit-learn's form (``predict_proba`` or ``decision_function``): x is float32 model input (images normalised,
+    channels first; tokens int64), y is int64 labels, both NumPy arrays of the members only, and the
+    function's own: it may change them."""
     source: str = ""
     """Hash of the source behind the function; filled in by `resolve`, part of every run's identity."""
 
@@ -60,6 +62,13 @@ def check_used(recipe: Recipe, given: Iterable[str]) -> None:
         )
 
 
+def _called(made: object) -> str:
+    """Name what a function returned that cannot be asked."""
+    if isinstance(made, type):
+        return f"the class {made.__name__} itself"
+    return type(made).__name__ + (": a regression is not supported" if hasattr(made, "predict") else "")
+
+
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """Call the user's function on the members of one model.
 
@@ -69,7 +78,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
         streams: the model's random streams; the function gets one integer, and the global generators are seeded.
 
     Returns:
-        The user's model in eval mode.
+        The user's model in eval mode; a classifier as an `Estimator`.
 
     Raises:
         ModelError: the code changed since the run was named, the function failed, or it returned something else.
@@ -84,6 +93,11 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     with streams.lent("function"), usercode.reported(spec.function, ModelError):
         model = function(x, y, streams.integer("function") % 2**31)
     if not isinstance(model, nn.Module):
-        raise ModelError(f"{spec.function}: expected a torch.nn.Module, got {type(model).__name__}")
+        if not is_estimator(model):
+            raise ModelError(
+                f"{spec.function}: expected a torch.nn.Module, or a fitted classifier with predict_proba or "
+                f"decision_function, got {_called(model)}"
+            )
+        model = Estimator(model, x, materials.classes, spec.function)
     model.to(materials.prepare.device).eval()
     return Trained(model, {}, History())

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from reticent.errors import ModelError, NonFiniteError
+from reticent.models.ending import LOGITS, UNKNOWN, ending, remedy
 from reticent.outputs import Output
+from reticent.signals.brought import two_logits
 from reticent.signals.correct import hits
-from reticent.signals.matrix import margin, probabilities
+from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries, all_views
+from reticent.signals.squashed import LOOKS, SIGMOID, SIGMOIDS, TELLING_ROWS, squashed
 from reticent.training.data import Examples, Preparation
 from reticent.training.loop import EVALUATION_BATCH
 from reticent.training.materials import forward
@@ -91,14 +94,52 @@ def look(
             if query == 0:
                 own[rows] = logits64.cpu().numpy()
                 logits[rows] = answer
-    if not bad and probabilities(own):
-        raise ModelError(
-            "the model answers probabilities (every row is positive and sums to 1): expected logits; "
-            "leave its softmax out, and train with a loss that takes logits"
-        )
+    if not bad:
+        _check_logits(own, model, prepare(examples.x[:TELLING_ROWS]))
     if bad:
         raise NonFiniteError(
             f"{bad} of {count * views} answers hold NaN or infinity; expected finite logits: "
             "check the model's forward pass and its training (a lower learning rate, the data's scale)"
         )
     return Seen(logits, margins)
+
+
+def _check_logits(answers: NDArray[np.float32], model: nn.Module, x: Tensor) -> None:
+    """Refuse answers that look squashed, where the network says so too, or does not say that it ends as usual.
+
+    A network that has learned little may answer logits between 0 and 1; an ordinary last layer acquits it.
+
+    Raises:
+        ModelError: these are no logits; the message names what makes them.
+    """
+    kind = squashed(answers, rows=1)
+    if kind is None:
+        return
+    found, _ = ending(model, x)
+    innocent = found == LOGITS and kind in {SIGMOID, SIGMOIDS}
+    if found in {LOGITS, UNKNOWN} and (innocent or len(answers) < TELLING_ROWS):
+        return
+    raise ModelError(_told(kind, found))
+
+
+def check_ending(model: nn.Module, x: Tensor) -> None:
+    """Refuse, before anything is trained, a network that answers no logits; what else is wrong is told later.
+
+    Args:
+        model: the network; it is asked in eval mode, and left in its own.
+        x: model input, few records.
+
+    Raises:
+        ModelError: it ends with a sigmoid or a softmax, and its answers look so; the message names it.
+    """
+    found, answer = ending(model, x)
+    if answer is None or found in {LOGITS, UNKNOWN} or not answer.numel():
+        return
+    numbers = answer.double().cpu().reshape(len(answer), -1).numpy()
+    kind = squashed(two_logits(numbers), rows=1)
+    if kind is not None:
+        raise ModelError(_told(kind, found))
+
+
+def _told(kind: str, found: str) -> str:
+    return f"the model answers no logits: its answers {LOOKS[kind]}: {remedy(found)}"

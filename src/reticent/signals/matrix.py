@@ -5,24 +5,22 @@ The margin of a record is ``z_y - logsumexp_{j != y} z_j``, the log-odds of its 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import checks
-from reticent.data import given
 from reticent.data.records import renumber
-from reticent.errors import InputError, NonFiniteError, ShapeError
+from reticent.errors import InputError, ShapeError
+from reticent.signals.brought import answers, check_unsquashed, two_logits
+from reticent.signals.probabilities import check_probabilities, clipped_words, logarithms, resolution
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 64 * 2**20
 """How much float64 memory one block of records may take."""
 MOST_CLASSES = 1_000_000
 """A label from here on, and beyond the number of records, is no number of a class, unless the user says so."""
-TELLING_ROWS = 10
-"""So many rows that sum to one are softmax outputs."""
 
 
 class Matrix(Protocol):
@@ -79,19 +77,22 @@ class Signals:
         margins: ``(M, N, Q)``, query 0 being the record as it is.
         logits: ``(M, N, C)`` for the plain query, or None where only margins are known.
         classes: number of classes C.
+        notices: sentences on what these numbers cannot tell.
     """
 
     labels: NDArray[np.int64]
     margins: Matrix
     classes: int
     logits: Matrix | None = None
+    notices: tuple[str, ...] = ()
 
     @classmethod
     def from_logits(cls, logits: ArrayLike, labels: ArrayLike) -> "Signals":
         """Take logits of any framework, for one query.
 
         Args:
-            logits: ``(M, N, C)``, or ``(M, N)`` or ``(M, N, 1)`` of a binary model with one logit for class 1.
+            logits: ``(M, N, C)``, or ``(M, N)`` or ``(M, N, 1)`` of a binary model with one logit for class 1; of any
+                number type. Logarithms of probabilities are logits.
             labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
 
         Returns:
@@ -99,17 +100,49 @@ class Signals:
 
         Raises:
             NonFiniteError: a model's logits are NaN or infinite; the message names the model and the count.
-            InputError: they are probabilities.
+            InputError: some model's are probabilities, or what a sigmoid made of logits.
+            ShapeError: several answers a record, or those of one model alone.
         """
-        values = two_logits(checks.array(logits=logits, ndim=(2, 3)))
-        finite_rows(values, "logits")
-        if probabilities(values):
-            raise InputError(
-                "logits: every row is positive and sums to 1, so these are probabilities: "
-                "expected logits; give numpy.log(probabilities)"
-            )
-        truth = _truth(labels, values.shape[2])
-        checks.shape(logits=values, expected=(None, len(truth), None), meaning="(models, records, classes)")
+        numbers, truth = answers(logits, labels, "logits")
+        values = two_logits(numbers)
+        check_unsquashed(values, numbers.shape)
+        return cls._of(values, truth)
+
+    @classmethod
+    def from_probabilities(cls, probabilities: ArrayLike, labels: ArrayLike) -> "Signals":
+        """Take class probabilities of any framework, as logits: by their logarithms.
+
+        What they sum to one without is taken from the classes beside the label, so that a label's probability that is
+        told as 1 loses nothing where those of the others are told. What is exactly zero, or for one column exactly one,
+        is told as half of the smallest step: the unit of the last digit where all were rounded (to at most 6 digits) or
+        are shares of votes; else the smallest number of their type, also where they were cast to a finer one (float16
+        2**-24, bfloat16 2**-133, float32 2**-149, float64 2**-1074), or on the side of one minus a number its distance
+        from one (float16 2**-11, bfloat16 2**-8, float32 2**-24, float64 2**-53). `notices` says how many these are.
+
+        Args:
+            probabilities: ``(M, N, C)`` whose rows sum to one as exactly as they are told, or ``(M, N)`` or
+                ``(M, N, 1)`` of class 1 of a binary model.
+            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
+
+        Returns:
+            The signals; logits and margins in float64.
+
+        Raises:
+            NonFiniteError: a model's probabilities are NaN or infinite; the message names the model and the count.
+            InputError: they are none, such as percentages.
+            ShapeError: several answers a record, or those of one model alone.
+        """
+        numbers, truth = answers(probabilities, labels, "probabilities")
+        told = resolution(numbers)
+        for model, row in enumerate(numbers):
+            check_probabilities(row, told, f"probabilities: model {model}")
+        made = [logarithms(row, told) for row in numbers]
+        clipped = sum(count for _, count in made)
+        found = cls._of(np.stack([row for row, _ in made]), truth)
+        return replace(found, notices=(clipped_words(clipped, numbers.size, told),) if clipped else ())
+
+    @classmethod
+    def _of(cls, values: NDArray[Any], truth: NDArray[np.int64]) -> "Signals":
         rows = [margin(row, truth)[:, None] for row in values]
         return cls(labels=truth, margins=np.stack(rows), classes=values.shape[2], logits=values)
 
@@ -129,11 +162,7 @@ class Signals:
             NonFiniteError: a model's margins are NaN or infinite; the message names the model and the count.
             InputError: a label too large to be the number of a class, where `classes` is not given.
         """
-        values = checks.array(margins=margins, ndim=(2, 3))
-        finite_rows(values, "margins")
-        truth = _truth(labels, classes)
-        values = values[:, :, None] if values.ndim == 2 else values
-        checks.shape(margins=values, expected=(None, len(truth), None), meaning="(models, records, queries)")
+        values, truth = answers(margins, labels, "margins", classes)
         largest = int(truth.max(initial=1))
         if classes is None and largest >= max(MOST_CLASSES, len(truth)):
             raise InputError(
@@ -170,54 +199,6 @@ class Signals:
         step = max(1, BLOCK_BYTES // each)
         for start in range(0, self.records, step):
             yield slice(start, min(start + step, self.records))
-
-
-def probabilities(answers: NDArray[Any]) -> bool:
-    """Tell whether answers are softmax outputs rather than logits.
-
-    Args:
-        answers: ``(..., C)``.
-
-    Returns:
-        True if no number is negative and every row sums to one, in enough rows that this is no accident.
-    """
-    sums = answers.sum(axis=-1)
-    return bool(sums.size >= TELLING_ROWS and (answers >= 0).all() and (np.abs(sums - 1) < 1e-4).all())
-
-
-def two_logits(logits: NDArray[Any]) -> NDArray[Any]:
-    """Write one-logit binary answers as two logits, ``(0, z)``; others stay.
-
-    Args:
-        logits: ``(..., N)`` as ``(M, N)``, or ``(M, N, C)``.
-
-    Returns:
-        ``(M, N, C)`` with C at least 2.
-    """
-    wide = logits[..., None] if logits.ndim == 2 else logits
-    return np.concatenate([np.zeros_like(wide), wide], axis=-1) if wide.shape[-1] == 1 else wide
-
-
-def finite_rows(values: NDArray[Any], what: str) -> None:
-    """Check that every model's numbers are finite.
-
-    Args:
-        values: ``(M, ...)``.
-        what: the argument's name, for the message.
-
-    Raises:
-        NonFiniteError: names the first model with NaN or infinity, and how many.
-    """
-    for model, row in enumerate(values):
-        bad = int(np.count_nonzero(~np.isfinite(row)))
-        if bad:
-            raise NonFiniteError(
-                f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers"
-            )
-
-
-def _truth(labels: ArrayLike, classes: int | None) -> NDArray[np.int64]:
-    return checks.integers(labels=given.whole(given.array(labels), "labels"), ndim=1, low=0, high=classes)
 
 
 def margin(logits: NDArray[Any], labels: NDArray[np.int64]) -> Floats:

@@ -65,7 +65,7 @@ def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
         raise ModelError(
             f"the model answered shape {tuple(answer.shape)} for {len(x)} records: "
             f"expected logits ({len(x)}, {classes}), "
-            "one column a class" + (" or one logit" if classes == 2 else "")
+            "one column a class" + (" or one logit" if classes == 2 else "") + _unsupported(answer)
         )
     return logits
 
@@ -91,3 +91,12 @@ def _answer(model: nn.Module, x: Tensor) -> object:
             "the model has BatchNorm, which normalises a batch by its own mean and variance: expected batches of at "
             f"least 2 records, got one of 1: {remedy}"
         ) from error
+
+
+def _unsupported(answer: Tensor) -> str:
+    """Name the kind of model that such answers are of, where it is one that is not supported."""
+    if answer.dim() > 2:
+        return "; several answers a record, such as one a token or a pixel, are not supported"
+    if answer.dim() == 1 or answer.shape[1] == 1:
+        return "; a regression is not supported"
+    return ""

@@ -11,7 +11,7 @@ from torch import nn
 
 from reticent import seeds
 from reticent.data.membership import Membership
-from reticent.errors import InputError
+from reticent.errors import InputError, ModelError
 from reticent.jobs.config import Job
 from reticent.jobs.using import using
 from reticent.locate.halves import part
@@ -21,6 +21,7 @@ from reticent.population.population import Population
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made, Maker
 from reticent.procedures import PROCEDURES
+from reticent.procedures.estimator import Estimator
 from reticent.signals.correct import correct
 from reticent.store import Store
 from reticent.training.streams import Streams
@@ -191,9 +192,18 @@ class Probes:
 
         Returns:
             The network, in eval mode.
+
+        Raises:
+            ModelError: a function of the user's trained a classifier that is none.
         """
         maker, made = self._made[key]
-        return maker.network(made)
+        network = maker.network(made)
+        if isinstance(network, Estimator):
+            raise ModelError(
+                f"{network.name}: layers are those of a network, and this is a classifier in scikit-learn's form: "
+                "expected a function that returns a torch.nn.Module"
+            )
+        return network
 
     def _accuracies(self, store: Store) -> dict[Key, float]:
         """Compute each network's accuracy on the test records."""

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
-from reticent import checks, opening, seeds
+from reticent import arrays, checks, opening, seeds
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
@@ -23,6 +23,8 @@ from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.models.fitting import fitted
+from reticent.signals.look import check_ending
+from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -83,6 +85,7 @@ def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, 
     materials = _materials(records, own, config, prepare, needed)
     streams = Streams(config.seed, 0)
     network, initial, trained = states(own, recipe, materials, streams)
+    check_ending(network, prepare(materials.members.x[:TELLING_ROWS]))
     where = origin(own.initial)
     name = type(network).__name__ if own.network is not None else _called(recipe)
     notices = [FRESH] if where == "fresh draw" and needed else []
@@ -209,7 +212,7 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
     Raises:
         InputError: a row is out of range or stands there twice, or there are fewer than two.
     """
-    values = _read(opening.path(given), what) if isinstance(given, (str, Path)) else np.asarray(given)
+    values = _read(opening.path(given), what) if isinstance(given, (str, Path)) else arrays.array(given, what)
     if values.dtype == np.bool_:
         if values.shape != (records,):
             raise InputError(f"{what}: expected {records} truth values, one a record, got shape {values.shape}")

@@ -1,0 +1,141 @@
+"""Answers that somebody else computed: brought to one form, and what they cannot be is refused."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reticent import arrays, checks
+from reticent.data import given
+from reticent.data.records import listed
+from reticent.errors import InputError, NonFiniteError, ShapeError
+from reticent.signals.squashed import LOOKS, PERCENT, SIGMOID, SIGMOIDS, SOFTMAX, squashed
+
+
+def answers(
+    values: ArrayLike, labels: ArrayLike, name: str, classes: int | None = None
+) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
+    """Check what M models say of N records against the labels.
+
+    Args:
+        values: ``(M, N)`` or ``(M, N, K)``.
+        labels: ``(N,)``, in any of the forms of `given.whole`.
+        name: of the argument, for messages: "logits", "probabilities" or "margins".
+        classes: number of classes, where the values do not say it; None takes any label.
+
+    Returns:
+        ``(M, N, K)`` of a floating type that holds the numbers exactly, and the labels.
+
+    Raises:
+        ShapeError: other axes; the message says what they may be.
+        NonFiniteError: NaN or infinity.
+        InputError: a label beyond the classes.
+    """
+    truth = checks.integers(labels=given.whole(arrays.array(labels, "labels"), "labels"), ndim=1, low=0)
+    checked = checks.array(**{name: values}, ndim=tuple(range(8)))
+    if checked.ndim not in {2, 3} or checked.shape[1] != len(truth):
+        raise ShapeError(f"{name}: {_other_axes(checked.shape, len(truth), name)}")
+    numbers = checked if checked.dtype.kind == "f" else checked.astype(np.float64)
+    wide = numbers[:, :, None] if numbers.ndim == 2 else numbers
+    finite_rows(wide, name)
+    known = max(wide.shape[2], 2) if name != "margins" else classes
+    _check_range(truth, known, one=name != "margins" and wide.shape[2] == 1)
+    return wide, truth
+
+
+def _other_axes(shape: tuple[int, ...], records: int, name: str) -> str:
+    """Say what axes were expected, and what those that came seem to be."""
+    axis = {"margins": "queries"}.get(name, "classes")
+    letter = axis[0].upper()
+    expected = f"expected shape (M, {records}) or (M, {records}, {letter}) of models, {records} records and {axis}"
+    if len(shape) > 3:
+        return f"{expected}, got {shape}: several answers a record, such as one a token or a pixel, are not supported"
+    if len(shape) == 3 and shape[0] == records:
+        return f"{expected}, got {shape}: are records and models exchanged? Give {name}.swapaxes(0, 1)"
+    if len(shape) in {1, 2} and shape[0] == records:
+        return (
+            f"{expected}, got {shape}, as of one model alone: give {name}[None], or numpy.stack of several models, "
+            "which attacks compare"
+        )
+    return f"{expected}, got {shape}"
+
+
+def _check_range(labels: NDArray[np.int64], classes: int | None, *, one: bool) -> None:
+    """Refuse labels beyond the classes.
+
+    Raises:
+        InputError: there is one; the message lists those that were found.
+    """
+    if classes is None or not len(labels) or labels.max() < classes:
+        return
+    found = np.unique(labels)
+    told = f"labels: expected integers from 0 to {classes - 1}, got {labels.max()} at position {labels.argmax()}"
+    if one:
+        raise InputError(
+            f"{told}: one number a record is the answer of a binary model, and there are {len(found)} different "
+            "labels: give one column a class (a regression is not supported)"
+        )
+    raise InputError(f"{told}: the answers have {classes} classes, and the labels are {listed(found)}")
+
+
+def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> None:
+    """Refuse probabilities among logits, whichever models they are of.
+
+    Args:
+        logits: ``(M, N, C)``, widened by `two_logits`.
+        shape: as they came, for the remedy.
+
+    Raises:
+        InputError: some model's are squashed; the message names the first, counts them, and says what to do.
+    """
+    kinds = {model: kind for model, row in enumerate(logits) if (kind := squashed(row)) is not None}
+    if not kinds:
+        return
+    first, kind = next(iter(kinds.items()))
+    same = (
+        "numpy.concatenate([-z, z], axis=-1) / 2 with z of shape (M, N, 1)"
+        if shape[2] == 1
+        else ("logits - logits.mean(axis=-1, keepdims=True)")
+    )
+    otherwise = f". If they are logits all the same, give {same}, which says the same"
+    remedies = {
+        SOFTMAX: "give them as probabilities, or the logits from before the softmax",
+        PERCENT: "give them, divided by 100, as probabilities, or the logits from before the softmax",
+        SIGMOID: "give them as probabilities (of class 1), or the logits from before the sigmoid" + otherwise,
+        SIGMOIDS: "give the logits from before the sigmoid" + otherwise,
+    }
+    raise InputError(
+        f"logits: the answers of model {first} ({len(kinds)} of {len(logits)} models) {LOOKS[kind]}: {remedies[kind]}"
+    )
+
+
+def two_logits(logits: NDArray[Any]) -> NDArray[Any]:
+    """Write one-logit binary answers as two logits, ``(0, z)``; others stay.
+
+    Args:
+        logits: ``(..., C)``.
+
+    Returns:
+        ``(..., C)`` with C at least 2.
+    """
+    return np.concatenate([np.zeros_like(logits), logits], axis=-1) if logits.shape[-1] == 1 else logits
+
+
+def finite_rows(values: NDArray[Any], what: str) -> None:
+    """Check that every model's numbers are finite.
+
+    Args:
+        values: ``(M, ...)``.
+        what: the argument's name, for the message.
+
+    Raises:
+        NonFiniteError: names the first model with NaN or infinity, and how many.
+    """
+    for model, row in enumerate(values):
+        bad = int(np.count_nonzero(~np.isfinite(row)))
+        if bad:
+            zeros = what == "logits" and np.count_nonzero(np.isneginf(row)) == bad
+            hint = " (logarithms of zero? Give the probabilities themselves, as probabilities)" if zeros else ""
+            raise NonFiniteError(
+                f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers{hint}"
+            )

@@ -1,0 +1,49 @@
+"""Answers that are no logits any more: what a sigmoid or a softmax made of them, recognised by the numbers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TELLING_ROWS = 10
+"""In fewer rows it may be an accident."""
+SUM = 0.02
+"""How far the sum of a row may be from one: probabilities that were rounded, or are in a coarse type."""
+
+SOFTMAX, PERCENT, SIGMOID, SIGMOIDS = "softmax", "percent", "sigmoid", "sigmoids"
+LOOKS = {
+    SOFTMAX: "lie between 0 and 1, and every row sums to 1: these are probabilities, as after a softmax",
+    PERCENT: "lie between 0 and 100, and every row sums to 100: these are percentages",
+    SIGMOID: "all lie between 0 and 1, as probabilities after a sigmoid do",
+    SIGMOIDS: "all lie between 0 and 1, and rows do not sum to 1: as after a sigmoid for each class, or of several "
+    "labels a record, which are not supported",
+}
+"""How each kind is recognised, in words."""
+
+
+def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> str | None:
+    """Tell whether one model's answers look as if a sigmoid or a softmax had made them.
+
+    Args:
+        answers: ``(N, C)``; an answer of one logit is ``(0, z)``.
+        rows: with fewer records than that, nothing is recognised.
+
+    Returns:
+        A kind of `LOOKS`; None for what may be logits. Logits that do not differ at all are logits.
+    """
+    if len(answers) < rows:
+        return None
+    one = answers.shape[1] == 2 and not answers[:, 0].any()
+    told = answers[:, 1:] if one else answers
+    low, high = float(told.min()), float(told.max())
+    if low < 0:
+        return None
+    if not one:
+        sums = answers.sum(axis=1, dtype=np.float64)
+        near = min(max(SUM, answers.shape[1] / 200), 0.5)  # Two digits: half a hundredth for each class.
+        for whole, kind in ((1, SOFTMAX), (100, PERCENT)):
+            if high <= whole * (1 + SUM) and (np.abs(sums / whole - 1) <= near).all():
+                return kind
+    if low == high or high > 1:
+        return None
+    return SIGMOID if one else SIGMOIDS

@@ -1,0 +1,263 @@
+"""Probabilities are refused among logits, and taken where they are given as what they are."""
+
+import numpy as np
+import pytest
+import torch
+
+import reticent
+from reticent.errors import InputError, NonFiniteError, ShapeError
+from reticent.signals.matrix import Signals, log_probability
+from reticent.signals.probabilities import resolution
+from reticent.signals.squashed import PERCENT, SIGMOID, SIGMOIDS, SOFTMAX, squashed
+
+MODELS, RECORDS, CLASSES = 4, 200, 5
+RNG = np.random.default_rng(0)
+Z = 4 * RNG.normal(size=(MODELS, RECORDS, CLASSES))
+Y = np.arange(RECORDS) % CLASSES
+MEMBERSHIP = RNG.permuted(np.tile([True, False], (RECORDS, MODELS // 2)), axis=1).T
+
+
+def softmax(z):
+    p = np.exp(z - z.max(axis=-1, keepdims=True))
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def bfloat16(p):
+    return torch.from_numpy(p).bfloat16()
+
+
+P, S, ONE = softmax(Z), sigmoid(Z), sigmoid(Z[:, :, 0])
+
+
+@pytest.mark.parametrize(
+    ("answers", "labels", "words"),
+    [
+        (P, Y, "rows? sums to 1: these are probabilities.*: give them as probabilities"),
+        (P.astype(np.float32), Y, "these are probabilities"),
+        (P.astype(np.float16), Y, "these are probabilities"),
+        (bfloat16(P), Y, "these are probabilities"),
+        (P.round(4), Y, "these are probabilities"),
+        (P.round(2), Y, "these are probabilities"),
+        (100 * P, Y, "every row sums to 100: these are percentages: give them, divided by 100, as probabilities"),
+        ((100 * P).round(1).astype(np.float16), Y, "these are percentages"),
+        (np.eye(CLASSES, dtype=int)[P.argmax(axis=2)], Y, "these are probabilities"),
+        (S, Y, "rows do not sum to 1: as after a sigmoid for each class.*not supported: give the logits from before"),
+        (ONE, Y % 2, r"after a sigmoid do: give them as probabilities \(of class 1\), or the logits from before"),
+        (ONE[:, :, None], Y % 2, "as probabilities after a sigmoid do"),
+        (ONE.astype(np.float16), Y % 2, "as probabilities after a sigmoid do"),
+        (np.stack([1 - ONE, ONE], axis=2), Y % 2, "these are probabilities"),
+        (np.concatenate([Z[:3], P[3:]]), Y, r"the answers of model 3 \(1 of 4 models\) lie between 0 and 1"),
+        (np.concatenate([ONE[:2], Z[2:, :, 0]]), Y % 2, r"the answers of model 0 \(2 of 4 models\) all lie between 0"),
+    ],
+)
+def test_squashed_outputs_are_no_logits(answers, labels, words):
+    with pytest.raises(InputError, match=f"^logits: .*{words}".replace("rows? sums", "row sums")):
+        Signals.from_logits(answers, labels)
+
+
+@pytest.mark.parametrize("z", [np.log(P), np.log(S), torch.log_softmax(torch.from_numpy(Z), dim=2), 0 * Z, 0 * Z + 0.3])
+def test_logarithms_of_probabilities_and_constants_are_logits(z):
+    exact = np.asarray(z)
+    assert np.array_equal(Signals.from_logits(z, Y).logits, exact)
+
+
+def test_logarithms_of_zeros_are_better_given_as_probabilities():
+    with np.errstate(divide="ignore"), pytest.raises(NonFiniteError, match=r"\(logarithms of zero\? Give the prob"):
+        Signals.from_logits(np.log(P.round(2)), Y)
+
+
+def test_the_remedies_for_logits_between_zero_and_one_say_the_same():
+    small = RNG.uniform(0.1, 0.9, size=(MODELS, RECORDS, CLASSES))
+    few = Signals.from_logits(small[:, :9], Y[:9])
+    with pytest.raises(InputError, match=r"give logits - logits\.mean\(axis=-1, keepdims=True\), which says the same"):
+        Signals.from_logits(small, Y)
+    centred = Signals.from_logits(small - small.mean(axis=-1, keepdims=True), Y)
+    assert centred.margins[:, :9] == pytest.approx(few.margins, abs=1e-12)
+    z = small[:, :, :1]
+    with pytest.raises(
+        InputError, match=r"give numpy\.concatenate\(\[-z, z\], axis=-1\) / 2 with z of shape \(M, N, 1\)"
+    ):
+        Signals.from_logits(z, Y % 2)
+    both = Signals.from_logits(np.concatenate([-z, z], axis=-1) / 2, Y % 2)
+    assert both.margins[:, :9] == pytest.approx(Signals.from_logits(z[:, :9], Y[:9] % 2).margins, abs=1e-12)
+
+
+def test_what_each_kind_is():
+    assert [squashed(one[0]) for one in (P, 100 * P, S, Z)] == [SOFTMAX, PERCENT, SIGMOIDS, None]
+    wide = np.stack([0 * ONE[0], ONE[0]], axis=1)
+    assert (squashed(wide), squashed(wide[:9]), squashed(wide[:9], rows=1)) == (SIGMOID, None, SIGMOID)
+    assert squashed(np.stack([0 * ONE[0], 2 * ONE[0]], axis=1)) is None
+
+
+def test_probabilities_say_what_their_logits_say():
+    wanted = Signals.from_logits(Z, Y)
+    found = Signals.from_probabilities(P, Y)
+    assert found.margins == pytest.approx(wanted.margins, abs=1e-9)
+    assert (found.classes, found.notices) == (CLASSES, ())
+    binary = Signals.from_logits(Z[:, :, 0], Y % 2)
+    for one in (ONE, ONE[:, :, None], np.stack([1 - ONE, ONE], axis=2)):
+        assert Signals.from_probabilities(one, Y % 2).margins == pytest.approx(binary.margins, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("form", "error"), [(lambda p: p.astype("f4"), 1e-6), (lambda p: p.astype("f2"), 2e-3), (bfloat16, 1e-2)]
+)
+def test_coarser_types_lose_their_digits_alone(form, error):
+    """Where nothing is smaller than float16's smallest normal number, a margin is as exact as the type's digits."""
+    shown = Z / 3
+    wanted, found = Signals.from_logits(shown, Y), Signals.from_probabilities(form(softmax(shown)), Y)
+    assert found.margins == pytest.approx(wanted.margins, abs=error)
+    assert found.notices == ()
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 4, 5, 6])
+def test_rounded_probabilities_are_off_by_half_a_unit_a_class(digits):
+    unit = 10.0**-digits
+    told = P.round(digits)
+    assert resolution(told).unit == pytest.approx(unit)
+    found = np.exp(log_probability(Signals.from_probabilities(told, Y).margins))
+    exact = np.exp(log_probability(Signals.from_logits(Z, Y).margins))
+    assert np.abs(found - exact).max() <= CLASSES * unit / 2
+
+
+@pytest.mark.parametrize(
+    ("form", "unit", "least"),
+    [
+        (lambda p: p, 2.0**-53, 2.0**-1074),
+        (lambda p: p.astype("f4"), 2.0**-24, 2.0**-149),
+        (lambda p: p.astype("f4").astype("f8"), 2.0**-24, 2.0**-149),
+        (lambda p: p.astype("f2"), 2.0**-11, 2.0**-24),
+        (lambda p: p.astype("f2").astype("f4"), 2.0**-11, 2.0**-24),
+        (lambda p: bfloat16(p).float().numpy(), 2.0**-8, 2.0**-133),
+        (lambda p: p.round(3), 1e-3, 1e-3),
+        (lambda p: p.round(3).astype("f4"), 1e-3, 1e-3),
+        (lambda p: (64 * p).round() / 64, 1 / 64, 1 / 64),
+        (lambda p: (30 * p).round() * (1 / 30), 1 / 30, 1 / 30),
+        (lambda p: 1 - (1 - p).astype("f4"), 2.0**-24, 2.0**-24),
+    ],
+)
+def test_how_finely_probabilities_are_told(form, unit, least):
+    saturated = form(softmax(np.concatenate([10 * Z, Z, Z / 10])))
+    found = resolution(saturated)
+    assert (found.unit, found.least) == (pytest.approx(unit, rel=1e-12), pytest.approx(least, rel=1e-12))
+
+
+def test_zeros_and_ones_are_half_a_step_away_and_counted():
+    ordinary = np.linspace(0.1, 0.9, 12) + np.pi / 1e9
+    one = np.concatenate([ordinary, [0.0, 1.0, 1.0]])[None].repeat(2, axis=0)
+    found = Signals.from_probabilities(one, [1] * 15)
+    assert found.margins[0, 12:, 0] == pytest.approx([-54 * np.log(2), 54 * np.log(2), 54 * np.log(2)], abs=1e-12)
+    assert found.notices[0].startswith("6 of 30 probabilities are too near to 0 or 1 to be told (steps of 1.1e-16")
+    finer = np.concatenate([ordinary, [1e-30, 0.0, 1.0]])[None]
+    smallest = Signals.from_probabilities(finer, [1] * 15).margins[0, 12:, 0]
+    assert smallest == pytest.approx([np.log(1e-30), -1075 * np.log(2), 54 * np.log(2)], abs=1e-9)
+    single = Signals.from_probabilities(one.astype(np.float32), [0] * 15).margins[0, 12:, 0]
+    assert single == pytest.approx([25 * np.log(2), -25 * np.log(2), -25 * np.log(2)], abs=1e-6)
+
+
+def test_zeros_of_rounded_rows_share_what_the_row_lacks():
+    first = np.array([*np.linspace(0.55, 0.95, 11).round(2), 1.0])
+    rows = np.zeros((12, 100))
+    rows[:, 0], rows[:11, 1] = first, 0.03
+    found = Signals.from_probabilities(rows[None], [0] * 12)
+    shared = np.minimum(98 * 0.005, np.maximum(1 - first[:11] - 0.03, 0.005))
+    assert np.exp(found.logits[0]).sum(axis=1) == pytest.approx([*(first[:11] + 0.03 + shared), 1.005], abs=1e-12)
+    assert found.margins[0, 11, 0] == pytest.approx(np.log(1 / 0.005))
+
+
+@pytest.mark.parametrize(
+    ("given", "labels", "words"),
+    [
+        (100 * P, Y, "model 0: expected rows that sum to 1, got sums of 100, as of percentages: divide them by 100"),
+        (100 * ONE, Y % 2, "model 0: expected numbers from 0 to 1, got .* for record 0"),
+        (Z, Y, "model 0: expected numbers from 0 to 1, got -.*: logits are given as logits"),
+        (S, Y, "model 0: expected rows that sum to 1, .* one sigmoid a class makes none .*multi-label"),
+        (np.concatenate([P[:3], 0.9 * P[3:]]), Y, "model 3: expected rows that sum to 1, .* got 0.9 for record"),
+    ],
+)
+def test_what_are_no_probabilities(given, labels, words):
+    with pytest.raises(InputError, match=f"^probabilities: {words}"):
+        Signals.from_probabilities(given, labels)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Signals.from_logits(Z[0], Y), r"got \(200, 5\), as of one model alone: give logits\[None\]"),
+        (lambda: Signals.from_logits(ONE[0], Y), r"got \(200,\), as of one model alone: give logits\[None\]"),
+        (lambda: Signals.from_margins(Z[0, :, 0], Y), r"got \(200,\), as of one model alone: give margins\[None\]"),
+        (lambda: Signals.from_probabilities(P[0], Y), r"as of one model alone: give probabilities\[None\]"),
+        (
+            lambda: Signals.from_logits(Z.swapaxes(0, 1), Y),
+            r"records and models exchanged\? Give logits\.swapaxes\(0, 1\)",
+        ),
+        (lambda: Signals.from_logits(Z[:, :, None], Y), "one a token or a pixel, are not supported"),
+        (lambda: Signals.from_logits(Z[:, :7], Y), r"expected shape \(M, 200\) or \(M, 200, C\) .* got \(4, 7, 5\)$"),
+    ],
+)
+def test_axes_that_are_not_those_of_models_and_records(call, words):
+    with pytest.raises(ShapeError, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("answers", "labels", "words"),
+    [
+        (
+            Z,
+            np.eye(CLASSES, dtype=int)[Y] | np.eye(CLASSES, dtype=int)[0],
+            "with 2 ones for record 1: multi-label data are",
+        ),
+        (
+            Z,
+            np.stack([Y, Y], axis=1),
+            r"got shape \(200, 2\) of other numbers: several labels a record, such as one a token",
+        ),
+        (Z, Y + 0.5, "got 0.5 for record 0: targets of a regression are not supported"),
+        (
+            Z[:, :, 0],
+            Y,
+            "one number a record is the answer of a binary model, and there are 5 different labels: .*regression",
+        ),
+        (
+            Z[:, :, :2],
+            np.where(Y > 2, 5, 1),
+            "from 0 to 1, got 5 at position 3: the answers have 2 classes, and the labels are 1, 5",
+        ),
+    ],
+)
+def test_kinds_of_data_that_are_not_supported_are_named(answers, labels, words):
+    with pytest.raises(InputError, match=f"^labels: .*{words}"):
+        Signals.from_logits(answers, labels)
+
+
+def attacked(**values):
+    return reticent.attack(labels=Y, membership=MEMBERSHIP, replicates=100, attacks=["loss"], **values)
+
+
+def test_the_report_says_how_many_probabilities_were_told_by_their_resolution():
+    exact = attacked(probabilities=P)
+    assert exact.scores["loss"] == pytest.approx(attacked(logits=Z).scores["loss"], abs=1e-9)
+    assert "notices" not in exact.document["population"]
+    told = P.round(2)
+    found = attacked(probabilities=told).document
+    sentence = f"{(told == 0).sum():,} of 4,000 probabilities are too near to 0 or 1 to be told (steps of 0.01"
+    assert found["population"]["notices"][0].startswith(sentence)
+    assert found["population"]["notices"][0] in found["verdict"]["cannot_say"]
+    with pytest.raises(
+        InputError, match="expected one of logits, probabilities, margins, got logits and probabilities"
+    ):
+        attacked(probabilities=P, logits=Z)
+
+
+def test_a_file_of_probabilities(tmp_path):
+    from reticent.jobs.attack import read_signals
+
+    np.savez(tmp_path / "o.npz", probabilities=P, labels=Y, membership=MEMBERSHIP)
+    arrays = read_signals(tmp_path / "o.npz")
+    found = reticent.attack(**arrays, replicates=100, attacks=["loss"])
+    assert np.array_equal(found.scores["loss"], attacked(probabilities=P).scores["loss"])

@@ -98,7 +98,7 @@ def test_columns_of_all_parts_are_read_together_as_asked(tmp_path):
 
 def test_columns_and_scales_belong_to_what_has_them(tmp_path):
     (tmp_path / "a.csv").write_text("u,label\n1,0\n2,1\n")
-    with pytest.raises(InputError, match="label: is about columns of a table .*, got arrays"):
+    with pytest.raises(InputError, match=r"label: is about columns of a table .*, got arrays"):
         together({"a": arrays(6)}, asked=DataOptions(label="y"))
     with pytest.raises(InputError, match="mean and std are for pictures"):
         together({"a": tmp_path / "a.csv"}, mean=(0.5,), std=(0.5,))

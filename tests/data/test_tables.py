@@ -327,5 +327,5 @@ def test_a_data_frame_is_read_as_a_table(frame):
 
 
 def test_arrays_have_no_columns_to_ask_about():
-    with pytest.raises(InputError, match="scale: is about columns of a table .*, got data as they are"):
+    with pytest.raises(InputError, match=r"scale: is about columns of a table .*, got data as they are"):
         imported.records("dataset", (np.eye(4), cycle(0, 1)[:4]), DataOptions(scale="standard"))

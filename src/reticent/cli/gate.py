@@ -1,5 +1,6 @@
 """``reticent gate``: hold an audit against limits; exit 0 passed, 1 failed, 2 cannot judge."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,7 @@ def gate(
     junit: Path | None = None,
     allow: Annotated[list[str] | None, Parameter(negative="")] = None,
     allow_cannot_judge: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
+) -> Sequence[Path]:
     """Hold an audit against limits. The upper confidence limit is judged, of every attack in the audit.
 
     Exit code: 0 if all checks pass, 1 if any fails, 2 if any cannot be judged (or the input is wrong).
@@ -46,8 +47,11 @@ def gate(
             no-accountant or did-not-learn; repeat it for several.
         allow_cannot_judge: Allow all of these but did-not-learn.
 
+    Returns:
+        The JUnit file, if one was written.
+
     Raises:
-        SystemExit: with the exit code.
+        SystemExit: with the exit code, where it is not 0.
     """
     from reticent.auditing.gate.limits import ALLOWED_TOGETHER
     from reticent.cli.screen import stdout, visible
@@ -76,7 +80,9 @@ def gate(
     console.print("\n" + visible(result.sentence), markup=False, style=STYLES[result.outcome], soft_wrap=True)
     if junit is not None:  # Last, so that the outcome is told where it cannot be written.
         write_junit(junit, result)
-    raise SystemExit(result.exit_code)
+    if result.exit_code:
+        raise SystemExit(result.exit_code)
+    return [junit] if junit is not None else []
 
 
 def _table(result: "Gate") -> "Table":

@@ -1,4 +1,4 @@
-"""Signals that end a process: told to the code as Ctrl-C is, and kept out of the blocks that they must not cut in two."""
+"""Signals that end a process: raised as Ctrl-C is, and kept out of blocks that they must not cut in two."""
 
 import contextlib
 import signal

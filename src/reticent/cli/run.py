@@ -68,7 +68,7 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
         return interrupted(error, "finished models are kept: run the same command again to go on"), ()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None), ()
-    except Exception:  # By itself, Python would exit with 1, which is an answer of the gate's.
+    except Exception:  # noqa: BLE001 - by itself, Python would exit with 1, which is an answer of the gate's.
         traceback.print_exc()
         return refuse("a fault of reticent, and not of yours: please report what is above"), ()
     return 0, made or ()

@@ -7,7 +7,7 @@ from scipy.special import stdtrit
 
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.intervals import tail
-from reticent.auditing.wording import percent
+from reticent.rounding import level
 
 FAR = 10.0
 """Standard errors: where a record must stand farther apart than this to count, more models help more than anything."""
@@ -60,7 +60,7 @@ def _sentence(tested: int, count: int, confidence: float, needed: float | None) 
     if count:
         verb = "gives itself" if count == 1 else "give themselves"
         return (
-            f"{count:,} of {tested:,} records {verb} away beyond doubt ({percent(confidence)} sure that none is among "
+            f"{count:,} of {tested:,} records {verb} away beyond doubt ({level(confidence)} sure that none is among "
             "them by chance). The others may do so as well: this only says of which it is certain, "
             f"{'' if needed > FAR else 'about '}from {far} standard errors on{more}."
         )

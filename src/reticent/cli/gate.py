@@ -89,7 +89,9 @@ def _table(result: "Gate") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
+    from reticent.auditing.gate.check import DIGITS
     from reticent.cli.screen import visible
+    from reticent.rounding import MISSING, down, up
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("check", overflow="fold")
@@ -98,12 +100,9 @@ def _table(result: "Gate") -> "Table":
     table.add_column("attack", overflow="fold")
     table.add_column("result", no_wrap=True)
     for check in result.checks:
-        side = "at least" if check.name.startswith("accuracy") else "at most"
-        numbers = (_number(check.estimate), _number(check.bound, f"{side} "))
-        name, attack = Text(visible(check.name)), Text(visible(check.attack or "–"))
-        table.add_row(name, *numbers, attack, Text(check.outcome, style=STYLES[check.outcome]))
+        side, outward = ("at least", down) if check.name.startswith("accuracy") else ("at most", up)
+        estimate = MISSING if check.estimate is None else f"{check.estimate:.{DIGITS}f}"
+        bound = MISSING if check.bound is None else f"{side} {outward(check.bound, check.limit)}"
+        name, attack = Text(visible(check.name)), Text(visible(check.attack or MISSING))
+        table.add_row(name, estimate, bound, attack, Text(check.outcome, style=STYLES[check.outcome]))
     return table
-
-
-def _number(value: float | None, side: str = "") -> str:
-    return "–" if value is None else f"{side}{value:.4g}"

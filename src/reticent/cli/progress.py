@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from reticent.cli.screen import stderr
+from reticent.rounding import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +48,7 @@ class _Screen:
         if state.left is not None and state.done < state.total:
             facts.append(f"{timedelta(seconds=round(state.left))} left")
         if state.accuracy is not None:
-            facts.append(f"accuracy {state.accuracy:.1%} on non-members")
+            facts.append(f"accuracy {percent(state.accuracy)} on non-members")
         self._bar.update(self._task, total=state.total, completed=state.done, facts=", ".join(facts))
         tenth = 10 * state.done // state.total
         if tenth != self._shown:  # Fewer than before are those of another population.

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from reticent.report.prose import Prose
 from reticent.report.view import confidence, measured, ordered, rate_at, short, tie_note, tied, title, unmeasured
-from reticent.report.wording import MISSING, PERCENT, Plain, level, limits, middle, number, percent, span, unmeasurable
+from reticent.report.wording import Plain, limits, middle, span, unmeasurable
 from reticent.report.words import LEAKS
+from reticent.rounding import MISSING, PERCENT, decimals, fraction, level, percent
 
 MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cannot tell": ("?", "bold yellow")}
 """State of the verdict -> sign and style; the word stands beside them."""
@@ -78,9 +79,9 @@ def _table(attacks: list[Plain]) -> Table:
     ties = [rate for _, rate in tied(attacks)]
     for attack in attacks:
         overall = attack["overall"]
-        auc = _cell(number(middle(overall["auc"])), span(limits(overall["auc"]), to="–"))
+        auc = _cell(fraction(middle(overall["auc"])), span(limits(overall["auc"]), to="–"))
         balanced = overall.get("balanced_accuracy") or {}
-        both = [number(middle(balanced.get(key))) for key in ("transferred", "oracle")]
+        both = [fraction(middle(balanced.get(key))) for key in ("transferred", "oracle")]
         rates = [rate_at(overall, fpr) for fpr in shown]
         table.add_row(Text(short(title(attack), 40)), auc, *(_rate(rate, rate in ties) for rate in rates), *both)
     return table
@@ -103,8 +104,8 @@ def _rate(rate: Plain | None, ties: bool = False) -> Text:
         return Text(MISSING, style="dim")
     if rate.get("tpr") is None:
         return Text(unmeasurable(rate), style="dim")
-    ends = span(limits(rate["tpr"]), as_percent=True, to="–").removesuffix(PERCENT)
-    return _cell(percent(middle(rate["tpr"])) + (" †" if ties else ""), ends)
+    ends = span(limits(rate["tpr"]), True, "–", decimals(rate["fpr"])).removesuffix(PERCENT)
+    return _cell(percent(middle(rate["tpr"]), decimals(rate["fpr"])) + (" †" if ties else ""), ends)
 
 
 def _cell(value: str, below: str) -> Text:

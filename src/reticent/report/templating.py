@@ -11,12 +11,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reticent import rounding
 from reticent.report import view, wording
 
+ROUNDED = ("percent", "decimals", "level")
+"""What templates take from `reticent.rounding`."""
 FILTERS = (
     "number",
-    "percent",
-    "level",
+    "written",
     "count",
     "share",
     "middle",
@@ -46,7 +48,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     """
     css, js = _asset("report.css"), _asset("report.js")
     shared = {
-        "missing": wording.MISSING,
+        "missing": rounding.MISSING,
         "css": Markup(css),  # noqa: S704 - a file of this package
         "js": Markup(js),  # noqa: S704 - a file of this package
         "policy": _policy(js),
@@ -102,6 +104,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update({name: getattr(wording, name) for name in FILTERS})
+    environment.filters.update({name: getattr(rounding, name) for name in ROUNDED})
     environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
     environment.filters["breakable"] = breakable
     return environment

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.wording import Plain, count, level, middle
+from reticent.report.wording import Plain, count, middle
+from reticent.rounding import level
 
 
 def ordered(document: Mapping[str, Any]) -> list[Plain]:

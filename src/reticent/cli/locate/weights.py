@@ -96,7 +96,8 @@ def table(document: "Mapping[str, Any]") -> "RenderableType":
     from rich.text import Text
 
     from reticent.report.prose import Prose
-    from reticent.report.wording import count, level, number, percent
+    from reticent.report.wording import count, number
+    from reticent.rounding import level, percent
 
     kinds = Table(box=None, pad_edge=False, header_style="bold")
     kinds.add_column("kind of layer")

@@ -10,7 +10,8 @@ from reticent.report.comparison.picture import pictures
 from reticent.report.page import facts, scale
 from reticent.report.templating import drawn, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, middle
+from reticent.report.wording import Plain, middle
+from reticent.rounding import level
 
 GLOSSARY = (
     *(

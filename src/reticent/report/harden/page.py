@@ -9,8 +9,9 @@ from reticent.report.harden.picture import curves, strongest
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
 from reticent.report.view import short
-from reticent.report.wording import duration, level, percent, size
+from reticent.report.wording import duration, size
 from reticent.report.words import GLOSSARY, LEAKS
+from reticent.rounding import level, percent
 
 ORIGINS = {
     "file": "from a file",
@@ -50,6 +51,7 @@ def html(document: Mapping[str, Any]) -> str:
         "alone": alone(document),
         "confidence": level(document["difference"]["confidence"]),
         "attacks": lines,
+        "fpr": fpr,
         "found": f"Members found at {level(fpr)}" if fpr else "Members found",
         "curves": drawn(curves(document)),
         "strongest": strongest(document),

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from reticent.report.svg import DASHES, MUTED, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import count, level, number, percent
+from reticent.report.wording import count, number
+from reticent.rounding import level, percent
 
 LEVELS = 6
 """Shades of a density; each holds up to ten times as many weights in a cell as the one before, or less."""

@@ -7,7 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from reticent.report.wording import level, middle, number, percent
+from reticent.report.wording import middle, written
+from reticent.rounding import decimals, level, percent
 
 
 def terminal(document: Mapping[str, Any]) -> Group:
@@ -30,8 +31,8 @@ def terminal(document: Mapping[str, Any]) -> Group:
         table.add_row(
             one["defense"],
             percent(middle(one["accuracy"])),
-            number(middle(one["auc"])),
-            "" if rate is None else percent(rate),
+            written(one["auc"]),
+            "" if rate is None else percent(rate, decimals(fpr)),
             "chosen" if chosen else "",
             style="bold" if chosen else "",
         )

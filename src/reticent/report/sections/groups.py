@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.view import label, short
-from reticent.report.wording import Plain, level, middle, share
+from reticent.report.wording import Plain, middle, share
+from reticent.rounding import level
 
 DRAWN = 30
 """Most groups in a figure; the table has all of them."""

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reticent.report.wording import Plain, count, duration, number, percent
+from reticent.report.wording import Plain, count, duration, number
+from reticent.rounding import percent
 
 PLACES = 6
 """Stages that are named; more are counted."""

@@ -25,7 +25,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reticent.report.study import view
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, WIDTH, canvas, drawing, render, settle
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, middle
+from reticent.report.wording import Plain, limits, middle
+from reticent.rounding import level
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HEIGHT = 250

@@ -14,8 +14,6 @@ MISSING = "–"
 
 MINUS = "\N{MINUS SIGN}"
 
-PERCENT = "\N{NO-BREAK SPACE}%"
-
 BITS = 9
 """Decimals to which a mean of ones is a one."""
 
@@ -46,7 +44,7 @@ def percent(value: Any, digits: int = 1) -> str:
     Returns:
         For example ``6.6 %``, ``<0.1 %``, ``>99.9 %`` or a dash.
     """
-    return MISSING if value is None or not math.isfinite(value) else _within(100 * float(value), digits, 100) + PERCENT
+    return MISSING if value is None or not math.isfinite(value) else _within(100 * float(value), digits, 100) + " %"
 
 
 def _within(value: float, digits: int, whole: int) -> str:
@@ -115,4 +113,4 @@ def level(rate: float) -> str:
     Returns:
         For example ``1 %`` or ``0.01 %``.
     """
-    return f"{100 * rate:.10g}{PERCENT}"
+    return f"{100 * rate:.10g} %"

@@ -10,8 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
 from reticent.report.view import short, title
-from reticent.report.wording import Plain, count, limits, middle, number, span, written
-from reticent.rounding import level, percent
+from reticent.report.wording import Plain, count, level, limits, middle, number, percent, span, written
 
 BANDS = 3
 """With more curves than this, only the strongest attack's band is drawn; the table has every interval."""

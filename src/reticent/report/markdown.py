@@ -22,14 +22,16 @@ from reticent.report.wording import (
     chance,
     count,
     from_below,
+    level,
     limits,
     middle,
+    percent,
     span,
     unmeasurable,
     written,
 )
 from reticent.report.words import LEAKS
-from reticent.rounding import MISSING, decimals, level, percent
+from reticent.rounding import MISSING, decimals
 
 SPECIAL = "\\`*_{}[]<>#|~&$"
 """Characters that Markdown, or the HTML inside it, gives a meaning."""

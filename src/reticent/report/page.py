@@ -17,9 +17,9 @@ from reticent.report.view import (
     title,
     unmeasured,
 )
-from reticent.report.wording import Plain, count, duration, share, size, span, words, written
+from reticent.report.wording import Plain, count, duration, level, percent, share, size, span, words, written
 from reticent.report.words import COUNTED, NAMES, ROLES
-from reticent.rounding import decimals, level, percent
+from reticent.rounding import decimals
 
 SPREAD_CAPTION = (
     "Each tick is one audited model, the diamond the mean over models, the bar its interval. "

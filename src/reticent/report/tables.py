@@ -10,9 +10,9 @@ from rich.text import Text
 
 from reticent.report.prose import Prose
 from reticent.report.view import confidence, measured, ordered, rate_at, short, tie_note, tied, title, unmeasured
-from reticent.report.wording import Plain, limits, middle, span, unmeasurable
+from reticent.report.wording import PERCENT, Plain, level, limits, middle, percent, span, unmeasurable
 from reticent.report.words import LEAKS
-from reticent.rounding import MISSING, PERCENT, decimals, fraction, level, percent
+from reticent.rounding import MISSING, decimals, fraction
 
 MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cannot tell": ("?", "bold yellow")}
 """State of the verdict -> sign and style; the word stands beside them."""

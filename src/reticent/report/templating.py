@@ -14,10 +14,10 @@ from markupsafe import Markup, escape
 from reticent import rounding
 from reticent.report import view, wording
 
-ROUNDED = ("percent", "decimals", "level")
-"""What templates take from `reticent.rounding`."""
 FILTERS = (
     "number",
+    "percent",
+    "level",
     "written",
     "count",
     "share",
@@ -104,7 +104,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update({name: getattr(wording, name) for name in FILTERS})
-    environment.filters.update({name: getattr(rounding, name) for name in ROUNDED})
+    environment.filters["decimals"] = rounding.decimals
     environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
     environment.filters["breakable"] = breakable
     return environment

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.wording import Plain, count, middle
-from reticent.rounding import level
+from reticent.report.wording import Plain, count, level, middle
 
 
 def ordered(document: Mapping[str, Any]) -> list[Plain]:

@@ -4,10 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.rounding import MINUS, MISSING, PERCENT, fraction, percent
+from reticent import rounding
+from reticent.rounding import MINUS, MISSING, fraction
 
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
+
+PERCENT = "\N{NO-BREAK SPACE}%"
+"""On a page and in a table, a number and its sign stay on one line."""
 
 LONG = 1e6
 """Numbers from which they are written with an exponent: margins of models that diverged, not rates or times."""
@@ -76,6 +80,31 @@ def from_below(value: Any) -> str:
     if value <= 0:
         return "none shown"
     return at_least(value) if value >= 0.01 else "above 0"
+
+
+def percent(value: Any, digits: int = 1) -> str:
+    """Write a measured fraction as `reticent.rounding.percent` does, in one word.
+
+    Args:
+        value: in [0, 1], or None.
+        digits: decimals.
+
+    Returns:
+        For example ``6.6 %`` or a dash.
+    """
+    return rounding.percent(value, digits).replace(" %", PERCENT)
+
+
+def level(rate: float) -> str:
+    """Write a chosen rate as `reticent.rounding.level` does, in one word.
+
+    Args:
+        rate: a fraction in [0, 1].
+
+    Returns:
+        For example ``1 %`` or ``0.01 %``.
+    """
+    return rounding.level(rate).replace(" %", PERCENT)
 
 
 def count(value: Any) -> str:

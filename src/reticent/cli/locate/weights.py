@@ -96,8 +96,7 @@ def table(document: "Mapping[str, Any]") -> "RenderableType":
     from rich.text import Text
 
     from reticent.report.prose import Prose
-    from reticent.report.wording import count, number
-    from reticent.rounding import level, percent
+    from reticent.report.wording import count, level, number, percent
 
     kinds = Table(box=None, pad_edge=False, header_style="bold")
     kinds.add_column("kind of layer")

@@ -10,8 +10,7 @@ from reticent.report.comparison.picture import pictures
 from reticent.report.page import facts, scale
 from reticent.report.templating import drawn, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, middle
-from reticent.rounding import level
+from reticent.report.wording import Plain, level, middle
 
 GLOSSARY = (
     *(

@@ -12,8 +12,8 @@ from reticent.report.comparison.naming import SMALL, Mark, write_names
 from reticent.report.comparison.view import is_control, is_recipe, kind, matched
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, limits, middle, written
-from reticent.rounding import decimals, level, percent
+from reticent.report.wording import Plain, level, limits, middle, percent, written
+from reticent.rounding import decimals
 
 MARKERS = {"recipe": ("o", SERIES[0], True), "baseline": ("s", INK, True), "control": ("o", SERIES[1], False)}
 MARKERS["non-adaptive"] = ("D", SERIES[3], False)

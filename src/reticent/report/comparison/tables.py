@@ -11,8 +11,8 @@ from rich.text import Text
 from reticent.report.comparison import view
 from reticent.report.prose import Prose
 from reticent.report.view import short
-from reticent.report.wording import Plain, chance, from_below, limits, middle, span, written
-from reticent.rounding import MISSING, PERCENT, decimals, level
+from reticent.report.wording import PERCENT, Plain, chance, from_below, level, limits, middle, span, written
+from reticent.rounding import MISSING, decimals
 
 LISTED = 12
 """Most pairs that the terminal lists; the page has all of them."""

@@ -5,8 +5,8 @@ from typing import Any
 
 from reticent.report.comparison import view
 from reticent.report.markdown import escape, table, with_interval
-from reticent.report.wording import Plain, chance, from_below, limits, middle, span, written
-from reticent.rounding import MISSING, decimals, level
+from reticent.report.wording import Plain, chance, from_below, level, limits, middle, span, written
+from reticent.rounding import MISSING, decimals
 
 LISTED = 60
 """Most pairs in the table; ties come last."""

@@ -5,8 +5,7 @@ from typing import Any
 
 from reticent.auditing.comparison.wording import BELOW, points
 from reticent.report.view import short
-from reticent.report.wording import Plain, limits, middle, signed, value, words
-from reticent.rounding import level
+from reticent.report.wording import Plain, level, limits, middle, signed, value, words
 
 VERDICTS = {"first lower": -1, "second lower": 1, "tie": 0}
 """Verdict of a pair -> the sign of its difference."""

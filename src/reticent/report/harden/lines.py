@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reticent.report.view import rate_at, title
-from reticent.report.wording import Plain, from_below, middle, signed, span, written
-from reticent.rounding import decimals, level, percent
+from reticent.report.wording import Plain, from_below, level, middle, percent, signed, span, written
+from reticent.rounding import decimals
 
 SIDES = ("before", "after")
 POINTS = " points"

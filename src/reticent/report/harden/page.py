@@ -9,9 +9,8 @@ from reticent.report.harden.picture import curves, strongest
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
 from reticent.report.view import short
-from reticent.report.wording import duration, size
+from reticent.report.wording import duration, level, percent, size
 from reticent.report.words import GLOSSARY, LEAKS
-from reticent.rounding import level, percent
 
 ORIGINS = {
     "file": "from a file",

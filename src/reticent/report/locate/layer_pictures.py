@@ -9,8 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.report.svg import DASHES, INK, MUTED, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, limits, middle, number, span, written
-from reticent.rounding import level, percent
+from reticent.report.wording import Plain, level, limits, middle, number, percent, span, written
 
 SEVERAL = 5
 """With more stages than this, their names stand slanted."""

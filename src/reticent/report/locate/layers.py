@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.report.page import facts, scale
 from reticent.report.view import short
-from reticent.report.wording import limits, middle, number, span, written
+from reticent.report.wording import level, limits, middle, number, percent, span, written
 from reticent.report.write import write_pair
-from reticent.rounding import level, percent
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from reticent.report.svg import DASHES, MUTED, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import count, number
-from reticent.rounding import level, percent
+from reticent.report.wording import count, level, number, percent
 
 LEVELS = 6
 """Shades of a density; each holds up to ten times as many weights in a cell as the one before, or less."""

@@ -7,8 +7,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from reticent.report.locate.records import MEMORISED, spread
 from reticent.report.svg import MUTED, SERIES, canvas, drawing, render
-from reticent.report.wording import count, number
-from reticent.rounding import percent
+from reticent.report.wording import count, number, percent
 
 
 def memorisation(values: Sequence[float], name: str = "memorisation") -> str:

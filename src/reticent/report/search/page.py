@@ -6,7 +6,7 @@ from typing import Any
 from reticent.report.search.picture import sensitivity, trade
 from reticent.report.templating import drawn, render
 from reticent.report.view import short
-from reticent.rounding import level
+from reticent.report.wording import level
 
 
 def html(document: Mapping[str, Any]) -> str:

@@ -9,8 +9,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, limits, middle, written
-from reticent.rounding import decimals, level, percent
+from reticent.report.wording import Plain, level, limits, middle, percent, written
+from reticent.rounding import decimals
 
 PANELS = (("accuracy", "accuracy, non-members"), ("auc", "AUC"), ("tpr", "members found"))
 SPREAD = 12

@@ -7,8 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from reticent.report.wording import middle, written
-from reticent.rounding import decimals, level, percent
+from reticent.report.wording import level, middle, percent, written
+from reticent.rounding import decimals
 
 
 def terminal(document: Mapping[str, Any]) -> Group:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.view import confidence, measured, rate_at, short, title
-from reticent.report.wording import Plain, share
-from reticent.rounding import decimals, fraction, level, percent
+from reticent.report.wording import Plain, level, percent, share
+from reticent.rounding import decimals, fraction
 
 PASSED = {
     True: ("not found", "Passed"),

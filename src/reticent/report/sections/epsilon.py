@@ -5,8 +5,7 @@ from typing import Any
 
 from reticent.auditing.epsilon.wording import proves, stated
 from reticent.report.view import short, title
-from reticent.report.wording import Plain, at_most, from_below, value
-from reticent.rounding import level
+from reticent.report.wording import Plain, at_most, from_below, level, value
 
 METHODS = {
     "all-thresholds": ("every threshold", "all thresholds are tried, and the bound is lowered for that"),

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.view import label, short
-from reticent.report.wording import Plain, middle, share
-from reticent.rounding import level
+from reticent.report.wording import Plain, level, middle, share
 
 DRAWN = 30
 """Most groups in a figure; the table has all of them."""

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reticent.report.wording import Plain, count, duration, number
-from reticent.rounding import percent
+from reticent.report.wording import Plain, count, duration, number, percent
 
 PLACES = 6
 """Stages that are named; more are counted."""

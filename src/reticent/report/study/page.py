@@ -7,9 +7,8 @@ from reticent.report.page import facts
 from reticent.report.study import view
 from reticent.report.study.picture import pictures
 from reticent.report.templating import drawn, render
-from reticent.report.wording import Plain, limits, middle
+from reticent.report.wording import Plain, level, limits, middle
 from reticent.report.words import GLOSSARY as WORDS
-from reticent.rounding import level
 
 GLOSSARY = (
     ("Reproduced", "Every number that the claim stands on has its whole interval where the claim puts it."),

@@ -25,8 +25,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reticent.report.study import view
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, WIDTH, canvas, drawing, render, settle
 from reticent.report.view import short
-from reticent.report.wording import Plain, limits, middle
-from reticent.rounding import level
+from reticent.report.wording import Plain, level, limits, middle
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HEIGHT = 250

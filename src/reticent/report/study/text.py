@@ -9,8 +9,7 @@ from rich.text import Text
 
 from reticent.report.markdown import escape, table
 from reticent.report.study import view
-from reticent.report.wording import Plain, limits, middle
-from reticent.rounding import level
+from reticent.report.wording import Plain, level, limits, middle
 
 STYLES = {"reproduced": "green", "not reproduced": "red", "can't tell at this scale": "yellow"}
 

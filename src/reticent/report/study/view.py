@@ -3,8 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.wording import Plain, duration, limits, middle, number, signed, size, span
-from reticent.rounding import MISSING, PERCENT, percent
+from reticent.report.wording import (
+    PERCENT,
+    Plain,
+    duration,
+    limits,
+    middle,
+    number,
+    percent,
+    signed,
+    size,
+    span,
+)
+from reticent.rounding import MISSING
 
 MARKS = {"reproduced": "✓", "not reproduced": "✗", "can't tell at this scale": "?"}
 """Verdict -> sign."""

@@ -101,7 +101,9 @@ def test_found_not_found_cannot_tell():
     # The headline is about the attack that shows the leak, though the other one finds more records.
     assert (both["leak"], both["attack"], both["tpr"]) == ("found", "b", 0.009)
     # It quotes the figure that is more than chance, which is not the share of records.
-    assert both["sentence"] == "An attacker tells a training record from another one in 53.0 % of pairs; chance is 50 %."
+    assert (
+        both["sentence"] == "An attacker tells a training record from another one in 53.0 % of pairs; chance is 50 %."
+    )
     assert "An attacker who accepts 1 false alarm in 100 finds 0.9 % of the training records (" in both["detail"]
     assert both["detail"].endswith("the share of training records found may be chance by itself.")
     # A TPR above the rate is a leak whatever the AUC says.

@@ -1,4 +1,4 @@
-"""A closed pipe and a full disk behind standard output or standard error: the work is done, and what it made is kept."""
+"""A closed pipe and a full disk behind standard output or standard error: what was made is kept."""
 
 import errno
 import io

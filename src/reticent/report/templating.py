@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from reticent import rounding
 from reticent.report import view, wording
+from reticent.report.stacking import stacked
 
 FILTERS = (
     "number",
@@ -53,7 +54,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         "js": Markup(js),  # noqa: S704 - a file of this package
         "policy": _policy(js),
     }
-    return _environment().get_template(template).render({**shared, **values}) + "\n"
+    return stacked(_environment().get_template(template).render({**shared, **values})) + "\n"
 
 
 def drawn(svg: str) -> Markup:

@@ -1,4 +1,4 @@
-"""A closed pipe and a full disk behind standard output or standard error: the work is done, the exit code stays."""
+"""A closed pipe and a full disk behind standard output or standard error: what was made is kept."""
 
 import errno
 import io
@@ -13,6 +13,7 @@ from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.cli.streams import Steady, steady
 
+ALLOW = "--allow-cannot-judge"
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
 
@@ -52,19 +53,46 @@ def test_streams_that_are_closed_from_the_beginning(monkeypatch):
     assert sys.stdout is None
 
 
-@pytest.mark.parametrize(("end", "code"), [(None, 2), (0, 0), (1, 1), (2, 2)])
+LOST = "reticent: standard output cannot be written (No space left on device)"
+
+
+@pytest.mark.parametrize(
+    ("end", "made", "code", "told"),
+    [
+        (None, None, 2, ": send it elsewhere"),
+        (None, ["a/report.html", "a/audit.json"], 0, "; what the command does is done: a/report.html, a/audit.json"),
+        (0, None, 2, ": send it elsewhere"),
+        (1, None, 1, ": send it elsewhere"),
+        (2, None, 2, ": send it elsewhere"),
+    ],
+)
 @pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])
-def test_the_exit_code_is_the_outcome_or_that_of_an_error(monkeypatch, end, code, number):
+def test_only_what_is_lost_for_good_changes_the_exit_code(monkeypatch, end, made, code, told, number):
     def ran(*_, **__):
         sys.stdout.write("found\n")
         if end is not None:
             raise SystemExit(end)
+        return made
 
     monkeypatch.setattr(sys, "stdout", Failing(number))
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert guarded(ran) == (0 if number == errno.EPIPE and end is None else code)
-    said = "reticent: standard output cannot be written (No space left on device): send it elsewhere; nothing else was"
-    assert sys.stderr.getvalue().startswith(said) == (number == errno.ENOSPC)
+    full = number == errno.ENOSPC
+    assert guarded(ran) == (code if full else end or 0)
+    assert sys.stderr.getvalue() == f"{LOST}{told}\n" * full
+
+
+def test_a_fault_of_reticent_is_no_answer_of_the_gate(monkeypatch):
+    def ran(*_, **__):
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert guarded(ran) == 2
+    said = sys.stderr.getvalue().splitlines()
+    assert said[0] == "Traceback (most recent call last):"
+    assert said[-2:] == [
+        "RuntimeError: a fault",
+        "reticent: a fault of reticent, and not of yours: please report what is above",
+    ]
 
 
 def piped(words, **streams):
@@ -80,6 +108,22 @@ def test_a_full_disk_behind_standard_output(words):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
+
+
+@needs_full
+def test_what_lies_in_files_is_not_lost_with_standard_output(command, outputs, monkeypatch, tmp_path):
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        file = outputs()
+        monkeypatch.setattr(sys, "stdout", full)
+        code, _, err = command(f"attack --signals {file} --attack loss --out here --scores s.npy")
+    assert code == 0
+    files = "here/report.html, here/records.csv, here/audit.json, s.npy"
+    assert err == f"{LOST}; what the command does is done: {files}"
+    assert all(Path(name).is_file() for name in files.split(", "))
+    for words, code in ((f"gate here --max-auc 1 {ALLOW}", 2), (f"gate here --max-auc 1 {ALLOW} --junit j.xml", 0)):
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
+            monkeypatch.setattr(sys, "stdout", full)
+            assert command(words)[0] == code, words
 
 
 @pytest.mark.slow

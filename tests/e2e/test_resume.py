@@ -14,9 +14,9 @@ MODELS = 6
 FLAGS = ["--models", str(MODELS), "--records", "200", "--epochs", "25", "--attack", "lira", "--attack", "rmia"]
 
 
-def start(folder, *flags):
+def start(folder, *flags, **how):
     command = [sys.executable, "-m", "reticent", "audit", *FLAGS, *flags]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **how)
 
 
 def finish(folder, *flags):
@@ -95,6 +95,35 @@ def test_a_killed_audit_goes_on(tmp_path, uninterrupted, moment, workers):
     assert len(after) == 2 * MODELS
     assert partial_sizes(tmp_path) == []
     assert environment["models_found"] >= len(before) // 2
+
+
+def says_that_it_begins(process):
+    """Wait for the line that comes right before the workers are started."""
+    assert process.stderr.readline() == b"models 0/6\n"
+
+
+def has_a_model(process, folder):
+    while not finished(folder):
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "whole_group", "late"),
+    [(signal.SIGTERM, False, False), (signal.SIGTERM, True, True), (signal.SIGHUP, True, False)],
+)
+def test_an_audit_that_is_asked_to_end_says_how_to_go_on_and_leaves_nothing(tmp_path, number, whole_group, late):
+    process = start(tmp_path, "--workers", "2", start_new_session=True)
+    says_that_it_begins(process)
+    if late:
+        has_a_model(process, tmp_path)
+    (os.killpg if whole_group else os.kill)(process.pid, number)
+    _, err = process.communicate(timeout=60)  # Until the last process that holds standard error has ended.
+    assert process.returncode == 128 + number
+    lines = [line for line in err.decode().splitlines() if not line.startswith("models ")]
+    told = f"reticent: ended by {number.name}; finished models are kept: run the same command again to go on"
+    assert lines == [told], "a worker, or the process that counts semaphores, says something of its own"
 
 
 @pytest.mark.calibration

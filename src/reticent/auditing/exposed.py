@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 from reticent.auditing import permutation
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.intervals import tail
-from reticent.auditing.wording import percent
+from reticent.rounding import level
 
 
 def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _sentence(tested: int, count: int, confidence: float, needed: float) -> str:
     if count:
         verb = "gives itself" if count == 1 else "give themselves"
         return (
-            f"{count:,} of {tested:,} records {verb} away beyond doubt ({percent(confidence)} sure that none is among "
+            f"{count:,} of {tested:,} records {verb} away beyond doubt ({level(confidence)} sure that none is among "
             "them by chance). The others may do so as well: this only says of which it is certain, "
             f"about from {needed:.1f} standard errors on."
         )

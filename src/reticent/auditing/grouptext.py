@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.auditing.labelling import CLASS, MISSING, Labelling
-from reticent.auditing.wording import percent
+from reticent.rounding import percent
 
 Plain = Mapping[str, Any]
 LONGEST = 60

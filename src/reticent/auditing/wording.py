@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from reticent.auditing.results import Audit, Interval, OverallRate, TargetAudit
+from reticent.rounding import decimals, fraction, level, percent
 
 ENOUGH_FALSE_POSITIVES = 5
 """False positives that a rate should allow, to be relied on."""
@@ -114,9 +115,13 @@ def sentence(rate: OverallRate | None, area: float) -> str:
     if rate is None or rate.tpr is None:
         return f"An attacker tells a training record from another one in {percent(area)} of pairs; chance is 50 %."
     return (
-        f"An attacker who accepts {_alarms(rate)} finds {percent(rate.tpr.mean)} of the training records; "
-        f"chance is {percent(rate.fpr)}."
+        f"An attacker who accepts {_alarms(rate)} finds {_found(rate, rate.tpr.mean)} of the training records; "
+        f"chance is {level(rate.fpr)}."
     )
+
+
+def _found(rate: OverallRate, share: float) -> str:
+    return percent(share, decimals(rate.fpr))
 
 
 def _alarms(rate: OverallRate) -> str:
@@ -139,20 +144,20 @@ def intervals(
     Returns:
         Sentences, that on the figure of the sentence before first.
     """
-    sure = percent(audit.confidence)
+    sure = level(audit.confidence)
     curve = (
-        f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is {audit.auc.mean:.3f} "
-        f"({sure} interval {area[0]:.3f} to {area[1]:.3f}; chance is 0.5)."
+        f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is "
+        f"{fraction(audit.auc.mean)} ({sure} interval {fraction(area[0])} to {fraction(area[1])}; chance is 0.5)."
     )
     if rate is None or rate.tpr is None or tpr is None:
         return [curve]
-    limits = f"{percent(tpr[0])} to {percent(tpr[1])}"
+    limits = f"{_found(rate, tpr[0])} to {_found(rate, tpr[1])}"
     if not by_pairs:
         return [f"The {sure} interval is {limits}.", *ties(rate), curve]
     return [
         curve,
-        f"An attacker who accepts {_alarms(rate)} finds {percent(rate.tpr.mean)} of the training records ({sure} "
-        f"interval {limits}; chance is {percent(rate.fpr)}).",
+        f"An attacker who accepts {_alarms(rate)} finds {_found(rate, rate.tpr.mean)} of the training records ({sure} "
+        f"interval {limits}; chance is {level(rate.fpr)}).",
         *ties(rate),
     ]
 
@@ -169,8 +174,8 @@ def ties(rate: OverallRate) -> list[str]:
     if not rate.tied or rate.realised_fpr is None:
         return []
     return [
-        f"Equal scores decide that share: the thresholds accuse {percent(rate.realised_fpr)} of the other records, and "
-        f"the next ones more than {percent(rate.fpr)}; so it is no sign of safety where it is low."
+        f"Equal scores decide that share: the thresholds accuse {_found(rate, rate.realised_fpr)} of the other records, "
+        f"and the next ones more than {level(rate.fpr)}; so it is no sign of safety where it is low."
     ]
 
 
@@ -197,7 +202,7 @@ def basis(audit: Audit, choices: int, figure: str, among: int, widest: Audit) ->
         else:
             told = f"only {audit.name} is shown to do better than chance {AT[figure]}"
         if round(widest.auc.mean, 3) > round(audit.auc.mean, 3):
-            told += f" ({widest.name} has the larger area under the ROC curve, {widest.auc.mean:.3f})"
+            told += f" ({widest.name} has the larger area under the ROC curve, {fraction(widest.auc.mean)})"
         lines.append(
             f"Of {choices} attacks tried, {told}; "
             f"it was chosen on the same records, so the intervals are widened{which}."
@@ -259,7 +264,8 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str, tied: bool = Fals
         few_models = SHORT if too_few(len(audit.targets)) else TIES if tied else NARROWER
         lines.append(UNSURE if unsure(audit.targets) else few_models)
     lines += [
-        f"{wrong.name} ranks members below non-members (AUC {wrong.auc.mean:.3f}): its scores may have the wrong sign."
+        f"{wrong.name} ranks members below non-members (AUC {fraction(wrong.auc.mean)}): its scores may have the "
+        "wrong sign."
         for wrong in inverted
     ]
     return [
@@ -267,20 +273,6 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str, tied: bool = Fals
         "Attacks that were not tried may find more: every figure is a lower bound on the leak.",
         "The rates are averages over records: single records can be far more exposed.",
     ]
-
-
-def percent(rate: float) -> str:
-    """Write a rate for people: two digits below 10 %, one decimal above.
-
-    Args:
-        rate: from 0 to 1.
-
-    Returns:
-        Such as "6.6 %", "50 %" or "0.012 %".
-    """
-    value = 100 * rate
-    text = f"{value:.1f}" if value >= 9.95 else plain(float(f"{value:.2g}"))
-    return f"{text.removesuffix('.0')} %"
 
 
 def plain(value: float) -> str:

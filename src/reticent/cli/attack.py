@@ -1,5 +1,6 @@
 """``reticent attack``: audit outputs that were computed elsewhere, without training."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ def attack(
     promised_epsilon: float | None = None,
     config: Path | None = None,
     set: Annotated[list[str] | None, Parameter(negative="")] = None,  # noqa: A002
-) -> None:
+) -> Sequence[Path]:
     """Attack and audit the outputs of models of any framework.
 
     Args:
@@ -41,9 +42,12 @@ def attack(
         promised_epsilon: The epsilon, at delta, that you say training keeps; shown beside the bound, as stated.
         config: TOML file with `attacks` and `[attack.NAME]` tables.
         set: An attack's option by its dotted name: --set attack.lira.variance=pooled.
+
+    Returns:
+        The files that were written.
     """
     from reticent.attacks import ATTACKS
-    from reticent.cli.screen import first, replaced, stdout, unlost
+    from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.attack import attack as run
     from reticent.jobs.attack import check_scores, not_looked_at, read_signals, save_scores
     from reticent.jobs.attacks import gather_attacks
@@ -64,11 +68,5 @@ def attack(
             promised_epsilon=chosen.promised_epsilon, control=chosen.control, format=chosen.format,
             stage=first(lambda: replaced(out, AUDIT), lambda _: None),
         )  # fmt: skip
-    console = stdout()
-    console.print(terminal(done.document))
-    for said in not_looked_at(arrays.get("ungrouped", ())):
-        console.print(said, soft_wrap=True, markup=False)
-    for file in done.files:
-        console.print(str(file), soft_wrap=True)
-    if scores:
-        console.print(str(save_scores(scores, done.scores)), soft_wrap=True)
+    files = told(terminal(done.document), done.files, beside=not_looked_at(arrays.get("ungrouped", ())))
+    return [*files, *told(None, [save_scores(scores, done.scores)])] if scores else files

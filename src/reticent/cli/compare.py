@@ -1,5 +1,6 @@
 """``reticent compare``: several recipes under the same membership, side by side, with paired tests."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ def compare(
     fpr: float | None = None,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
-) -> None:
+) -> Sequence[Path]:
     """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
 
     All are trained under the same membership and random streams. Beside each recipe stands its control: the baseline,
@@ -37,11 +38,14 @@ def compare(
         flags: what holds for all.
         options: No other flag is taken; an option of a defense follows its name, as --defense dpsgd:epsilon=8.
 
+    Returns:
+        The files that were written.
+
     Raises:
         SpecError: a configuration is given, which holds one audit, or an unknown flag.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, stdout, unlost
+    from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.compare import compare as run
     from reticent.report.comparison import terminal
     from reticent.report.place import COMPARISON
@@ -66,7 +70,4 @@ def compare(
             note=shown.note,
             **values,
         )
-    console = stdout()
-    console.print(terminal(compared.document))
-    for file in compared.files:
-        console.print(str(file), soft_wrap=True)
+    return told(terminal(compared.document), compared.files)

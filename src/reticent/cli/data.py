@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cyclopts
@@ -9,8 +10,6 @@ import cyclopts
 from reticent.cli.flags import DataFlags, of_data
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reticent.data.entry import DatasetEntry
     from reticent.data.reading import Reading
     from reticent.data.records import Records
@@ -108,22 +107,25 @@ def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | Non
 
 
 @app.command
-def fetch(name: str, /, *, data_dir: str | None = None) -> None:
+def fetch(name: str, /, *, data_dir: str | None = None) -> Sequence[Path]:
     """Download a data set's official files, check them, and unpack them.
 
     Args:
         name: A name that `reticent data list` shows.
         data_dir: Where the files go; by default RETICENT_DATA, or else the user's cache folder.
+
+    Returns:
+        Those files.
     """
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from reticent.cli.screen import stderr
     from reticent.data.fetch import fetch as download
     from reticent.data.folder import folders
 
     folder = folders(data_dir)[0]
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=stderr(), transient=True) as bar:
         tasks = {}
 
         def advance(file: str, done: int, total: int | None) -> None:
@@ -133,6 +135,7 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> None:
 
         paths = download(name, folder, advance)
     _print({} if paths else {"nothing to do": f"{name} comes with scikit-learn"}, [str(path) for path in paths])
+    return paths
 
 
 def _file_lines(entry: "DatasetEntry") -> list[str]:

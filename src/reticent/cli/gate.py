@@ -1,5 +1,6 @@
 """``reticent gate``: hold an audit against limits; exit 0 passed, 1 failed, 2 cannot judge."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,7 @@ def gate(
     junit: Path | None = None,
     allow: Annotated[list[str] | None, Parameter(negative="")] = None,
     allow_cannot_judge: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
+) -> Sequence[Path]:
     """Hold an audit against limits. The upper confidence limit is judged, of every attack in the audit.
 
     Exit code: 0 if all checks pass, 1 if any fails, 2 if any cannot be judged (or the input is wrong).
@@ -46,8 +47,11 @@ def gate(
             no-accountant or did-not-learn; repeat it for several.
         allow_cannot_judge: Allow all of these but did-not-learn.
 
+    Returns:
+        The JUnit file, if one was written.
+
     Raises:
-        SystemExit: with the exit code.
+        SystemExit: with the exit code, where it is not 0.
     """
     from reticent.auditing.gate.limits import ALLOWED_TOGETHER
     from reticent.cli.screen import stdout, visible
@@ -76,14 +80,18 @@ def gate(
     console.print("\n" + visible(result.sentence), markup=False, style=STYLES[result.outcome], soft_wrap=True)
     if junit is not None:  # Last, so that the outcome is told where it cannot be written.
         write_junit(junit, result)
-    raise SystemExit(result.exit_code)
+    if result.exit_code:
+        raise SystemExit(result.exit_code)
+    return [junit] if junit is not None else []
 
 
 def _table(result: "Gate") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
+    from reticent.auditing.gate.check import DIGITS
     from reticent.cli.screen import visible
+    from reticent.rounding import MISSING, down, up
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("check", overflow="fold")
@@ -92,12 +100,9 @@ def _table(result: "Gate") -> "Table":
     table.add_column("attack", overflow="fold")
     table.add_column("result", no_wrap=True)
     for check in result.checks:
-        side = "at least" if check.name.startswith("accuracy") else "at most"
-        numbers = (_number(check.estimate), _number(check.bound, f"{side} "))
-        name, attack = Text(visible(check.name)), Text(visible(check.attack or "–"))
-        table.add_row(name, *numbers, attack, Text(check.outcome, style=STYLES[check.outcome]))
+        side, outward = ("at least", down) if check.name.startswith("accuracy") else ("at most", up)
+        estimate = MISSING if check.estimate is None else f"{check.estimate:.{DIGITS}f}"
+        bound = MISSING if check.bound is None else f"{side} {outward(check.bound, check.limit)}"
+        name, attack = Text(visible(check.name)), Text(visible(check.attack or MISSING))
+        table.add_row(name, estimate, bound, attack, Text(check.outcome, style=STYLES[check.outcome]))
     return table
-
-
-def _number(value: float | None, side: str = "") -> str:
-    return "–" if value is None else f"{side}{value:.4g}"

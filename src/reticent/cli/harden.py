@@ -1,5 +1,6 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def harden(
     out: Path = Path("repaired"),
     run: Run = Run(),
     **options: str,
-) -> None:
+) -> Sequence[Path]:
     """Repair a model that was trained elsewhere, and audit it before and after, by the same attacks.
 
     Writes the repaired weights and one report. References and the repair are kept in the store: the same command after
@@ -76,11 +77,14 @@ def harden(
         run: how the references are trained, and the attacks run.
         options: An option of the method or of the objective, such as --rate 0.01.
 
+    Returns:
+        The files that were written.
+
     Raises:
         InputError: two initial states are given.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, stdout, unlost
+    from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.harden import harden as repair
     from reticent.report.harden import terminal
     from reticent.report.place import HARDEN
@@ -106,10 +110,7 @@ def harden(
             stage=first(lambda: replaced(out, HARDEN, shown.note), shown.stage),
             **run.values(),
         )
-    console = stdout()
-    console.print(terminal(hardened.document))
-    for file in hardened.files:
-        console.print(str(file), soft_wrap=True)
+    return told(terminal(hardened.document), hardened.files)
 
 
 def _options(given: dict[str, str], defense: str) -> dict[str, Any]:

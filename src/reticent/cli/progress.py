@@ -6,11 +6,15 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from reticent.cli.screen import stderr
+from reticent.rounding import percent
+
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from reticent.population.train import Progress
 
 
@@ -34,7 +38,7 @@ class Screen(Protocol):
 
 
 class _Screen:
-    def __init__(self, bar: Bar, console: Console) -> None:
+    def __init__(self, bar: Bar, console: "Console") -> None:
         self._bar, self._console = bar, console
         self._task = bar.add_task("training", total=None, facts="")
         self._label, self._shown, self._told = USUAL, -1, time.monotonic()
@@ -44,7 +48,7 @@ class _Screen:
         if state.left is not None and state.done < state.total:
             facts.append(f"{timedelta(seconds=round(state.left))} left")
         if state.accuracy is not None:
-            facts.append(f"accuracy {state.accuracy:.1%} on non-members")
+            facts.append(f"accuracy {percent(state.accuracy)} on non-members")
         self._bar.update(self._task, total=state.total, completed=state.done, facts=", ".join(facts))
         tenth = 10 * state.done // state.total
         if tenth != self._shown:  # Fewer than before are those of another population.
@@ -77,7 +81,7 @@ def screen() -> Iterator[Screen]:
     Yields:
         What a job may tell.
     """
-    console = Console(stderr=True, highlight=False, emoji=False)
+    console = stderr()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[facts]}"))
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield _Screen(bar, console)

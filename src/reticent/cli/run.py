@@ -1,15 +1,21 @@
 """How a command runs: errors of the user without a traceback, exit codes, and an interruption that loses nothing."""
 
+import os
+import re
+import traceback
 from collections.abc import Sequence
 
 import cyclopts
-from rich.console import Console
 
+from reticent.cli.screen import stderr
 from reticent.cli.streams import steady
 from reticent.errors import ReticentError
+from reticent.interrupts import Terminated, heard
 
 USER_ERROR = 2
 INTERRUPTED = 130
+SIZES = ("COLUMNS", "LINES")
+"""In which the environment may say how large the terminal is."""
 
 
 def guarded(app: cyclopts.App, tokens: Sequence[str] | None = None) -> int:
@@ -20,41 +26,80 @@ def guarded(app: cyclopts.App, tokens: Sequence[str] | None = None) -> int:
         tokens: its words; by default those that the process was started with.
 
     Returns:
-        The exit code: 0; 2 for what the user got wrong, or where standard output cannot be written; 130 if interrupted.
-        A code of the command's own, such as the gate's, stays. Who closes the pipe behind standard output changes
-        nothing.
+        The exit code: 0; 2 for what the user got wrong, for a fault of reticent, or where standard output cannot be
+        written and all that the command made was to be read there; 130 if interrupted, or 128 and the number of the
+        signal that ended it. Another code of the command's own, such as the gate's, stays. Who closes the pipe behind
+        standard output changes nothing.
     """
+    _forget_sizes()
     with steady() as (out, _):
-        code = _run(app, tokens)
+        code, made = _run(app, tokens)
         out.flush()
         if out.failed is None:
-            return 0 if code is None else code
-        message = f"standard output cannot be written ({out.failed}): send it elsewhere; nothing else was left undone"
-        return _refuse(message, USER_ERROR if code is None else code)
+            return code
+        lost = f"standard output cannot be written ({out.failed})"
+        if made:
+            return refuse(f"{lost}; what the command does is done: {', '.join(map(str, made))}", code)
+        return refuse(f"{lost}: send it elsewhere", code or USER_ERROR)
 
 
-def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> int | None:
-    """Run a command; the exit code is None where it ends without one of its own."""
+def _forget_sizes() -> None:
+    """Leave out of the environment a size of the terminal that is none, as 0, by which nothing would be shown."""
+    for name in SIZES:
+        if not re.fullmatch("[1-9][0-9]{0,3}", os.environ.get(name, "1")):
+            del os.environ[name]
+
+
+def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence[object]]:
+    """Run a command; beside its exit code stands what it returns: the files it wrote, or the runs it removed."""
     try:
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        with heard():
+            made = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.UnusedCliTokensError as error:
         words = " ".join(error.unused_tokens or [])
-        return _refuse(
+        return refuse(
             f"not expected: {words} (see --help; a flag that takes several is repeated: --attack lira --attack rmia)"
-        )
+        ), ()
     except cyclopts.CycloptsError as error:
-        return _refuse(str(error).strip())
+        return refuse(str(error).strip()), ()
     except ReticentError as error:
-        return _refuse(str(error))
-    except KeyboardInterrupt:
-        return _refuse("interrupted; finished models are kept: run the same command again to go on", INTERRUPTED)
+        return refuse(str(error)), ()
+    except KeyboardInterrupt as error:
+        return interrupted(error, "finished models are kept: run the same command again to go on"), ()
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    return None
+        return end.code if isinstance(end.code, int) else int(end.code is not None), ()
+    except Exception:  # noqa: BLE001 - by itself, Python would exit with 1, which is an answer of the gate's.
+        traceback.print_exc()
+        return refuse("a fault of reticent, and not of yours: please report what is above"), ()
+    return 0, made or ()
 
 
-def _refuse(message: str, code: int = USER_ERROR) -> int:
-    console = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+def interrupted(error: KeyboardInterrupt, rest: str) -> int:
+    """Tell that the command was ended from outside.
+
+    Args:
+        error: how.
+        rest: what became of its work.
+
+    Returns:
+        The exit code, as shells count it.
+    """
+    if isinstance(error, Terminated):
+        return refuse(f"ended by {error.signal.name}; {rest}", 128 + error.signal)
+    return refuse(f"interrupted; {rest}", INTERRUPTED)
+
+
+def refuse(message: str, code: int = USER_ERROR) -> int:
+    """Print a message of the command's own on standard error.
+
+    Args:
+        message: one sentence, or several.
+        code: what to exit with.
+
+    Returns:
+        That code.
+    """
+    console = stderr()
     console.print("reticent: ", style="bold red", end="")
-    console.print(message, markup=False)
+    console.print(message, markup=False, soft_wrap=True)
     return code

@@ -1,6 +1,7 @@
 """``reticent runs``: what is in the store, whether it still holds, and how to remove what is not wanted."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,6 @@ from cyclopts import Parameter
 from reticent.cli.screen import stdout, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
     from reticent.jobs.runs.inventory import Entry, Inventory
@@ -148,7 +147,7 @@ def rm(
     older_than: str | None = None,
     all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002
     yes: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
+) -> Sequence[Path]:
     """Remove runs; signals go with the model that they are of. What a live process uses is kept.
 
     An audit or comparison uses all models that it found, made or will make, and their signals, until it ends.
@@ -164,8 +163,11 @@ def rm(
         all: All.
         yes: Don't ask.
 
+    Returns:
+        The folders of those that are gone.
+
     Raises:
-        SystemExit: with the exit code.
+        SystemExit: with the exit code, where it is not 0 or nothing was removed.
     """
     from reticent.jobs.runs.inventory import scan
     from reticent.jobs.runs.remove import Choice, plan, remove
@@ -185,7 +187,9 @@ def rm(
     freed = size(sum(entry.bytes for entry in gone))
     console.print(f"Removed {_count(len(gone), 'run')}, {freed}.")
     _kept(console, held)
-    raise SystemExit(int(bool(held or planned.kept)))
+    if held or planned.kept:
+        raise SystemExit(1)
+    return [entry.folder for entry in gone]
 
 
 def _announce(console: "Console", planned: "Plan") -> None:

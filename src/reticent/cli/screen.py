@@ -3,7 +3,7 @@
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from reticent.errors import UnwrittenError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from reticent.report.place import Form
 
 PIPED_WIDTH = 160
+NARROWEST = 80
+"""Columns that the tables are made for."""
 TERMINALS = {
     "reticent.audit": "reticent.report.tables:terminal",
     "reticent.comparison": "reticent.report.comparison:terminal",
@@ -36,12 +38,45 @@ def stdout() -> "Console":
     """Open standard output.
 
     Returns:
-        A console that adds no colours to numbers.
+        A console that adds no colours to numbers, and is no narrower than the tables: a narrow terminal breaks their
+        lines by itself, and no column is lost.
     """
     from rich.console import Console
 
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, emoji=False, width=None if narrow else PIPED_WIDTH)
+    console = Console(highlight=False, emoji=False, width=None if narrow else PIPED_WIDTH)
+    console.width = max(console.width, NARROWEST)
+    return console
+
+
+def stderr() -> "Console":
+    """Open standard error.
+
+    Returns:
+        A console that adds no colours to numbers.
+    """
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, emoji=False)
+
+
+def told(found: "RenderableType | None", files: Sequence[Path], beside: Sequence[str] = ()) -> Sequence[Path]:
+    """Show what was found, and where it lies.
+
+    Args:
+        found: the document, laid out; None where it was shown before.
+        files: that were written.
+        beside: sentences that are not in the document.
+
+    Returns:
+        The same files, for the verb to return: its work is done, whether or not this can be read.
+    """
+    console = stdout()
+    if found is not None:
+        console.print(found)
+    for line in (*beside, *map(str, files)):
+        console.print(line, markup=False, soft_wrap=True)
+    return files
 
 
 def replaced(out: Path, form: "Form", tell: Callable[[str], None] | None = None) -> None:
@@ -52,16 +87,14 @@ def replaced(out: Path, form: "Form", tell: Callable[[str], None] | None = None)
         form: of the report.
         tell: shows the sentence, where something else is on the screen; by default it is printed.
     """
-    from rich.console import Console
-
     from reticent.report.files import there
 
     if there(out / form.numbers):
-        told = f"{out} holds an earlier report, which this one will replace; to keep it, stop and give another --out"
+        said = f"{out} holds an earlier report, which this one will replace; to keep it, stop and give another --out"
         if tell is not None:
-            tell(visible(told))
+            tell(visible(said))
         else:
-            Console(stderr=True, highlight=False, emoji=False, soft_wrap=True).print(visible(told), markup=False)
+            stderr().print(visible(said), markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -98,12 +131,12 @@ def first(warn: Callable[[], None], then: Callable[[str], None]) -> Callable[[st
     """
     waiting = [warn]
 
-    def told(text: str) -> None:
+    def calling(text: str) -> None:
         if waiting:
             waiting.pop()()
         then(text)
 
-    return told
+    return calling
 
 
 def visible(text: str) -> str:

@@ -1,5 +1,6 @@
 """``reticent search``: choose a defense's option on models that no reported audit is made of."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ def search(
     over: Annotated[list[str] | None, Parameter(negative="")] = None,
     lost: float = 0.02,
     flags: Flags = Flags(),  # noqa: B008
-) -> None:
+) -> Sequence[Path]:
     """Try values of a defense's options on models of their own, and choose the one that leaks least.
 
     The models are drawn apart from those of `reticent audit` with the same seed, which therefore may be reported.
@@ -27,11 +28,14 @@ def search(
         lost: How much accuracy may be lost against no defense, a fraction.
         flags: what to audit, and how.
 
+    Returns:
+        The files that were written.
+
     Raises:
         SpecError: no defense or several, a configuration file, or values that cannot be read.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, stdout, unlost
+    from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.search import search as run
     from reticent.report.place import SEARCH
     from reticent.report.search import terminal
@@ -57,10 +61,7 @@ def search(
             note=shown.note,
             **values,
         )
-    console = stdout()
-    console.print(terminal(searched.document))
-    for file in searched.files:
-        console.print(str(file), soft_wrap=True)
+    return told(terminal(searched.document), searched.files)
 
 
 def _values(text: str) -> tuple[str, list[Any]]:

@@ -28,18 +28,17 @@ def selftest(
         json: Print JSON for programs instead of a table.
 
     Raises:
-        SystemExit: with 1 if a number is wrong, with 130 if interrupted.
+        SystemExit: with 1 if a number is wrong, with 130 if interrupted, or as a signal says.
     """
-    from reticent.cli.run import INTERRUPTED
+    from reticent.cli.run import interrupted
     from reticent.cli.screen import stdout
 
     try:
         from reticent.jobs.selftest import selftest as run
 
         tested = run(only or (), progress=None if json else _tell)
-    except KeyboardInterrupt:
-        _say("reticent: interrupted; nothing is left behind")
-        raise SystemExit(INTERRUPTED) from None
+    except KeyboardInterrupt as error:
+        raise SystemExit(interrupted(error, "nothing is left behind")) from None
     console = stdout()
     if json:
         import json as writer
@@ -55,13 +54,9 @@ def selftest(
 
 
 def _tell(group: str) -> None:
-    _say(f"checking {group}")
+    from reticent.cli.screen import stderr
 
-
-def _say(text: str) -> None:
-    from rich.console import Console
-
-    Console(stderr=True, highlight=False, emoji=False).print(text, style="dim", markup=False)
+    stderr().print(f"checking {group}", style="dim", markup=False)
 
 
 def _page(tested: "Selftested") -> "RenderableType":

@@ -1,12 +1,64 @@
-"""Standard output and standard error that may be lost: a closed pipe, a full disk. What a command does goes on."""
+"""Standard output and standard error as they come: a closed pipe, a full disk, a terminal with few characters."""
 
+import codecs
 import contextlib
 import errno
+import io
 import os
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
+
+PLAIN = {
+    "\N{EN DASH}": "-",
+    "\N{EM DASH}": "-",
+    "\N{MINUS SIGN}": "-",
+    "\N{MULTIPLICATION SIGN}": "x",
+    "\N{PLUS-MINUS SIGN}": "+-",
+    "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=",
+    "\N{LEFT DOUBLE QUOTATION MARK}": '"',
+    "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
+    "\N{LEFT SINGLE QUOTATION MARK}": "'",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{DAGGER}": "+",
+    "\N{BLACK UP-POINTING TRIANGLE}": "!",
+    "\N{BLACK DOWN-POINTING TRIANGLE}": "v",
+    "\N{CHECK MARK}": "*",
+    "\N{BALLOT X}": "x",
+    "\N{REPLACEMENT CHARACTER}": "?",
+}
+"""Characters that reticent writes -> what stands for each where a stream has not got it."""
+PLAINLY = "reticent.plainly"
+"""Name, among Python's ways to treat what an encoding lacks, of `plainly`."""
+
+
+def plainly(error: UnicodeError) -> tuple[str, int]:
+    """Write what an encoding has not got in ASCII: by `PLAIN`, without its accents, or as Python escapes it.
+
+    Args:
+        error: what could not be encoded, and where.
+
+    Returns:
+        What stands in its place, and where to go on.
+
+    Raises:
+        UnicodeError: it was not encoding that failed.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_plain, error.object[error.start : error.end])), error.end
+
+
+def _plain(one: str) -> str:
+    text = "".join(PLAIN.get(part, part) for part in unicodedata.normalize("NFKD", PLAIN.get(one, one)))
+    kept = "".join(part for part in text if not unicodedata.combining(part))
+    return kept if kept.isascii() and kept else one.encode("ascii", "backslashreplace").decode("ascii")
+
+
+codecs.register_error(PLAINLY, plainly)
 
 
 class Steady:
@@ -82,7 +134,7 @@ class Steady:
 
 @contextlib.contextmanager
 def steady() -> Iterator[tuple[Steady, Steady]]:
-    """Keep a command from ending where its standard streams fail, or are closed from the beginning.
+    """Keep a command from ending where its standard streams fail, lack a character, or are closed from the beginning.
 
     Yields:
         Standard output and standard error.
@@ -93,6 +145,8 @@ def steady() -> Iterator[tuple[Steady, Steady]]:
             Steady(stream if stream is not None else opened.enter_context(Path(os.devnull).open("w", encoding="utf-8")))
             for stream in before
         )
+        for stream in before:
+            opened.enter_context(_lenient(stream))
         sys.stdout, sys.stderr = out, err
         try:
             yield out, err
@@ -100,3 +154,18 @@ def steady() -> Iterator[tuple[Steady, Steady]]:
             out.flush()
             err.flush()
             sys.stdout, sys.stderr = before
+
+
+@contextlib.contextmanager
+def _lenient(stream: TextIO | None) -> Iterator[None]:
+    """Let a stream write plainly what its encoding lacks; one that is no file of the system has none."""
+    if not isinstance(stream, io.TextIOWrapper):
+        yield
+        return
+    errors = stream.errors
+    stream.reconfigure(errors=PLAINLY)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # What is held back is written first, and may fail.
+            stream.reconfigure(errors=errors)

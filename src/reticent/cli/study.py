@@ -1,5 +1,6 @@
 """``reticent study``: a paper's table or figure as one command; alone, it lists what there is."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ def study(
     out: Path | None = None,
     workers: int | None = None,
     device: str = "auto",
-) -> None:
+) -> Sequence[Path]:
     """Repeat a paper's table or figure: our numbers beside the paper's, and a verdict on each of its claims.
 
     Without a name, list the studies. What was measured is kept in --out and finished models in --store: the same
@@ -34,18 +35,21 @@ def study(
         out: Folder for the page, the figures and the numbers. [reticent-study/NAME-SCALE]
         workers: Processes to train in. [one a core]
         device: auto, cpu, cuda or cuda:N.
+
+    Returns:
+        The files that were written.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, stdout, unlost
+    from reticent.cli.screen import replaced, stdout, told, unlost
     from reticent.report.place import STUDY
     from reticent.report.study import terminal
     from reticent.studies.run import study as run
 
-    console = stdout()
     if name is None:
+        console = stdout()
         console.print(_list())
         console.print("Use: reticent study NAME --scale tiny")
-        return
+        return ()
     with unlost(), screen() as shown:
         done = run(
             name,
@@ -61,9 +65,7 @@ def study(
             stage=shown.note,
             checked=lambda folder: replaced(folder, STUDY, shown.note),
         )
-    console.print(terminal(done.document))
-    for file in done.files:
-        console.print(str(file), soft_wrap=True)
+    return told(terminal(done.document), done.files)
 
 
 def _list() -> object:

@@ -18,10 +18,10 @@ from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
 from reticent.auditing.results import Audit, Summary
 from reticent.auditing.verdict import expected_fpr, verdict, widened
-from reticent.auditing.wording import percent
 from reticent.data.membership import Membership
 from reticent.errors import ReticentError
 from reticent.jobs.measure import Settings, attacked
+from reticent.rounding import decimals, fraction, level, percent
 from reticent.signals.swapped import dealt
 from reticent.spec import Spec
 
@@ -153,9 +153,10 @@ def _sentence(odd: Sequence[str], detectable: Mapping[str, Any] | None) -> str:
     text = "With permuted membership, where there is nothing to find, no attack does better than chance."
     if detectable is None:
         return text
-    found = f"an AUC of {detectable['auc']:.3f}"
+    found = f"an AUC of {fraction(detectable['auc'])}"
     if detectable["tpr"] is not None:
-        found += f", or {percent(detectable['tpr'])} of the members at {percent(detectable['fpr'])} false alarms"
+        rate = percent(detectable["tpr"], decimals(detectable["fpr"]))
+        found += f", or {rate} of the members at {level(detectable['fpr'])} false alarms"
     size = f"{found}, by {detectable['attack']}"
     power = "Whatever was found here, a leak would have been found four times in five if it were as large as"
     return f"{text} {power} {size}."

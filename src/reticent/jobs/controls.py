@@ -7,7 +7,7 @@ from reticent.jobs.config import Job
 from reticent.jobs.contenders import Contender
 from reticent.jobs.early import Stop, models_of, stopped
 from reticent.jobs.entrants import Entrant
-from reticent.report.wording import percent
+from reticent.rounding import fraction, percent
 
 UNKNOWN = "a recipe that costs accuracy looks private by that alone."
 
@@ -88,7 +88,7 @@ def _own(first: Contender, others: Sequence[Contender]) -> tuple[list[Contender]
 def _labels(one: Contender, first: Contender) -> str:
     """Say of a row with the baseline's labels what that leaves an attacker who looks at nothing else."""
     area = one.area("correctness")
-    much = "" if area is None else f" (AUC {area:.3f}, attack correctness)"
+    much = "" if area is None else f" (AUC {fraction(area)}, attack correctness)"
     return (
         f"It is right on the same records as {first.name}, which therefore is its control; who sees labels alone finds "
         f"as much with it as without{much}."

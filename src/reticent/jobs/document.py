@@ -22,7 +22,7 @@ from reticent.data.roles import Roles
 from reticent.jobs.learners import named_of_learners, of_learners
 from reticent.jobs.measure import Measured
 from reticent.jobs.repairs import repairs
-from reticent.report.wording import percent
+from reticent.rounding import percent
 from reticent.spec import full, identity
 
 if TYPE_CHECKING:

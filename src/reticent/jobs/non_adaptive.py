@@ -25,6 +25,7 @@ from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, audited
 from reticent.population import gather
 from reticent.population.train import Callback, train
+from reticent.rounding import fraction
 from reticent.signals.matrix import Floats
 from reticent.signals.swapped import swapped
 from reticent.spec import Spec
@@ -145,12 +146,13 @@ def _sentence(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any], same: 
     attack = aware["auc_attack"]
     if same:
         return (
-            f"The attack that finds most, {attack}, gives the same scores (AUC {aware['auc']['mean']:.3f}) whether or "
-            "not the attacker knows of the defense, so it says nothing on what hiding the defense would change."
+            f"The attack that finds most, {attack}, gives the same scores (AUC {fraction(aware['auc']['mean'])}) "
+            "whether or not the attacker knows of the defense, so it says nothing on what hiding the defense "
+            "would change."
         )
     said = (
-        f"An attacker who does not know of the defense reaches an AUC of {unaware['auc']['mean']:.3f}; one who knows "
-        f"it, and trains references with it, {aware['auc']['mean']:.3f} (both by {attack})"
+        f"An attacker who does not know of the defense reaches an AUC of {fraction(unaware['auc']['mean'])}; one who "
+        f"knows it, and trains references with it, {fraction(aware['auc']['mean'])} (both by {attack})"
     )
     if test["verdict"] == "tie":
         return f"{said}: no difference is shown, so it is not shown that hiding the defense protects anybody."

@@ -23,7 +23,7 @@ from reticent.population.train import Callback
 from reticent.report.place import SEARCH, take_folder
 from reticent.report.search import write_search
 from reticent.report.watch import Watch
-from reticent.report.wording import level, percent
+from reticent.rounding import decimals, fraction, level, percent
 
 SCHEMA = "reticent.search/1"
 MOST = 60
@@ -188,9 +188,9 @@ def _sentence(chosen: Mapping[str, Any] | None, undefended: Mapping[str, Any], l
     )
     if chosen is None:
         return f"No value that was tried keeps {kept}: nothing is chosen."
-    found = f"AUC {chosen['auc']['mean']:.3f}, {undefended['auc']['mean']:.3f} undefended"
+    found = f"AUC {fraction(chosen['auc']['mean'])}, {fraction(undefended['auc']['mean'])} undefended"
     if chosen["tpr"] is not None and fpr is not None and chosen["tpr"]["mean"] is not None:
-        found += f"; {percent(chosen['tpr']['mean'])} of members found at {level(fpr)} false alarms"
+        found += f"; {percent(chosen['tpr']['mean'], decimals(fpr))} of members found at {level(fpr)} false alarms"
     return (
         f"Of the values with {kept}, {chosen['defense']} leaks least ({found}; accuracy "
         f"{percent(chosen['accuracy']['mean'])}). This is a choice and no finding: audit it, on other models, with "

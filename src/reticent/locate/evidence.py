@@ -9,6 +9,7 @@ from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
 from reticent.locate.effect import effects
+from reticent.rounding import fraction
 from reticent.spec import Spec
 
 Floats = NDArray[np.float64]
@@ -121,13 +122,14 @@ class Onset:
         if self.index is None:
             most = max(self.stages, key=lambda stage: stage.effect)
             return (
-                f"No stage shows membership; the largest effect is {most.effect:.3f}, at {called(most.name)} ({rule})."
+                f"No stage shows membership; the largest effect is {fraction(most.effect)}, at {called(most.name)} "
+                f"({rule})."
             )
         found, place = self.stages[self.index], f"{self.index + 1} of {len(self.stages)}"
-        interval = f"{found.low:.3f} to {found.high:.3f}"
+        interval = f"{fraction(found.low)} to {fraction(found.high)}"
         return (
-            f"Membership shows from {called(found.name)} on ({place}): its effect is {found.effect:.3f} ({interval}), "
-            f"where 0.5 is no trace ({rule})."
+            f"Membership shows from {called(found.name)} on ({place}): its effect is {fraction(found.effect)} "
+            f"({interval}), where 0.5 is no trace ({rule})."
         )
 
 

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
@@ -16,6 +15,7 @@ from multiprocessing import connection
 import torch
 
 from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
+from reticent.interrupts import held_back
 from reticent.population.failures import Failure, failure
 from reticent.population.population import Population
 from reticent.population.worker import Made, Maker, find
@@ -216,25 +216,13 @@ def _without_main() -> Iterator[None]:
             setattr(main, name, value)
 
 
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C: this one does, and ends them; they would tell of it, each by itself."""
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _pool(population: Population, store: Store, device: str, workers: int, waiting: list[int]) -> Results:
     context = multiprocessing.get_context("spawn")
     arguments = (population, str(store.root.resolve()), device)
-    pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
+    with held_back():  # The first semaphore starts a process that keeps count of them.
+        pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
     try:
-        with _without_main(), _deaf():
+        with _without_main(), held_back():
             futures: set[Future[Made | Failure]] = {pool.submit(_make, model) for model in waiting}
         while futures:
             done, futures = wait(futures, return_when=FIRST_COMPLETED)
@@ -246,7 +234,8 @@ def _pool(population: Population, store: Store, device: str, workers: int, waiti
             "run the same command again, with fewer --workers if memory is short"
         ) from None
     finally:
-        _stop(pool)
+        with held_back():
+            _stop(pool)
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
@@ -255,6 +244,6 @@ def _stop(pool: ProcessPoolExecutor) -> None:
     for process in processes:
         process.join(timeout=0.2)
         if process.is_alive():
-            process.terminate()
+            process.kill()
     for process in processes:
         process.join(timeout=5)

@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, count, limits, middle, number, span
+from reticent.report.wording import Plain, count, limits, middle, number, span, written
 
 ROW = 21
 """Height of a row in CSS pixels."""
@@ -58,7 +58,7 @@ def groups(lines: Sequence[Plain], total: int, heading: str, name: str) -> str:
         _rows(axes, places, [short(line["name"], 18) for line in lines])
         _counts(axes, places, [line.get("records") for line in lines])
         axes.set_xlabel("AUC (dashed: chance, 0.5)")
-        said = [f"{short(line['name'], 40)}: {number(middle(line['auc']))}{_bracket(line['auc'])}" for line in lines]
+        said = [f"{short(line['name'], 40)}: {written(line['auc'])}{_bracket(line['auc'])}" for line in lines]
         left = f" {count(total - len(lines))} groups between them are left out." if gap is not None else ""
         return render(figure, name, heading, f"{heading}. {'; '.join(said)}.{left} Chance is 0.5.")
 

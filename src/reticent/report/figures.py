@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
 from reticent.report.view import short, title
-from reticent.report.wording import Plain, count, level, limits, middle, number, percent, span
+from reticent.report.wording import Plain, count, level, limits, middle, number, percent, span, written
 
 BANDS = 3
 """With more curves than this, only the strongest attack's band is drawn; the table has every interval."""
@@ -39,7 +39,7 @@ def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -
         log_axes(axes, least)
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
-        parts = [f"{_name(attack)}: AUC {number(middle(attack['overall']['auc']))}" for attack in attacks]
+        parts = [f"{_name(attack)}: AUC {written(attack['overall']['auc'])}" for attack in attacks]
         heading = "True-positive rate against false-positive rate of each attack, on logarithmic axes"
         return render(figure, name, heading, f"{heading}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
 
@@ -122,7 +122,7 @@ def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         targets = max((len(values) for _, values, _, _ in rows), default=0)
         heading = "AUC of each attack on each audited model"
-        parts = [f"{label}: mean {number(mean)}{_bracket(ends)}" for label, _, mean, ends in rows]
+        parts = [f"{label}: mean {written(mean)}{_bracket(ends)}" for label, _, mean, ends in rows]
         return render(
             figure, name, heading, f"{heading}, {count(targets)} model(s). {'; '.join(parts)}. Chance is 0.5."
         )

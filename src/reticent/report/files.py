@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from reticent.errors import StoreError, UnwrittenError
+from reticent.interrupts import held_back
 
 ADVICE = {
     errno.ENOSPC: "free some space there, or choose another folder",
@@ -82,18 +83,21 @@ def together(folder: Path, document: Mapping[str, Any], gone: Sequence[Path] = (
     try:
         make_folder(folder)
         yield
-        _appear(waiting)
-        for path in gone:
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
+        with held_back():  # A page of one audit beside the numbers of another would be worse than a moment's wait.
+            _appear(waiting)
+            _remove(gone)
         _sync(folder)
     except StoreError as error:
         raise UnwrittenError(str(error), document) from None
     finally:
         _WAITING.reset(held)
-        for temporary, _ in waiting:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
+        _remove([temporary for temporary, _ in waiting])
+
+
+def _remove(paths: Sequence[Path]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:

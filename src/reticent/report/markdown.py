@@ -18,7 +18,6 @@ from reticent.report.view import (
 )
 from reticent.report.wording import (
     MARK,
-    MISSING,
     TIES,
     Plain,
     at_most,
@@ -29,12 +28,13 @@ from reticent.report.wording import (
     level,
     limits,
     middle,
-    number,
     percent,
     span,
     unmeasurable,
+    written,
 )
 from reticent.report.words import LEAKS
+from reticent.rounding import MISSING, decimals
 
 SPECIAL = "\\`*_{}[]<>#|~&$"
 """Characters that Markdown, or the HTML inside it, gives a meaning."""
@@ -107,7 +107,7 @@ def _groups(document: Mapping[str, Any]) -> list[str]:
             [
                 escape(line["name"], 60),
                 count(line["records"]),
-                with_interval(number(middle(line["auc"])), span(limits(line["auc"]))),
+                with_interval(written(line["auc"]), span(limits(line["auc"]))),
                 escape(chance((line["difference"] or {}).get("p_corrected"))),
                 line["out"],
             ]
@@ -143,7 +143,7 @@ def _unaware(document: Mapping[str, Any], attacks: Sequence[Plain]) -> list[str]
 
 def _two(lines: Sequence[Plain], keys: Sequence[str]) -> list[list[str]]:
     return [
-        [escape(line["name"]), *(with_interval(number(middle(line[key])), span(limits(line[key]))) for key in keys)]
+        [escape(line["name"]), *(with_interval(written(line[key]), span(limits(line[key]))) for key in keys)]
         for line in lines
     ]
 
@@ -162,8 +162,8 @@ def _table(attacks: list[Plain]) -> str:
     for attack in attacks:
         overall = attack["overall"]
         cells = [_rate(rate_at(overall, fpr)) for fpr in listed]
-        balanced = number(middle((overall.get("balanced_accuracy") or {}).get("transferred")))
-        auc = with_interval(number(middle(overall["auc"])), span(limits(overall["auc"])))
+        balanced = written((overall.get("balanced_accuracy") or {}).get("transferred"))
+        auc = with_interval(written(overall["auc"]), span(limits(overall["auc"])))
         lines.append([escape(title(attack)), auc, *cells, balanced])
     return table(heads, lines)
 
@@ -224,7 +224,8 @@ def _rate(rate: Plain | None) -> str:
         return MISSING
     if rate.get("tpr") is None:
         return unmeasurable(rate)
-    return with_interval(found(rate["tpr"]), span(limits(rate["tpr"]), as_percent=True))
+    digits = decimals(rate["fpr"])
+    return with_interval(found(rate["tpr"], digits), span(limits(rate["tpr"]), True, digits=digits))
 
 
 def table(heads: Sequence[str], lines: Sequence[Sequence[str]], texts: int = 1) -> str:

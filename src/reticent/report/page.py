@@ -16,20 +16,9 @@ from reticent.report.view import (
     title,
     unmeasured,
 )
-from reticent.report.wording import (
-    Plain,
-    count,
-    duration,
-    found,
-    level,
-    middle,
-    number,
-    share,
-    size,
-    span,
-    words,
-)
+from reticent.report.wording import Plain, count, duration, found, level, share, size, span, words, written
 from reticent.report.words import COUNTED, NAMES, ROLES
+from reticent.rounding import decimals
 
 SPREAD_CAPTION = (
     "Each tick is one audited model, the diamond the mean over models, the bar its interval. "
@@ -129,7 +118,7 @@ def histogram_caption(attack: Plain) -> str:
     Returns:
         The caption.
     """
-    return f"{short(title(attack))}: AUC {number(middle(attack['overall']['auc']))}"
+    return f"{short(title(attack))}: AUC {written(attack['overall']['auc'])}"
 
 
 def scale(data: Plain, population: Plain) -> str:
@@ -154,17 +143,20 @@ def _tiles(verdict: Plain) -> list[dict[str, str]]:
     tpr, fpr = verdict.get("tpr"), verdict.get("fpr")
     if fpr:
         interval = verdict.get("tpr_interval")
-        note = f"interval {span(interval, True)}; chance {level(fpr)}" if interval else f"chance {level(fpr)}"
+        ends = span(interval, True, digits=decimals(fpr))
+        note = f"interval {ends}; chance {level(fpr)}" if interval else f"chance {level(fpr)}"
         missing = "This data set has too few non-members to measure it."
         tiles.append({
             "title": f"Found at {share(fpr)} false alarms",
-            "value": found({"mean": tpr, "tied": verdict.get("tied")}) if tpr is not None else "not measurable",
+            "value": found({"mean": tpr, "tied": verdict.get("tied")}, decimals(fpr))
+            if tpr is not None
+            else "not measurable",
             "note": note if tpr is not None else missing,
         })
     if verdict.get("auc") is not None:
         interval = verdict.get("auc_interval")
         note = f"interval {span(interval)}; chance 0.5" if interval else "chance 0.5"
-        tiles.append({"title": "AUC", "value": number(verdict["auc"]), "note": note})
+        tiles.append({"title": "AUC", "value": written(verdict["auc"]), "note": note})
     if verdict.get("attack"):
         tiles.append({"title": "Attack", "value": short(verdict["attack"], 30), "note": _chosen(verdict)})
     return tiles

@@ -12,7 +12,6 @@ from reticent.report.prose import Prose
 from reticent.report.view import confidence, measured, ordered, rate_at, short, tied, title, unmeasured
 from reticent.report.wording import (
     MARK,
-    MISSING,
     PERCENT,
     TIES,
     Plain,
@@ -20,11 +19,11 @@ from reticent.report.wording import (
     level,
     limits,
     middle,
-    number,
     span,
     unmeasurable,
 )
 from reticent.report.words import LEAKS
+from reticent.rounding import MISSING, decimals, fraction
 
 MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cannot tell": ("?", "bold yellow")}
 """State of the verdict -> sign and style; the word stands beside them."""
@@ -90,9 +89,9 @@ def _table(attacks: list[Plain]) -> Table:
     table.add_column("oracle", justify="right", no_wrap=True)
     for attack in attacks:
         overall = attack["overall"]
-        auc = _cell(number(middle(overall["auc"])), span(limits(overall["auc"]), to="–"))
+        auc = _cell(fraction(middle(overall["auc"])), span(limits(overall["auc"]), to="–"))
         balanced = overall.get("balanced_accuracy") or {}
-        both = [number(middle(balanced.get(key))) for key in ("transferred", "oracle")]
+        both = [fraction(middle(balanced.get(key))) for key in ("transferred", "oracle")]
         rates = [rate_at(overall, fpr) for fpr in shown]
         table.add_row(Text(short(title(attack), 40)), auc, *map(_rate, rates), *both)
     return table
@@ -114,8 +113,9 @@ def _rate(rate: Plain | None) -> Text:
         return Text(MISSING, style="dim")
     if rate.get("tpr") is None:
         return Text(unmeasurable(rate), style="dim")
-    ends = span(limits(rate["tpr"]), as_percent=True, to="–").removesuffix(PERCENT)
-    return _cell(found(rate["tpr"]), ends)
+    digits = decimals(rate["fpr"])
+    ends = span(limits(rate["tpr"]), True, "–", digits).removesuffix(PERCENT)
+    return _cell(found(rate["tpr"], digits), ends)
 
 
 def _cell(value: str, below: str) -> Text:

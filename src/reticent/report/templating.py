@@ -11,12 +11,15 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reticent import rounding
 from reticent.report import view, wording
+from reticent.report.stacking import stacked
 
 FILTERS = (
     "number",
     "percent",
     "level",
+    "written",
     "count",
     "share",
     "middle",
@@ -46,14 +49,14 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     """
     css, js = _asset("report.css"), _asset("report.js")
     shared = {
-        "missing": wording.MISSING,
+        "missing": rounding.MISSING,
         "mark": wording.MARK,
         "tie_note": wording.TIES,
         "css": Markup(css),  # noqa: S704 - a file of this package
         "js": Markup(js),  # noqa: S704 - a file of this package
         "policy": _policy(js),
     }
-    return _environment().get_template(template).render({**shared, **values}) + "\n"
+    return stacked(_environment().get_template(template).render({**shared, **values})) + "\n"
 
 
 def drawn(svg: str) -> Markup:
@@ -104,6 +107,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update({name: getattr(wording, name) for name in FILTERS})
+    environment.filters["decimals"] = rounding.decimals
     environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
     environment.filters["breakable"] = breakable
     return environment

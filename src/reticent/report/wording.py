@@ -1,21 +1,20 @@
-"""Numbers and names as people read them: the one place where a fraction becomes a percentage."""
+"""Numbers and names as people read them; how fractions are rounded stands in `reticent.rounding`."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reticent import rounding
+from reticent.rounding import MINUS, MISSING, fraction
+
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
 
-MISSING = "–"
-"""Stands where a number is unknown."""
-
-MINUS = "\N{MINUS SIGN}"
+PERCENT = "\N{NO-BREAK SPACE}%"
+"""On a page and in a table, a number and its sign stay on one line."""
 
 LONG = 1e6
 """Numbers from which they are written with an exponent: margins of models that diverged, not rates or times."""
-
-PERCENT = "\N{NO-BREAK SPACE}%"
 
 MARK = "†"
 """Stands behind a share of members found that equal scores decide."""
@@ -92,37 +91,34 @@ def from_below(value: Any) -> str:
     return at_least(value) if value >= 0.01 else "above 0"
 
 
-def percent(value: Any) -> str:
-    """Write a measured fraction as a percentage: one decimal, or two significant digits below one percent.
+def percent(value: Any, digits: int = 1) -> str:
+    """Write a measured fraction as `reticent.rounding.percent` does, in one word.
 
     Args:
-        value: a fraction in [0, 1], or None.
+        value: in [0, 1], or None.
+        digits: decimals.
 
     Returns:
-        For example ``6.6 %``, ``0.013 %`` or a dash.
+        For example ``6.6 %`` or a dash.
     """
-    if value is None or not math.isfinite(value):
-        return MISSING
-    hundred = 100 * float(value)
-    size = abs(hundred)
-    digits = 1 if size == 0 or size >= 0.995 else min(6, 1 - math.floor(math.log10(size)))
-    return f"{hundred:.{digits}f}{PERCENT}".replace("-", MINUS)
+    return rounding.percent(value, digits).replace(" %", PERCENT)
 
 
-def found(estimate: Plain | None) -> str:
+def found(estimate: Plain | None, digits: int = 1) -> str:
     """Write a share of members found, with the mark where equal scores decide it.
 
     Args:
         estimate: a TPR of the document, or None.
+        digits: decimals.
 
     Returns:
         For example ``6.6 %`` or ``0.0 % †``.
     """
-    return percent(middle(estimate)) + (f" {MARK}" if estimate and estimate.get("tied") else "")
+    return percent(middle(estimate), digits) + (f" {MARK}" if estimate and estimate.get("tied") else "")
 
 
 def level(rate: float) -> str:
-    """Write a chosen rate, a round number, as a percentage without needless digits.
+    """Write a chosen rate as `reticent.rounding.level` does, in one word.
 
     Args:
         rate: a fraction in [0, 1].
@@ -130,7 +126,7 @@ def level(rate: float) -> str:
     Returns:
         For example ``1 %`` or ``0.01 %``.
     """
-    return f"{100 * rate:.10g}{PERCENT}"
+    return rounding.level(rate).replace(" %", PERCENT)
 
 
 def count(value: Any) -> str:
@@ -187,22 +183,41 @@ def limits(estimate: Plain | float | None) -> tuple[float, float] | None:
     return float(interval[0]), float(interval[1])
 
 
-def span(interval: Sequence[float] | None, as_percent: bool = False, to: str = " to ", digits: int = 3) -> str:
-    """Write an interval.
+def span(
+    interval: Sequence[float] | None, as_percent: bool = False, to: str = " to ", digits: int | None = None
+) -> str:
+    """Write an interval, with the decimals of its estimate.
 
     Args:
         interval: the lower and the upper limit, or None.
         as_percent: write the limits as percentages.
         to: what stands between the limits.
-        digits: decimals, where they are not percentages.
+        digits: decimals; for a number that is no fraction they must be given.
 
     Returns:
         For example ``0.598 to 0.626``; empty without an interval.
     """
     if interval is None:
         return ""
-    low, high = (percent(end) if as_percent else number(end, digits) for end in interval)
+    low, high = (written(end, as_percent, digits) for end in interval)
     return f"{low.removesuffix(PERCENT)}{to}{high}"
+
+
+def written(item: Any, as_percent: bool = False, digits: int | None = None) -> str:
+    """Write the number of an estimate.
+
+    Args:
+        item: as in `middle`.
+        as_percent: write it as a percentage.
+        digits: decimals; for a number that is no fraction they must be given.
+
+    Returns:
+        The text.
+    """
+    value = middle(item)
+    if as_percent:
+        return percent(value, digits or 1)
+    return fraction(value) if digits is None else number(value, digits)
 
 
 def signed(value: Any, digits: int = 3) -> str:

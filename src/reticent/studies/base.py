@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reticent.studies.bench import Bench
 
 Plain = Mapping[str, Any]
-Form = Literal["share", "points", "number", "difference", "seconds"]
+Form = Literal["share", "small share", "points", "number", "difference", "seconds"]
 SCALES = ("tiny", "small", "paper")
 
 

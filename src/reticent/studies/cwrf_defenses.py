@@ -9,7 +9,7 @@ its own control (`reticent.studies.matching`).
 from collections.abc import Sequence
 from typing import Any
 
-from reticent.report.wording import percent
+from reticent.rounding import fraction, percent
 from reticent.studies._defenses_claims import ATTACKS, POINTS, claims
 from reticent.studies._defenses_printed import NONE, PUBLISHED, TITLES, WITH
 from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
@@ -68,7 +68,7 @@ def measured(bench: Bench) -> Found:
 def _listed(stopped: Sequence[Measured]) -> str:
     """List the early-stopped networks, of which each seed has its own, with what they reach."""
     return "; ".join(
-        f"{one.name} ({percent(one.accuracy)}, LiRA AUC {one.measures['auc_lira'].observed.mean():.3f})"
+        f"{one.name} ({percent(one.accuracy)}, LiRA AUC {fraction(one.measures['auc_lira'].observed.mean())})"
         for one in stopped
     )
 
@@ -80,12 +80,12 @@ COLUMNS = (
     Column("auc_lira", "LiRA AUC"),
     Column("excess_auc_lira", "LiRA AUC less its control's", "difference"),
     Column("tpr_lira_0.01", "LiRA TPR at 1 %", "share"),
-    Column("tpr_lira_0.001", "LiRA TPR at 0.1 %", "share"),
+    Column("tpr_lira_0.001", "LiRA TPR at 0.1 %", "small share"),
     Column("zero_lira", "LiRA TPR at 0.001 %", "share"),
     Column("auc_rmia", "RMIA AUC"),
     Column("excess_auc_rmia", "RMIA AUC less its control's", "difference"),
     Column("tpr_rmia_0.01", "RMIA TPR at 1 %", "share"),
-    Column("tpr_rmia_0.001", "RMIA TPR at 0.1 %", "share"),
+    Column("tpr_rmia_0.001", "RMIA TPR at 0.1 %", "small share"),
     Column("zero_rmia", "RMIA TPR at 0.001 %", "share"),
     Column("seconds", "Seconds a model", "seconds"),
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.jobs.locate.layers import Options, run
-from reticent.report.wording import percent
+from reticent.rounding import percent
 from reticent.studies._disparity_claims import (
     ATM,
     CLAIMS,

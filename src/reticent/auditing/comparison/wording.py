@@ -8,7 +8,8 @@ from reticent.auditing.comparison.findings import Findings, Relation, Standing, 
 from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
 from reticent.auditing.results import Interval
-from reticent.auditing.wording import ENOUGH_TARGETS, few, percent
+from reticent.auditing.wording import ENOUGH_TARGETS, few
+from reticent.rounding import decimals, fraction, level, percent
 
 BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
@@ -208,17 +209,17 @@ def _control(row: Row, control: Row, findings: Findings) -> str:
 
 
 def _numbers(first: Row, second: Row, findings: Findings) -> str:
-    sure = percent(findings.confidence)
+    sure = level(findings.confidence)
     parts = []
     tpr = findings.get(first.name, second.name, "tpr")
     if tpr is not None and findings.fpr is not None:
         every = 1 / Fraction(findings.fpr).limit_denominator(10**9)
         alarms = f"{every.denominator:,} false alarm{'s' * (every.denominator > 1)} in {every.numerator:,}"
-        shares = " and ".join(percent(row.mean(TPR)) for row in (first, second))
+        shares = " and ".join(percent(row.mean(TPR), decimals(findings.fpr)) for row in (first, second))
         parts.append(f"at {alarms}, {shares} of the training records are found (difference {_points(tpr, sure)})")
     area = findings.get(first.name, second.name, "auc")
     if area is not None:
-        areas = " and ".join(f"{row.mean(AUC):.3f}" for row in (first, second))
+        areas = " and ".join(fraction(row.mean(AUC)) for row in (first, second))
         value, (low, high), _ = area
         parts.append(
             f"the area under the ROC curve is {areas} "
@@ -233,7 +234,7 @@ def _accuracy(first: Row, second: Row, findings: Findings) -> str:
     other = second.name if second.checked.entry.role == "recipe" else "its control"
     if found is None:
         return ""
-    sure = percent(findings.confidence)
+    sure = level(findings.confidence)
     if found[2] == "tie" and _alone(found):
         return f"In accuracy, {first.name} and {other} differ by {_points(found, sure)}."
     if found[2] == "tie":
@@ -283,13 +284,11 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> li
         lines.append(f"Only {targets} models of each recipe were audited: how much they differ is hardly known.")
         lines += few(targets)
     if fpr is not None and TPR not in rows[0].strongest:
-        lines.append(
-            f"Nothing can be said at a false-positive rate of {percent(fpr)}: the audits are too small for it."
-        )
+        lines.append(f"Nothing can be said at a false-positive rate of {level(fpr)}: the audits are too small for it.")
     ties = [row.name for row in rows if TPR in row.strongest and row.strongest[TPR].summaries[TPR].tied]
     if ties and fpr is not None:
         lines.append(
-            f"How the share of members found at {percent(fpr)} of {', '.join(ties)} compares with others: equal scores "
+            f"How the share of members found at {level(fpr)} of {', '.join(ties)} compares with others: equal scores "
             "decide it, and no threshold comes near that rate of false alarms. The AUC is not concerned."
         )
     unknown = [row.name for row in rows if row.accuracy is None]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.auditing.wording import percent
+from reticent.rounding import level
 
 GIVEN = ("given", "as stated by the user")
 """Sources of an epsilon that nobody computed here; documents of before have the second. Others name an accountant."""
@@ -44,7 +44,7 @@ def sentence(
         For people.
     """
     at = f"(at delta {digits(delta)})"
-    sure = f"at {percent(confidence)} confidence"
+    sure = f"at {level(confidence)} confidence"
     if lower > 0:
         found = f"No training with epsilon below {rounded_down(lower)} {at} could give such results, {sure}."
     else:

@@ -6,9 +6,10 @@ from typing import Any
 from scipy.special import stdtrit
 
 from reticent.auditing.epsilon.wording import rounded_down, rounded_up, stated
-from reticent.auditing.gate.check import Check, Doubt, estimate, number, unjudged
+from reticent.auditing.gate.check import DIGITS, Check, Doubt, estimate, number, unjudged
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.intervals import clopper_pearson
+from reticent.rounding import down, fraction, up
 
 CONFIDENCE = 0.95
 """Of the accuracy's interval, two-sided."""
@@ -134,15 +135,16 @@ def accuracy(document: Plain, limit: float, allow: tuple[str, ...]) -> Check:
         lacking = "the audit has no accuracy on non-members, or not its spread over how many models and records"
         return unjudged(name, limit, Doubt("no-accuracy", lacking), allow)
     mean, low, high = found
+    shown = fraction(mean, DIGITS)
     facts: dict[str, Any] = {"estimate": mean, "bound": low}
     if low >= limit:
-        return Check(name, limit, "passed", f"the lower limit {low:.4f} is at or above {limit:g}", **facts)
+        return Check(name, limit, "passed", f"the lower limit {down(low)} is at or above {limit:g}", **facts)
     if high < limit:
-        message = f"below the limit: the accuracy is {mean:.4f}, and its upper limit {high:.4f} is below {limit:g}"
+        message = f"below the limit: the accuracy is {shown}, and its upper limit {up(high, limit)} is below {limit:g}"
     else:
         message = (
-            f"not shown to be above the limit: the accuracy is {mean:.4f}, and {limit:g} lies above the lower end of "
-            f"its interval {low:.4f} to {high:.4f}: more models or more records may settle it"
+            f"not shown to be above the limit: the accuracy is {shown}, and {limit:g} lies above the lower end of "
+            f"its interval {down(low, limit)} to {up(high)}: more models or more records may settle it"
         )
     return Check(name, limit, "failed", message, **facts)
 

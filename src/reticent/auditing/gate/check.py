@@ -8,6 +8,10 @@ import numpy as np
 
 from reticent.auditing.results import Summary
 from reticent.auditing.verdict import widened
+from reticent.rounding import down, fraction, up
+
+DIGITS = 4
+"""Decimals of what is held against a limit."""
 
 Outcome = Literal["passed", "failed", "cannot judge", "skipped"]
 
@@ -172,8 +176,8 @@ def compare(
     above = max(found, key=lambda one: one.lower(len(found)), default=None)
     top = max(found, key=lambda one: one.upper, default=None)
     evidence = tuple(
-        f"{one.name}: {one.summary.mean:.4f}, {100 * one.confidence:.6g} % interval {one.summary.interval[0]:.4f} to "
-        f"{one.upper:.4f}{', decided by equal scores' if one.summary.tied else ''}"
+        f"{one.name}: {fraction(one.summary.mean, DIGITS)}, {100 * one.confidence:.6g} % interval "
+        f"{down(one.summary.interval[0])} to {up(one.upper)}{', decided by equal scores' if one.summary.tied else ''}"
         for one in found
     )
     fatal = [doubt for doubt in doubts if doubt.fatal]
@@ -191,7 +195,7 @@ def compare(
     unmet = [doubt for doubt in told if doubt.reason not in allow]
     if unmet:
         return unjudged(name, limit, unmet[0], allow, **facts)
-    message = f"the upper limit of {_all(len(found), each)} is at or below {limit:g}; the highest is {top.upper:.4f} "
+    message = f"the upper limit of {_all(len(found), each)} is at or below {limit:g}; the highest is {up(top.upper)} "
     allowed = "".join(f"; allowed: {doubt.message}" for doubt in told)
     return Check(name, limit, "passed", f"{message}({top.name}){allowed}", **facts)
 
@@ -208,14 +212,15 @@ def _above(one: Found, limit: float, count: int, each: str) -> str:
     reasons = ([f"{count} {each}"] if count > 1 else []) + (["the choice of its threshold"] if one.scale < 1 else [])
     wide = f", widened for {' and '.join(reasons)}," if reasons else ""
     return (
-        f"above the limit: {one.name} has {one.summary.mean:.4f}, and its lower limit{wide} is {one.lower(count):.4f}, "
-        f"above {limit:g}"
+        f"above the limit: {one.name} has {fraction(one.summary.mean, DIGITS)}, and its lower limit{wide} is "
+        f"{down(one.lower(count), limit)}, above {limit:g}"
     )
 
 
 def _not_below(one: Found, limit: float) -> str:
     low, high = one.summary.interval
     return (
-        f"not shown to be below the limit: {one.name} has {one.summary.mean:.4f}, and {limit:g} lies below the upper "
-        f"end of its interval {low:.4f} to {high:.4f}: more models or more records may settle it"
+        f"not shown to be below the limit: {one.name} has {fraction(one.summary.mean, DIGITS)}, and {limit:g} lies "
+        f"below the upper end of its interval {down(low)} to {up(high, limit)}: more models or more "
+        "records may settle it"
     )

@@ -1,5 +1,7 @@
 """``reticent locate layers``: at which depth of a network membership begins to show."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -18,7 +20,7 @@ def layers(
     probe: str | None = None,
     test: float | None = None,
     **options: str,
-) -> None:
+) -> Sequence[Path]:
     """Find at which depth of a network membership begins to show: networks on all and on half of the records compared.
 
     Networks are kept in the store: the same command after an interruption goes on where it was.
@@ -34,9 +36,12 @@ def layers(
         probe: svm or none: the linear probe; its options are --set probe.NAME=value. [svm]
         test: Share of the records for measuring accuracy. [0.2]
         options: An option of the defense.
+
+    Returns:
+        The files that were written.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, stdout, unlost
+    from reticent.cli.screen import replaced, told, unlost
     from reticent.jobs.locate.layers import prepare, run
     from reticent.report.locate.layers import terminal
     from reticent.report.place import LAYERS
@@ -61,7 +66,4 @@ def layers(
             stage=shown.stage,
             checked=lambda out: replaced(out, LAYERS, shown.note),
         )
-    console = stdout()
-    console.print(terminal(found.document))
-    for file in found.files:
-        console.print(str(file), soft_wrap=True)
+    return told(terminal(found.document), found.files)

@@ -1,20 +1,24 @@
 """``reticent locate records``: which records a model gives away, and which it has learned by heart."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from reticent.cli.flags import Flags, with_options
 
 
-def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
+def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B008
     """Say of each record how far it gives itself away and how far it is learned by heart, from a population of models.
 
     Args:
         run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
         flags: what to train, and how.
         options: An option of the defense.
+
+    Returns:
+        The files that were written.
     """
     from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, stdout, unlost
+    from reticent.cli.screen import replaced, told, unlost
     from reticent.jobs.locate.records import again, locate_records
     from reticent.report.locate.records import terminal
     from reticent.report.place import RECORD_LIST
@@ -33,7 +37,4 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
                 checked=lambda out: replaced(out, RECORD_LIST, shown.note),
                 **values,
             )
-    console = stdout()
-    console.print(terminal(found.document))
-    for file in found.files:
-        console.print(str(file), soft_wrap=True)
+    return told(terminal(found.document), found.files)

@@ -1,5 +1,6 @@
 """``reticent locate weights``: score every weight of a network."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def weights(
     unlearning: float | None = None,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
-) -> None:
+) -> Sequence[Path]:
     """Score every weight: how much it gives members away, and how much the network learns by it.
 
     Without --weights, the model is one of those that `reticent audit` with the same flags would train: it is found in
@@ -42,10 +43,13 @@ def weights(
         flags: data set and recipe, as for `reticent audit`.
         options: An option of the defense.
 
+    Returns:
+        The files that were written.
+
     Raises:
         InputError: two initial states are given.
     """
-    from reticent.cli.screen import replaced, stdout, unlost
+    from reticent.cli.screen import replaced, told, unlost
     from reticent.errors import InputError
     from reticent.jobs.locate.weights import locate_weights
     from reticent.report.place import WEIGHTS
@@ -66,16 +70,13 @@ def weights(
             checked=lambda out: replaced(out, WEIGHTS),
             **(values | {key: item for key, item in scoring.items() if item is not None}),
         )
-    console = stdout()
-    console.print(table(found.document))
-    for file in found.files:
-        console.print(str(file), soft_wrap=True)
+    return told(table(found.document), found.files)
 
 
 def _tell(stage: str) -> None:
-    from rich.console import Console
+    from reticent.cli.screen import stderr
 
-    Console(stderr=True, highlight=False, emoji=False).print(stage, style="dim", markup=False)
+    stderr().print(stage, style="dim", markup=False)
 
 
 def table(document: "Mapping[str, Any]") -> "RenderableType":

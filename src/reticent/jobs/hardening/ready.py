@@ -28,7 +28,7 @@ from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
 from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.states import given_state
-from reticent.report.wording import percent
+from reticent.rounding import percent
 from reticent.signals.look import Seen, look
 from reticent.signals.queries import Queries
 from reticent.spec import Spec

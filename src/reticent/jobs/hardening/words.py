@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.auditing.intervals import Interval
-from reticent.auditing.wording import FEWEST, percent, unresolved
+from reticent.auditing.wording import FEWEST, unresolved
 from reticent.jobs import document
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.hardening.sides import Side
 from reticent.jobs.locate.source import FRESH
+from reticent.rounding import decimals, fraction, level, percent
 
 Plain = Mapping[str, Any]
 Blind = tuple[float, Interval]
@@ -102,13 +103,13 @@ def sentence(compared: Plain, sides: Plain, why: str) -> str:
     """
     word, _ = relation(compared)
     before, after = (next(row for row in compared["rows"] if row["name"] == name) for name in ("before", "after"))
-    areas = [f"AUC {row['auc']['mean']:.3f}" for row in (before, after)]
+    areas = [f"AUC {fraction(row['auc']['mean'])}" for row in (before, after)]
     if before["tpr"] is None or after["tpr"] is None:
         found = f"before {areas[0]}, after {areas[1]}"
     else:
-        shares = [percent(row["tpr"]["mean"]) for row in (before, after)]
+        shares = [percent(row["tpr"]["mean"], decimals(compared["fpr"])) for row in (before, after)]
         found = (
-            f"at {percent(compared['fpr'])} false alarms {shares[0]} of the members were found before ({areas[0]}) and "
+            f"at {level(compared['fpr'])} false alarms {shares[0]} of the members were found before ({areas[0]}) and "
             f"{shares[1]} after ({areas[1]})"
         )
     right = [percent(sides[name]["accuracy"]["non_members"]["value"]) for name in ("before", "after")]
@@ -189,8 +190,8 @@ def _different(blind: Blind) -> list[str]:
     harder = "easier" if area > 0.5 else "harder"
     return [
         f"Members and non-members differ by themselves: models that were each trained on half of both find the members "
-        f"{harder} (AUC {area:.3f}, interval {low:.3f} to {high:.3f}; 0.5 if they came from one source). So part of "
-        "every number here, or a leak that it hides, is that difference."
+        f"{harder} (AUC {fraction(area)}, interval {fraction(low)} to {fraction(high)}; 0.5 if they came from one "
+        "source). So part of every number here, or a leak that it hides, is that difference."
     ]
 
 

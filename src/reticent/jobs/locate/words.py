@@ -5,7 +5,8 @@ from typing import Any
 
 from reticent.jobs.locate.scores import Scored
 from reticent.locate.weights import Scoring
-from reticent.report.wording import level, number, percent
+from reticent.report.wording import number
+from reticent.rounding import level, percent
 
 SURE = 0.5
 """Below this share of log C, the initial model's answers are far from guesses."""

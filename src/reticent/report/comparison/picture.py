@@ -12,7 +12,8 @@ from reticent.report.comparison.naming import SMALL, Mark, write_names
 from reticent.report.comparison.view import is_control, is_recipe, kind, matched
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, middle, number, percent
+from reticent.report.wording import Plain, level, limits, middle, percent, written
+from reticent.rounding import decimals
 
 MARKERS = {"recipe": ("o", SERIES[0], True), "baseline": ("s", INK, True), "control": ("o", SERIES[1], False)}
 MARKERS["non-adaptive"] = ("D", SERIES[3], False)
@@ -71,11 +72,10 @@ def pictures(rows: Sequence[Plain], baseline: Any, fpr: float | None) -> Picture
         The drawings.
     """
     known = [i for i, row in enumerate(rows) if _accuracy(row) is not None]
-    panels = [Panel("auc", "AUC of the strongest attack", 0.5, number)]
+    panels = [Panel("auc", "AUC of the strongest attack", 0.5, written)]
     if any(middle(rows[i].get("tpr")) is not None for i in known):
-        panels.append(
-            Panel("tpr", f"members found at {level(fpr)} false alarms" if fpr else "members found", fpr, percent)
-        )
+        title = f"members found at {level(fpr)} false alarms" if fpr else "members found"
+        panels.append(Panel("tpr", title, fpr, lambda share: percent(share, decimals(fpr))))
     missing = [str(row["name"]) for i, row in enumerate(rows) if i not in known]
     if not known:
         return Pictures([], False, missing)

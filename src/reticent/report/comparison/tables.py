@@ -13,7 +13,6 @@ from reticent.report.prose import Prose
 from reticent.report.view import short, tied
 from reticent.report.wording import (
     MARK,
-    MISSING,
     PERCENT,
     TIES,
     Plain,
@@ -23,9 +22,10 @@ from reticent.report.wording import (
     level,
     limits,
     middle,
-    number,
     span,
+    written,
 )
+from reticent.rounding import MISSING, decimals
 
 LISTED = 12
 """Most pairs that the terminal lists; the page has all of them."""
@@ -71,18 +71,19 @@ def _table(document: Mapping[str, Any], rows: Sequence[Plain]) -> Table:
         if remark:
             name.append(f"\n{short(remark, 90)}", "dim")
         cells = [_cell((row.get("accuracy") or {}).get("non_members"), True), _cell(row.get("auc"))]
-        cells += [_cell(row.get("tpr"), True)] * with_tpr
+        cells += [_cell(row.get("tpr"), True, decimals(fpr))] * with_tpr
         cells += [Text(from_below(row.get("epsilon")))] * with_epsilon
         table.add_row(name, *cells, "yes" if row.get("pareto") else "")
     return table
 
 
-def _cell(estimate: Plain | None, as_percent: bool = False) -> Text:
-    value = middle(estimate)
-    if value is None:
+def _cell(estimate: Plain | None, as_percent: bool = False, digits: int | None = None) -> Text:
+    if middle(estimate) is None:
         return Text(MISSING, style="dim")
-    ends = span(limits(estimate), as_percent, to="–").removesuffix(PERCENT)
-    return Text.assemble(found(estimate) if as_percent else number(value), ("\n" + ends, "dim"))
+    ends = span(limits(estimate), as_percent, "–", digits).removesuffix(PERCENT)
+    return Text.assemble(
+        found(estimate, digits or 1) if as_percent else written(estimate, digits=digits), ("\n" + ends, "dim")
+    )
 
 
 def _notes(document: Mapping[str, Any], rows: Sequence[Plain]) -> Text:

@@ -6,20 +6,8 @@ from typing import Any
 from reticent.report.comparison import view
 from reticent.report.markdown import escape, table, with_interval
 from reticent.report.view import tied
-from reticent.report.wording import (
-    MARK,
-    MISSING,
-    TIES,
-    Plain,
-    chance,
-    found,
-    from_below,
-    level,
-    limits,
-    middle,
-    number,
-    span,
-)
+from reticent.report.wording import MARK, TIES, Plain, chance, found, from_below, level, limits, middle, span, written
+from reticent.rounding import MISSING, decimals
 
 LISTED = 60
 """Most pairs in the table; ties come last."""
@@ -75,7 +63,8 @@ def _rows(document: Mapping[str, Any], rows: Sequence[Plain]) -> str:
         remark = view.remark(row, document.get("baseline"), rows)
         name = escape(row["name"], 60) + (f" ({escape(remark, 160)})" if remark else "")
         cells = [name, _cell((row.get("accuracy") or {}).get("non_members"), True), _cell(row.get("auc"))]
-        cells += [_cell(row.get("tpr"), True)] * with_tpr + [from_below(row.get("epsilon"))] * with_epsilon
+        cells += [_cell(row.get("tpr"), True, decimals(fpr))] * with_tpr
+        cells += [from_below(row.get("epsilon"))] * with_epsilon
         lines.append([*cells, {True: "yes", False: "no"}.get(row.get("pareto"), MISSING)])  # type: ignore[arg-type]
     return table([*heads, "Not beaten"], lines)
 
@@ -97,8 +86,8 @@ def _pairs(document: Mapping[str, Any], pairs: Sequence[Plain]) -> str:
     return table(heads, lines, texts=3)
 
 
-def _cell(estimate: Plain | None, as_percent: bool = False) -> str:
-    value = middle(estimate)
-    if value is None:
+def _cell(estimate: Plain | None, as_percent: bool = False, digits: int | None = None) -> str:
+    if middle(estimate) is None:
         return MISSING
-    return with_interval(found(estimate) if as_percent else number(value), span(limits(estimate), as_percent))
+    shown = found(estimate, digits or 1) if as_percent else written(estimate, digits=digits)
+    return with_interval(shown, span(limits(estimate), as_percent, digits=digits))

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reticent.report.view import rate_at, title
-from reticent.report.wording import Plain, found, from_below, level, middle, number, percent, signed, span
+from reticent.report.wording import Plain, found, from_below, level, middle, percent, signed, span, written
+from reticent.rounding import decimals
 
 SIDES = ("before", "after")
 POINTS = " points"
@@ -48,9 +49,9 @@ def main(document: Mapping[str, Any]) -> list[Line]:
         ("Accuracy, members", inside, ("", "")),
     ]
     if rows["before"]["tpr"] is not None and rows["after"]["tpr"] is not None:
-        shares = [found(rows[side]["tpr"]) for side in SIDES]
+        shares = [found(rows[side]["tpr"], decimals(fpr)) for side in SIDES]
         lines.append((f"Members found at {level(fpr)}", shares, _change(pairs.get("tpr"), points=True)))
-    areas = [number(middle(rows[side]["auc"])) for side in SIDES]
+    areas = [written(rows[side]["auc"]) for side in SIDES]
     bounds = [from_below(document[side]["epsilon"]["lower"]) for side in SIDES]
     lines += [("AUC", areas, _change(pairs.get("auc"), points=False)), ("Epsilon at least", bounds, ("", ""))]
     return [Line(label, both[0], both[1], *change) for label, both, change in lines]

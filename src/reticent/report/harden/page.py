@@ -52,6 +52,7 @@ def html(document: Mapping[str, Any]) -> str:
         "ties": tied(document),
         "confidence": level(document["difference"]["confidence"]),
         "attacks": lines,
+        "fpr": fpr,
         "found": f"Members found at {level(fpr)}" if fpr else "Members found",
         "curves": drawn(curves(document)),
         "strongest": strongest(document),

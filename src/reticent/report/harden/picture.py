@@ -6,7 +6,7 @@ from typing import Any
 from reticent.report import figures
 from reticent.report.svg import DASHES, MUTED, SERIES, canvas, drawing, render
 from reticent.report.view import title
-from reticent.report.wording import Plain, middle, number
+from reticent.report.wording import Plain, written
 
 
 def curves(document: Mapping[str, Any], name: str = "curves") -> str:
@@ -34,7 +34,7 @@ def curves(document: Mapping[str, Any], name: str = "curves") -> str:
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
         heading = f"True-positive rate against false-positive rate of {title(both['before'])}, before and after"
-        parts = [f"{side}: AUC {number(middle(found['overall']['auc']))}" for side, found in both.items()]
+        parts = [f"{side}: AUC {written(found['overall']['auc'])}" for side, found in both.items()]
         return render(figure, name, heading, f"{heading}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
 
 

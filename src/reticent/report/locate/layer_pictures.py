@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.report.svg import DASHES, INK, MUTED, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, middle, number, percent, span
+from reticent.report.wording import Plain, level, limits, middle, number, percent, span, written
 
 SEVERAL = 5
 """With more stages than this, their names stand slanted."""
@@ -145,4 +145,4 @@ def _shares(counts: Sequence[float]) -> Any:
 
 def _said(estimate: Plain) -> str:
     ends = limits(estimate)
-    return number(middle(estimate)) + (f" ({span(ends)})" if ends is not None else "")
+    return written(estimate) + (f" ({span(ends)})" if ends is not None else "")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.report.page import facts, scale
 from reticent.report.view import short
-from reticent.report.wording import level, limits, middle, number, percent, span
+from reticent.report.wording import level, limits, middle, number, percent, span, written
 from reticent.report.write import write_pair
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ PROBE_CAPTION = (
 
 def _beside(stage: Mapping[str, Any]) -> str:
     mark = "risky" if stage["risky"] else "not risky"
-    return f"effect {number(middle(stage['effect']))}, KS {number(stage['ks'])}, {mark}"
+    return f"effect {written(stage['effect'])}, KS {number(stage['ks'])}, {mark}"
 
 
 def terminal(document: Mapping[str, Any]) -> "RenderableType":
@@ -133,7 +133,7 @@ def terminal(document: Mapping[str, Any]) -> "RenderableType":
             Text(short(stage["name"], 40)),
             f"{stage['size']:,}",
             percent(stage["share"]),
-            number(middle(stage["effect"])),
+            written(stage["effect"]),
             span(limits(stage["effect"]), to="–"),
             number(stage["ks"]),
             percent(middle(stage["probe"])),

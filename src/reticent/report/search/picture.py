@@ -9,7 +9,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, middle, number, percent
+from reticent.report.wording import Plain, level, limits, middle, percent, written
+from reticent.rounding import decimals
 
 PANELS = (("accuracy", "accuracy, non-members"), ("auc", "AUC"), ("tpr", "members found"))
 SPREAD = 12
@@ -60,7 +61,7 @@ def trade(document: Mapping[str, Any]) -> str:
         axes.grid(color=RULE)
         _legend(figure, axes)
         said = "; ".join(
-            f"{short(p['defense'], 60)}: accuracy {percent(middle(p['accuracy']))}, AUC {number(middle(p['auc']))}"
+            f"{short(p['defense'], 60)}: accuracy {percent(middle(p['accuracy']))}, AUC {written(p['auc'])}"
             for p in (base, *document["tried"])
         )
         return render(figure, "trade", "AUC against accuracy on non-members", f"AUC against accuracy. {said}.")
@@ -82,10 +83,11 @@ def _against(document: Mapping[str, Any], key: str, index: int) -> str:
         _scale(drawn[-1], values, numeric)
         drawn[-1].set_xlabel(key)
         _legend(figure, drawn[0])
+        digits = decimals(document["fpr"])
         said = "; ".join(
             f"{key} {_word(p['options'][key])}: "
             + ", ".join(
-                f"{title} {number(middle(p[what])) if what == 'auc' else percent(middle(p[what]))}"
+                f"{title} {written(p[what], what != 'auc', digits if what == 'tpr' else None)}"
                 for what, title in panels
             )
             for p in document["tried"]

@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from reticent.report.view import tied
-from reticent.report.wording import MARK, TIES, found, level, middle, number, percent
+from reticent.report.wording import MARK, TIES, found, level, middle, percent, written
+from reticent.rounding import decimals
 
 
 def terminal(document: Mapping[str, Any]) -> Group:
@@ -31,8 +32,8 @@ def terminal(document: Mapping[str, Any]) -> Group:
         table.add_row(
             one["defense"],
             percent(middle(one["accuracy"])),
-            number(middle(one["auc"])),
-            "" if rate is None else found(one["tpr"]),
+            written(one["auc"]),
+            "" if rate is None else found(one["tpr"], decimals(fpr)),
             "chosen" if chosen else "",
             style="bold" if chosen else "",
         )

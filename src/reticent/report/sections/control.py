@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.view import confidence, measured, rate_at, short, title
-from reticent.report.wording import Plain, level, number, percent, share
+from reticent.report.wording import Plain, level, percent, share
+from reticent.rounding import decimals, fraction
 
 PASSED = {
     True: ("not found", "Passed"),
@@ -55,9 +56,10 @@ def detectable(control: Mapping[str, Any] | None) -> str | None:
     least = (control or {}).get("detectable") or {}
     said = []
     if least.get("auc") is not None:
-        said.append(f"an AUC of {number(least['auc'])}")
+        said.append(f"an AUC of {fraction(least['auc'])}")
     if least.get("tpr") is not None and least.get("fpr"):
-        rate = f"{percent(least['tpr'])} of the training records found at {share(least['fpr'])} false alarms"
+        found = percent(least["tpr"], decimals(least["fpr"]))
+        rate = f"{found} of the training records found at {share(least['fpr'])} false alarms"
         said.append(f"{rate} (chance {level(least['fpr'])})")
     if not said:
         return None

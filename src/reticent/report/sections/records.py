@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from reticent.report.png import data_uri
 from reticent.report.sections.groups import columns as group_columns
 from reticent.report.view import label, short
-from reticent.report.wording import MISSING, Plain, chance, count, number
+from reticent.report.wording import Plain, chance, count, number
+from reticent.rounding import MISSING
 
 ROWS = 2000
 """Most records that the page lists; the CSV file has all of them."""

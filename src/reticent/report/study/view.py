@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.report.wording import (
-    MISSING,
     PERCENT,
     Plain,
     duration,
@@ -16,6 +15,7 @@ from reticent.report.wording import (
     size,
     span,
 )
+from reticent.rounding import MISSING
 
 MARKS = {"reproduced": "✓", "not reproduced": "✗", "can't tell at this scale": "?"}
 """Verdict -> sign."""
@@ -23,20 +23,25 @@ KINDS = {"reproduced": "yes", "not reproduced": "no", "can't tell at this scale"
 """Verdict -> class on the page."""
 
 
+SHARES = {"share": 1, "small share": 2}
+"""Of fractions that are told in percent: how -> decimals."""
+
+
 def form(value: float | None, how: str) -> str:
     """Write a number.
 
     Args:
         value: the number, or None.
-        how: "share" (percent), "points" (a difference of shares), "difference", "seconds", "bytes" or "number".
+        how: "share" or "small share" (percent), "points" (a difference of shares), "difference", "seconds", "bytes" or
+            "number".
 
     Returns:
         The text.
     """
     if value is None:
         return MISSING
-    if how == "share":
-        return percent(value)
+    if how in SHARES:
+        return percent(value, SHARES[how])
     if how == "points":
         return f"{signed(100 * value, 1)} points"
     if how == "difference":
@@ -61,11 +66,11 @@ def between(interval: Sequence[float] | None, how: str) -> str:
     low, high = interval
     if low == high:
         return ""
-    if how == "share":
-        return span((max(0.0, low), min(1.0, high)), as_percent=True)
+    if how in SHARES:
+        return span((max(0.0, low), min(1.0, high)), True, digits=SHARES[how])
     if how == "points":
         return f"{signed(100 * low, 1)} to {signed(100 * high, 1)}"
-    return f"{signed(low)} to {signed(high)}" if how == "difference" else span((low, high))
+    return f"{signed(low)} to {signed(high)}" if how == "difference" else span((low, high), digits=3)
 
 
 def told(estimate: Plain | None, how: str) -> str:
@@ -98,8 +103,8 @@ def printed(entry: Plain | None, how: str) -> str:
     text = form(entry["value"], how)
     if spread is None:
         return text
-    if how == "share":
-        return f"{text.removesuffix(PERCENT)} ± {percent(spread)}"
+    if how in SHARES:
+        return f"{text.removesuffix(PERCENT)} ± {form(spread, how)}"
     return f"{text} ± {form(spread, how)}"
 
 

@@ -1,0 +1,67 @@
+"""Signals that end a process: raised as Ctrl-C is, and kept out of blocks that they must not cut in two."""
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+ASKED = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""By which the system, a scheduler or a closed terminal asks a process to end; Python by itself dies of them."""
+
+
+class Terminated(KeyboardInterrupt):
+    """Somebody else than the user at the keyboard asked the process to end; it unwinds as Ctrl-C does."""
+
+    def __init__(self, number: int) -> None:
+        """Keep which signal it was.
+
+        Args:
+            number: of the signal.
+        """
+        super().__init__(number)
+        self.signal = signal.Signals(number)
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[None]:
+    """Raise `Terminated` in the block where the process is asked to end; a signal that is ignored stays ignored.
+
+    Yields:
+        Nothing.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    taken = [one for one in ASKED if main and signal.getsignal(one) is signal.SIG_DFL]
+    for one in taken:
+        signal.signal(one, _terminate)
+    try:
+        yield
+    finally:
+        for one in taken:
+            signal.signal(one, signal.SIG_DFL)
+
+
+def _terminate(number: int, _: FrameType | None) -> NoReturn:
+    raise Terminated(number)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Let Ctrl-C, and what else asks to end, wait until the block does.
+
+    Processes that are started inside never hear them: whole groups of processes are sent these, and it is the parent
+    that tells of it, once, and ends the others.
+
+    Yields:
+        Nothing.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ASKED})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,116 @@
+"""How numbers are rounded for people: one rule for a fraction, as it is and in percent.
+
+Decimals are fixed, so that all numbers of a column, and an interval and its estimate, have equally many: three for a
+fraction, one for a percentage, and for what is found at a small rate of false alarms as many as that rate needs. What
+is not 0 and not 1 is never written as if it were.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+MISSING = "–"
+"""Stands where a number is unknown."""
+
+MINUS = "\N{MINUS SIGN}"
+
+BITS = 9
+"""Decimals to which a mean of ones is a one."""
+
+MOST = 12
+"""Decimals at most, however near a number is to its limit."""
+
+
+def fraction(value: Any, digits: int = 3) -> str:
+    """Write a fraction, such as an AUC or an accuracy.
+
+    Args:
+        value: in [0, 1] (or a difference of two such), or None.
+        digits: decimals.
+
+    Returns:
+        For example ``0.619``, ``<0.001``, ``>0.999`` or a dash.
+    """
+    return MISSING if value is None or not math.isfinite(value) else _within(float(value), digits, 1)
+
+
+def percent(value: Any, digits: int = 1) -> str:
+    """Write a measured fraction as a percentage.
+
+    Args:
+        value: in [0, 1] (or a difference of two such), or None.
+        digits: decimals; `decimals` of a rate of false alarms, where it was measured at that.
+
+    Returns:
+        For example ``6.6 %``, ``<0.1 %``, ``>99.9 %`` or a dash.
+    """
+    return MISSING if value is None or not math.isfinite(value) else _within(100 * float(value), digits, 100) + " %"
+
+
+def _within(value: float, digits: int, whole: int) -> str:
+    exact, step = round(value, BITS), 10.0**-digits
+    text = f"{exact:.{digits}f}"
+    if exact and not float(text):
+        return f"<{step:.{digits}f}" if exact > 0 else f">{MINUS}{step:.{digits}f}"
+    if exact < whole <= float(text):
+        return f">{whole - step:.{digits}f}"
+    return (text if float(text) else text.lstrip("-")).replace("-", MINUS)
+
+
+def down(value: float, limit: float | None = None, digits: int = 4) -> str:
+    """Write a lower limit, rounded down so that it still is one.
+
+    Args:
+        value: the lower limit.
+        limit: what it is held against in the same sentence; there are as many decimals as tell the two apart.
+        digits: decimals where fewer would do.
+
+    Returns:
+        For example ``0.5718``.
+    """
+    return _outward(value, limit, digits, math.floor)
+
+
+def up(value: float, limit: float | None = None, digits: int = 4) -> str:
+    """Write an upper limit, rounded up so that it still is one.
+
+    Args:
+        value: the upper limit.
+        limit: what it is held against in the same sentence; there are as many decimals as tell the two apart.
+        digits: decimals where fewer would do.
+
+    Returns:
+        For example ``0.6525``.
+    """
+    return _outward(value, limit, digits, math.ceil)
+
+
+def _outward(value: float, limit: float | None, digits: int, towards: Callable[[float], int]) -> str:
+    text = f"{towards(round(value * 10**digits, 6)) / 10**digits:.{digits}f}"
+    if limit is None or value == limit or float(text) != limit or digits >= MOST:
+        return text
+    return _outward(value, limit, digits + 1, towards)
+
+
+def decimals(fpr: float | None) -> int:
+    """Choose the decimals of percentages of what is found at a rate of false alarms: it would have two digits itself.
+
+    Args:
+        fpr: the rate; None or 0 where it is not known.
+
+    Returns:
+        One from a rate of 1 % on, 2 at 0.1 %, 3 at 0.01 %.
+    """
+    return 1 if not fpr else max(1, 1 - math.floor(math.log10(100 * fpr) + 1e-9))
+
+
+def level(rate: float) -> str:
+    """Write a chosen rate, a round number, as a percentage without needless digits.
+
+    Args:
+        rate: a fraction in [0, 1].
+
+    Returns:
+        For example ``1 %`` or ``0.01 %``.
+    """
+    return f"{100 * rate:.10g} %"

@@ -1,0 +1,93 @@
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from reticent.cli.run import guarded
+from reticent.interrupts import ASKED, Terminated, heard, held_back
+from reticent.report.files import replacing, together
+
+
+def ask(number):
+    """Ask this process to end; a moment passes, in which Python hears of it."""
+    os.kill(os.getpid(), number)
+    for _ in range(1000):
+        pass
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_command_that_is_asked_to_end_says_how_to_go_on(capsys, number, code):
+    def ran(*_, **__):
+        ask(number)
+        pytest.fail("it was not heard")
+
+    before = [signal.getsignal(one) for one in ASKED]
+    assert guarded(ran) == code
+    how = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
+    said = f"reticent: {how}; finished models are kept: run the same command again to go on\n"
+    assert capsys.readouterr().err == said
+    assert [signal.getsignal(one) for one in ASKED] == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored_as_nohup_wants_it():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with heard():
+            ask(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_another_thread_hears_nothing_and_fails_at_nothing():
+    failed = []
+
+    def run():
+        try:
+            with heard(), held_back():
+                pass
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert failed == []
+
+
+def test_what_is_held_back_is_heard_at_the_end():
+    done = []
+    with heard(), pytest.raises(Terminated) as ended:  # noqa: PT012
+        with held_back():
+            ask(signal.SIGTERM)
+            done.append("whole")
+        done.append("not reached")
+    assert (done, ended.value.signal) == (["whole"], signal.SIGTERM)
+
+
+def test_a_report_that_appears_is_not_cut_in_two(tmp_path, monkeypatch):
+    replace, asked = Path.replace, []
+    for name in "ab":
+        (tmp_path / name).write_text("old", encoding="utf-8")
+
+    def slow(path, target):
+        if not asked:
+            asked.append(ask(signal.SIGTERM))
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", slow)
+    with heard(), pytest.raises(Terminated), together(tmp_path, {}):  # noqa: PT012
+        for name in "ab":
+            with replacing(tmp_path / name) as stream:
+                stream.write("new")
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"a": "new", "b": "new"}
+
+
+def test_a_report_that_is_being_written_leaves_the_earlier_one(tmp_path):
+    (tmp_path / "a").write_text("old", encoding="utf-8")
+    with heard(), pytest.raises(Terminated), together(tmp_path, {}), replacing(tmp_path / "a") as stream:  # noqa: PT012
+        stream.write("new")
+        ask(signal.SIGTERM)
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"a": "old"}

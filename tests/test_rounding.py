@@ -1,0 +1,73 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reticent import rounding
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.066, "6.6 %"),
+        (0.5, "50.0 %"),
+        (0.00999, "1.0 %"),
+        (0.0004, "<0.1 %"),
+        (0.0005, "0.1 %"),
+        (0.0002, "<0.1 %"),
+        (0.0, "0.0 %"),
+        (1.0, "100.0 %"),
+        (0.9998, ">99.9 %"),
+        (0.9994, "99.9 %"),
+        (1 - 1e-12, "100.0 %"),
+        (1e-13, "0.0 %"),
+        (-0.0004, ">−0.1 %"),
+        (-0.25, "−25.0 %"),
+        (None, "–"),
+        (math.nan, "–"),
+    ],
+)
+def test_percent(value, text):
+    assert rounding.percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.50, "0.500"), (0.506, "0.506"), (0.0, "0.000"), (1.0, "1.000"), (0.9996, ">0.999"), (0.0003, "<0.001")],
+)
+def test_fraction(value, text):
+    assert rounding.fraction(value) == text
+
+
+@given(st.floats(0, 1), st.integers(1, 6))
+def test_what_is_not_0_or_1_is_not_written_as_if_it_were_and_decimals_are_fixed(value, digits):
+    for text, whole in ((rounding.fraction(value, digits), 1), (rounding.percent(value, digits)[:-2], 100)):
+        bare, exact = text.lstrip("<>"), round(whole * value, rounding.BITS)
+        assert len(bare.partition(".")[2]) == digits
+        assert math.isclose(float(bare), exact, abs_tol=1.001 * 10.0**-digits)
+        if text[0] not in "<>":
+            assert (float(text) == 0, float(text) == whole) == (exact == 0, exact == whole)
+        elif text[0] == "<":
+            assert 0 < exact < float(bare)
+        else:
+            assert float(bare) < exact < whole
+
+
+def test_what_is_found_at_small_rates_of_false_alarms_has_the_decimals_that_these_need():
+    assert [rounding.decimals(fpr) for fpr in (None, 0.5, 0.1, 0.01, 0.001, 0.0001)] == [1, 1, 1, 1, 2, 3]
+    assert rounding.percent(0.00013, rounding.decimals(0.0001)) == "0.013 %"
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"), [(0.1, "10 %"), (0.01, "1 %"), (0.0001, "0.01 %"), (0.29, "29 %"), (0.95, "95 %")]
+)
+def test_level(rate, text):
+    assert rounding.level(rate) == text
+
+
+def test_limits_are_rounded_outwards_and_as_far_as_tells_them_from_what_they_are_held_against():
+    assert [rounding.down(0.57189), rounding.up(0.57181), rounding.up(0.3)] == ["0.5718", "0.5719", "0.3000"]
+    assert [rounding.down(0.600004, 0.6), rounding.up(0.599996, 0.6)] == ["0.600004", "0.599996"]
+    assert [rounding.down(0.6, 0.6), rounding.up(0.60001, 0.6)] == ["0.6000", "0.6001"]
+    assert rounding.down(0.6 + 1e-15, 0.6) == "0.600000000000"

@@ -261,7 +261,7 @@ def test_data_check_counts(command, tmp_path):
 
 EVERY_KEY = """
 dataset = "own.npz"
-data_dir = "nowhere"
+data_dir = "."
 records = 60
 validation = 20
 reference = 10

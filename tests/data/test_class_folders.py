@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 
 from reticent.data.load import load
+from reticent.data.parts import together
 from reticent.errors import CorruptFileError, InputError
 
 
@@ -171,3 +172,16 @@ def test_a_link_to_a_picture_is_the_picture(photos):
     found = load(photos)
     assert np.array_equal(found.x[4], found.x[1])
     assert found.duplicates == 1
+
+
+def test_folders_of_members_and_others_are_read_as_one(photos, tmp_path):
+    save(tmp_path / "others" / "cat" / "1.png", colour(90, 6, 8))
+    save(tmp_path / "others" / "owl" / "1.png", colour(120, 8, 6))
+    given = {"members": photos, "others": str(tmp_path / "others")}
+    with pytest.raises(InputError, match="expected pictures of one size, got 8 x 6 "):
+        together(given)
+    records, rows = together(given, image_size=4)
+    assert records.class_names == ("cat", "dog", "owl")
+    assert records.x[:, 0, 0, 0].tolist() == [10, 0, 20, 30, 90, 120]
+    assert records.y.tolist() == [0, 0, 1, 1, 0, 2]
+    assert {name: ids.tolist() for name, ids in rows.items()} == {"members": [0, 1, 2, 3], "others": [4, 5]}

@@ -174,8 +174,8 @@ def ties(rate: OverallRate) -> list[str]:
     if not rate.tied or rate.realised_fpr is None:
         return []
     return [
-        f"Equal scores decide that share: the thresholds accuse {_found(rate, rate.realised_fpr)} of the other records, "
-        f"and the next ones more than {level(rate.fpr)}; so it is no sign of safety where it is low."
+        f"Equal scores decide that share: the thresholds accuse {_found(rate, rate.realised_fpr)} of the other "
+        f"records, and the next ones more than {level(rate.fpr)}; so it is no sign of safety where it is low."
     ]
 
 

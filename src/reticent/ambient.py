@@ -15,8 +15,6 @@ import numpy as np
 
 from reticent.errors import ModelError
 
-ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-"""What NumPy does about floating-point errors, unless it is told otherwise."""
 HOOKS = {
     "forward_pre": "register_module_forward_pre_hook",
     "forward": "register_module_forward_hook",
@@ -60,7 +58,8 @@ def fixed() -> Iterator[None]:
     import torch
 
     _refuse()
-    with np.errstate(**ERRORS), _devices(), torch.inference_mode(mode=False), torch.enable_grad(), _out_of_autocast():  # type: ignore[call-overload]
+    usual = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+    with usual, _devices(), torch.inference_mode(mode=False), torch.enable_grad(), _out_of_autocast():
         flags = _flags()
         before = [flag.get() for flag in flags]
         _put(flags, [flag.value for flag in flags])
@@ -80,7 +79,7 @@ def _put(flags: tuple[Flag, ...], values: list[Any]) -> None:
 
 @contextmanager
 def _devices() -> Iterator[None]:
-    """Set a default device aside, by whichever of torch's two ways it was chosen; the caller's modes are no others."""
+    """Set a default device aside, by whichever of torch's two ways it was chosen; other modes were refused before."""
     import torch
     from torch.utils import _device
 
@@ -93,14 +92,15 @@ def _devices() -> Iterator[None]:
         _popped()
         modes, chosen.device_context, _device.CURRENT_DEVICE = before
         for mode in reversed(modes):
-            torch.overrides._push_mode(mode)
+            torch.overrides._push_mode(mode)  # type: ignore[no-untyped-call]
 
 
 def _popped() -> list[Any]:
     """Take all function modes off their stack, the innermost first."""
     import torch
 
-    return [torch.overrides._pop_mode() for _ in range(torch._C._len_torch_function_stack())]
+    pop: Callable[[], Any] = torch.overrides._pop_mode
+    return [pop() for _ in range(torch._C._len_torch_function_stack())]
 
 
 @contextmanager
@@ -117,12 +117,12 @@ def _nested(depth: int) -> int:
     """Be so many blocks of autocast deep, with nothing kept from before, and return how many it was."""
     import torch
 
-    torch.clear_autocast_cache()  # type: ignore[no-untyped-call]
-    now: int = torch.autocast_increment_nesting()  # type: ignore[no-untyped-call]
+    torch.clear_autocast_cache()
+    now: int = torch.autocast_increment_nesting()
     before = now - 1
     while now != depth:
         move = torch.autocast_decrement_nesting if now > depth else torch.autocast_increment_nesting
-        now = move()  # type: ignore[no-untyped-call]
+        now = move()
     return before
 
 
@@ -239,7 +239,8 @@ def _in_force() -> Iterator[str]:
     from torch.utils import _python_dispatch
     from torch.utils._device import DeviceContext
 
-    for mode in torch.overrides._get_current_function_mode_stack():
+    functions: Callable[[], list[Any]] = torch.overrides._get_current_function_mode_stack
+    for mode in functions():
         if not isinstance(mode, DeviceContext):
             yield f"the TorchFunctionMode {type(mode).__name__} is"
     for mode in _python_dispatch._get_current_dispatch_mode_stack():

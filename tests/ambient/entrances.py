@@ -9,7 +9,7 @@ from ambient_networks import Features, blobs
 from safetensors.torch import save
 
 import reticent
-from reticent.jobs import audit, compare
+from reticent.jobs import audit, compare, search
 from reticent.jobs.locate import layers, records, weights
 from reticent.report.harden import write as harden_page
 
@@ -49,6 +49,11 @@ def _compare(folder, network):
     defenses = ["none", "relaxloss"]
     done = reticent.compare(defenses=defenses, early_stopped=False, **_config(folder, network, **ATTACKS))
     return stored(folder), [one["attacks"] for one in done.audits.values()], done.document["pairs"]
+
+
+def _search(folder, network):
+    found = reticent.search("relaxloss", {"level": [0.5]}, **_config(folder, network, **ATTACKS))
+    return stored(folder), found.document["tried"]
 
 
 def _train_function(folder, network):
@@ -142,6 +147,7 @@ def _hashed(scores):
 ENTRANCES = {
     "audit": _audit,
     "compare": _compare,
+    "search": _search,
     "a training function": _train_function,
     "harden": _harden,
     "locate records": _records,
@@ -164,6 +170,7 @@ PAGES = (
     (harden_page, "write_harden", lambda folder, *given: (folder / "page", folder / "numbers")),
     (layers, "write_layers", _unwritten),
     (records, "write_records_page", _unwritten),
+    (search, "write_search", _unwritten),
     (weights, "write", lambda written, found, out: weights.LocatedWeights(written, (out / "page", *found.files))),
 )
 """What writes a page: its module, its name, and what is done instead."""

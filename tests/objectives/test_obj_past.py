@@ -9,7 +9,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from objective_runs import DROPPED, PICTURES, SMALL, blobs, loss_of, materials, pictures, same, started, state, without_reference
+from objective_runs import (
+    DROPPED,
+    PICTURES,
+    SMALL,
+    blobs,
+    loss_of,
+    materials,
+    pictures,
+    same,
+    started,
+    state,
+    without_reference,
+)
 from objective_twins import context
 from torch import nn
 
@@ -98,7 +110,9 @@ def test_gammas_come_from_the_gap_between_reference_and_members_in_eval_mode(exp
 
 
 def test_the_average_is_of_gradients_over_as_many_batches_as_asked():
-    run = started(renormalised(after=0.0, batches=30, alpha=1.0), SMALL.replace(batch_size=10), materials(blobs(), 60, 30))
+    run = started(
+        renormalised(after=0.0, batches=30, alpha=1.0), SMALL.replace(batch_size=10), materials(blobs(), 60, 30)
+    )
     run.objective.start_epoch(0)
     naive = naive_gammas(run, run.objective._penalised, 1.0)
     # 30 batches of 10 are five passes over 60 members and ten over 30 reference records: the mean is that of the whole.
@@ -383,9 +397,7 @@ def test_stronger_tuning_leaves_smaller_weights():
     size = {
         weight: sum(
             float(layer.weight.abs().detach().sum())
-            for layer in layers(
-                train(SMALL.replace(objective=Past(weight=weight)), given, Streams(0, 0)).model
-            )
+            for layer in layers(train(SMALL.replace(objective=Past(weight=weight)), given, Streams(0, 0)).model)
         )
         for weight in (1e-8, 3e-3)
     }
@@ -393,7 +405,9 @@ def test_stronger_tuning_leaves_smaller_weights():
 
 
 def test_released_weights_are_those_of_three_kinds_of_layers():
-    model = nn.Sequential(linear(3, 2), nn.LayerNorm(2), nn.BatchNorm1d(2), nn.BatchNorm1d(2, affine=False), linear(2, 2))
+    model = nn.Sequential(
+        linear(3, 2), nn.LayerNorm(2), nn.BatchNorm1d(2), nn.BatchNorm1d(2, affine=False), linear(2, 2)
+    )
     model[4].weight.requires_grad_(False)
     assert [id(p) for p in _weights(model)] == [id(model[0].weight), id(model[2].weight)]
     shared = linear(4, 4)

@@ -81,7 +81,17 @@ ROW = {"name": "A3", "about": "CWRF", "values": {"accuracy": number(0.6, 0.55, 0
 
 def kind(network, parts, reason=None, counts=True, found=None):
     found = found or ("open" if reason else "yes")
-    return {"network": network, "settings": ["digits"], "counts": counts, "found": found, "reason": reason, "parts": parts}
+    return {
+        "network": network,
+        "settings": ["digits"],
+        "counts": counts,
+        "found": found,
+        "reason": reason,
+        "parts": parts,
+    }
+
+
+OTHER = kind("CNN", [MISSED], "unmatched", counts=False)
 
 
 def claim(key, text, origin, verdict, reason, kinds):
@@ -90,6 +100,7 @@ def claim(key, text, origin, verdict, reason, kinds):
     return told | {"verdict": verdict, "reason": reason, "kinds": kinds}
 
 
+FACTS = {"models": 4, "rates": [0.1, 0.2]}
 DOCUMENT = {
     "schema": "reticent.study/2",
     "study": "toy",
@@ -100,7 +111,9 @@ DOCUMENT = {
     "over": "models and records",
     "sentence": "toy at scale tiny: of the paper's 2 claims, 1 is reproduced; of our 2 claims, 0 hold.",
     "claims": [
-        claim("a", "A.", "paper", "reproduced", None, [kind("ResNet", [PART]), kind("CNN", [MISSED], "unmatched", False)]),
+        claim(
+            "a", "A.", "paper", "reproduced", None, [kind("ResNet", [PART]), kind("CNN", [MISSED], "unmatched", False)]
+        ),
         claim("b", "B.", "paper", "can't tell", "network", []),
         claim("c", "C.", "ours", "does not hold", None, [kind("ResNet", [PART | {"answer": "no"}], found="no")]),
         claim("d", "D.", "ours", "can't tell", "unmeasured", [kind("CNN", [], "unmeasured")]),
@@ -127,7 +140,14 @@ DOCUMENT = {
         }
     ],
     "settings": [
-        {"key": "digits", "label": "MLP on digits", "network": "MLP", "unlike": "", "digest": "0", "facts": {"models": 4, "rates": [0.1, 0.2]}}
+        {
+            "key": "digits",
+            "label": "MLP on digits",
+            "network": "MLP",
+            "unlike": "",
+            "digest": "0",
+            "facts": {"models": 4, "rates": [0.1, 0.2]},
+        }
     ],
     "cannot_say": ["All else."],
     "environment": {"reticent": "0", "device": "cpu", "seconds": 3.2},

@@ -114,7 +114,7 @@ def test_each_defense_stands_with_and_without_cwrf(scale):
 
 def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
     """The ablation's claims, with numbers made to agree with the paper by a wide margin, and made to contradict it."""
-    from reticent.studies.numbers import Estimate, Pooled
+    from reticent.studies.numbers import Estimate
 
     study = STUDIES["cwrf-ablation"]
     setting = study.scales["tiny"].settings[0]

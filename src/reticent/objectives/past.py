@@ -63,7 +63,7 @@ class Past(Spec):
     refresh: Literal["epoch", "once"] = "epoch"
     """Renormalised form: gammas are measured before every tuning epoch, or before the first one only."""
     batches: Annotated[int, Ge(10)] = 10
-    """Renormalised form: batches, of members and of reference non-members, over which the gap's gradient is averaged."""
+    """Renormalised form: over how many batches, of members and of reference records, the gap's gradient is averaged."""
     biases_and_norms: bool = False
     """Renormalised form: penalise biases and the weights of normalisation layers too."""
     step: Literal["subgradient", "proximal"] = "subgradient"

@@ -19,7 +19,6 @@ from reticent.errors import SpecError
 from reticent.objectives.base import Batch, Context, Objective, hits
 from reticent.spec import Spec
 
-
 PUBLISHED: dict[str, dict[str, float]] = {
     "cifar10/vgg11": {"level": 0.4},
     "cifar100": {"level": 3.0},

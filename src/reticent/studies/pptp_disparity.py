@@ -181,14 +181,26 @@ SCALES = {
                 f"{label} on TinyImageNet",
                 TINY_IMAGES | {"architecture": architecture},
                 options,
-                network=VGG if options[FAMILY] in {SHALLOW, DEEP} else options[FAMILY],
+                network=network,
             )
-            for name, label, architecture, options in (
-                ("resnet18", "ResNet18", RESIDUAL | {"name": "resnet18"}, {FAMILY: RESNET, STAGES: 4, ONSET: 4}),
-                ("resnet152", "ResNet152", RESIDUAL | {"name": "resnet152"}, {FAMILY: RESNET, STAGES: 4, ONSET: 4}),
-                ("vgg11", "VGG11", "vgg11", {FAMILY: SHALLOW, STAGES: 5}),
-                ("vgg19", "VGG19", "vgg19", {FAMILY: DEEP, STAGES: 5}),
-                ("atm-xt", "ATM-XT", "atm", {FAMILY: ATM, STAGES: 4, ONSET: 3}),
+            for name, label, architecture, network, options in (
+                (
+                    "resnet18",
+                    "ResNet18",
+                    RESIDUAL | {"name": "resnet18"},
+                    RESNET,
+                    {FAMILY: RESNET, STAGES: 4, ONSET: 4},
+                ),
+                (
+                    "resnet152",
+                    "ResNet152",
+                    RESIDUAL | {"name": "resnet152"},
+                    RESNET,
+                    {FAMILY: RESNET, STAGES: 4, ONSET: 4},
+                ),
+                ("vgg11", "VGG11", "vgg11", VGG, {FAMILY: SHALLOW, STAGES: 5}),
+                ("vgg19", "VGG19", "vgg19", VGG, {FAMILY: DEEP, STAGES: 5}),
+                ("atm-xt", "ATM-XT", "atm", ATM, {FAMILY: ATM, STAGES: 4, ONSET: 3}),
             )
         ),
         3,

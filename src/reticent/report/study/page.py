@@ -13,8 +13,8 @@ from reticent.report.words import GLOSSARY as WORDS
 GLOSSARY = (
     (
         "Reproduced",
-        "Of a claim of the paper's: in its own setting or a fair stand-in for it, every number that the claim stands on "
-        "has its whole interval where the claim puts it.",
+        "Of a claim of the paper's: in its own setting or a fair stand-in, every number that the claim stands on has "
+        "its whole interval where the claim puts it.",
     ),
     (
         "Not reproduced",

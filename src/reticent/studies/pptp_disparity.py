@@ -144,6 +144,7 @@ def _shares(counts: Sequence[int]) -> list[float]:
 TINY_IMAGES: dict[str, Any] = CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
 RESIDUAL: dict[str, Any] = {"stem": "tiny"}
 """On 64 x 64 pixels, stage 4 of a ResNet then has 4 x 4 places, as the paper says of ResNet18 ("originally 4x4")."""
+RESNETS: dict[str, Any] = {FAMILY: RESNET, STAGES: 4, ONSET: 4}
 SCALES = {
     "tiny": Scale(
         (
@@ -189,14 +190,14 @@ SCALES = {
                     "ResNet18",
                     RESIDUAL | {"name": "resnet18"},
                     RESNET,
-                    {FAMILY: RESNET, STAGES: 4, ONSET: 4},
+                    RESNETS,
                 ),
                 (
                     "resnet152",
                     "ResNet152",
                     RESIDUAL | {"name": "resnet152"},
                     RESNET,
-                    {FAMILY: RESNET, STAGES: 4, ONSET: 4},
+                    RESNETS,
                 ),
                 ("vgg11", "VGG11", "vgg11", VGG, {FAMILY: SHALLOW, STAGES: 5}),
                 ("vgg19", "VGG19", "vgg19", VGG, {FAMILY: DEEP, STAGES: 5}),

@@ -27,10 +27,10 @@ REASONS = {
     "condition": "the claim takes for granted that the defense alone lowers the leak, which is not shown",
     "unmatched": "no control is as accurate",
     "unmeasured": "this scale does not measure it",
-    "interval": "an interval leaves it open",
+    "interval": "an interval is too wide",
     "network": "no network of the kind that the claim is about was run",
     "setting": "what was run is neither the paper's setting nor a fair stand-in for it",
-    "disagree": "one kind of network says one thing, and another kind another",
+    "disagree": "the kinds of network that it is about do not agree",
 }
 """Why nothing can be told -> words."""
 ORIGINS = {"paper": "What the paper says", "ours": "What we ask beside it"}

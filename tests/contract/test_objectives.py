@@ -22,8 +22,15 @@ from reticent.training.loop import accuracy, fit
 from reticent.training.run import Run
 from reticent.training.streams import Streams
 
-OPTIONS = {"adv-reg": {"attacker_steps": 1}, "mixup-mmd": {"gap": 0.0}, "relaxloss": {"level": 0.6}}
+OPTIONS = {
+    "adv-reg": {"attacker_steps": 1},
+    "mixup-mmd": {"gap": 0.0},
+    "past": {"tuning_epochs": 2},
+    "relaxloss": {"level": 0.6},
+}
 """Options for tiny models: fewer steps, a second pass however small the gap, a level below ln 2."""
+FOLLOWS = {"past": 2}
+"""Objectives with a second run of the loop, and its epochs."""
 OWN_LOSS = {"relaxloss": lambda losses: losses[::2]}
 """What of the losses is to fall, where it is not all: odd epochs of RelaxLoss minimise another loss than even ones."""
 ZERO = {
@@ -35,14 +42,18 @@ ZERO = {
     "label-smoothing": [{"smoothing": 0.0}],
     "mixup": [{"alpha": 0.0}],
     "mixup-mmd": [{"weight": 0.0, "alpha": 0.0}],
-    "past": [{"weight": 0.0}, {"alpha": 0.0, "alpha_role": "multiplier"}],
+    "past": [
+        {"weight": 0.0},
+        {"form": "renormalised", "tuning_epochs": 50, "weight": 0.0},
+        {"form": "renormalised", "tuning_epochs": 50, "alpha": 0.0, "alpha_role": "multiplier"},
+    ],
     "ppb": [{"weight": 0.0}, {"after": 0.99}],
     "relaxloss": [{"level": 0.0}],
 }
 """Options that switch an objective off."""
 NEVER_OFF = {"cross-entropy"}
 """Objectives that have nothing to switch off."""
-ASKS_IN_TRAINING = {"cs-kd"}
+ASKS_IN_TRAINING = {"cs-kd", "past"}
 """Objectives that ask the model more than once a step in training mode, and say so: BatchNorm sees more batches."""
 REFUSES = {"tokens": {"mixup", "mixup-mmd"}}
 """Cases that an objective refuses by name: case to objectives."""
@@ -82,6 +93,7 @@ def test_the_tables_name_objectives_that_exist_and_every_one_says_how_it_is_swit
         *ZERO,
         *NEVER_OFF,
         *ASKS_IN_TRAINING,
+        *FOLLOWS,
         *(n for case in REFUSES.values() for n in case),
     }
     assert listed <= set(OBJECTIVES)
@@ -94,7 +106,7 @@ def test_its_own_loss_falls_and_the_model_learns(name):
     given = materials(blobs())
     made = trained(name, SMALL.replace(epochs=13), given)
     losses = OWN_LOSS.get(name, list)(made.history.loss)
-    assert len(made.history.loss) == 13
+    assert len(made.history.loss) == 13 + FOLLOWS.get(name, 0)
     assert losses[-1] < losses[0] - 0.2 * abs(losses[0])
     assert accuracy(made.model, given, given.validation) > 0.7
 

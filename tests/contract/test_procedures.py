@@ -195,10 +195,13 @@ def test_watched_records_have_no_part_in_training(name):
 
 
 def refused(name, objective):
-    """Tell what has no meaning: a loss beside a function that chooses its own, one of the batch under DP-SGD."""
-    return (name == "dpsgd" and not OBJECTIVES[objective].per_record) or (
-        name == "function" and objective != "cross-entropy"
-    )
+    """Tell what has no meaning: a loss beside a function of its own, of the batch under DP-SGD, in two runs in MIST."""
+    line = OBJECTIVES[objective]
+    return {
+        "dpsgd": not line.per_record,
+        "function": objective != "cross-entropy",
+        "mist": line.build(line.spec()).then() is not None,
+    }.get(name, False)
 
 
 @names

@@ -16,7 +16,7 @@ from reticent.data import DATASETS
 from reticent.errors import SpecError
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
-from reticent.objectives import OBJECTIVES
+from reticent.objectives import OBJECTIVES, past
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.signals.queries import Queries
@@ -43,6 +43,9 @@ CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, 16, None, (0.25,), (8
 RARE = (("some text",), PROCEDURES["mist"].spec())
 """Names of stages, and a second stage."""
 
+BESIDE = {("past", option): {"form": "renormalised"} for option in past.OF_FORM["renormalised"]}
+"""What an option needs beside it: PAST's forms have options of their own."""
+
 
 def default(kind):
     return kind(**{key: value for key, value in REQUIRED.items() if key in kind.model_fields})
@@ -59,11 +62,11 @@ def literals(annotation):
 
 
 def changed(kind):
-    """Yield a spec for each field that can be put off its default on its own."""
-    usual = default(kind)
+    """Yield a spec for each field that can be put off its default, on its own or beside what it needs."""
     for name, field in kind.model_fields.items():
         if name in {"architecture", "objective", "procedure", "output"}:
             continue
+        usual = default(kind).replace(**BESIDE.get((kind.method, name), {}))
         for value in (*literals(field.annotation), *CANDIDATES, *RARE):
             try:
                 other = usual.replace(**{name: value})

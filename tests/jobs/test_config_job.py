@@ -5,12 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reticent.data import DATASETS
+from reticent.data.records import Records
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
 from reticent.jobs.config import AuditConfig, build_attacks, called, chosen, gather, prepare
+from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
+from reticent.models import ARCHITECTURES
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.transformer import Transformer
+from reticent.objectives import OBJECTIVES
+from reticent.objectives.hamp import Hamp
+from reticent.objectives.relaxloss import RelaxLoss
 from reticent.training.recipe import Recipe
 
 
@@ -274,3 +281,62 @@ def test_options_of_attacks_whose_needs_are_met_are_taken():
         attacks=("rmia", "lira"),
     )  # fmt: skip
     assert [spec.method for spec in prepare(config).attacks] == ["rmia", "lira"]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "classes", "gamma", "released"),
+    [
+        ("cifar10", 10, 0.95, 0.001),
+        ("cifar100", 100, 0.5, 0.005),
+        ("location30", 30, 0.5, 0.001),
+        ("purchase100", 100, 0.8, 0.01),
+        ("texas100", 100, 0.6, 0.01),
+    ],
+)
+def test_hamp_has_its_authors_values_for_a_data_set_that_they_give_them_for(dataset, classes, gamma, released):
+    made = build_recipe({}, {"objective": "hamp"}, dataset).objective
+    assert made.gamma == gamma
+    assert made.alpha == pytest.approx(released * classes)
+    assert build_recipe({}, {"objective": "hamp"}, "mine.csv").objective == Hamp()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "network", "level", "upper"),
+    [
+        ("cifar10", "resnet20", 1.0, 1.0),
+        ("cifar10", "vgg11", 0.4, 1.0),
+        ("cifar100", "resnet20", 3.0, 1.0),
+        ("cifar100", "vgg11", 0.5, 1.0),
+        ("purchase100", "mlp", 0.8, 0.3),
+        ("texas100", "mlp", 2.5, 0.1),
+        ("location30", "mlp", 1.0, 1.0),
+    ],
+)
+def test_relaxloss_has_its_authors_values_by_data_set_and_network(dataset, network, level, upper):
+    given = {"objective": "relaxloss", "architecture": network}
+    assert build_recipe({}, given, dataset).objective == RelaxLoss(level=level, upper=upper)
+    assert build_recipe({"architecture": network}, {"objective": "relaxloss"}, dataset).objective.level == level
+
+
+def test_what_the_user_gives_wins_over_the_authors_value_option_by_option():
+    made = build_recipe({}, defended({}, "cwrf+hamp:gamma=0.3"), "cifar10").objective
+    assert made == Hamp(gamma=0.3, alpha=0.01)
+
+
+def test_every_value_of_an_author_belongs_to_a_data_set_and_an_architecture_that_exist():
+    for objective, entry in OBJECTIVES.items():
+        for place, options in entry.published.items():
+            dataset, _, network = place.partition("/")
+            assert dataset in DATASETS
+            assert not network or network in ARCHITECTURES
+            assert OBJECTIVES[objective].spec(**options)
+
+
+def test_the_authors_values_are_in_the_recipe_of_the_job_and_in_its_identity():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 10
+    records = Records.make(rng.integers(0, 256, (200, 8, 8, 3), dtype=np.uint8), y)
+    given = {"defense": "hamp", "models": 4, "architecture": "cnn", "store": "unused"}
+    named, other = (prepare(gather(None, given | {"dataset": d}), records).population for d in ("cifar10", "mine:load"))
+    assert (named.recipe.objective, other.recipe.objective) == (Hamp(gamma=0.95, alpha=0.01), Hamp())
+    assert named.training_id(0) != other.training_id(0)

@@ -244,9 +244,10 @@ def test_what_a_defense_does_not_go_with_is_what_the_check_refuses():
     unless = "unless hamp-output:features=bits or uniform or normal or columns"
     assert listed["dpsgd"].clashes["hamp-output"] == listed["hamp-output"].clashes["dpsgd"] == unless
     assert "hamp-output" in listed["dpsgd"].refused
-    assert listed["mist"].clashes == {"mixup-mmd": "with mist:local_epochs=1"}
+    tuned = "unless past:form=renormalised, or past:weight=0, or mist:parts=1"
+    assert listed["mist"].clashes == {"mixup-mmd": "with mist:local_epochs=1", "past": tuned}
     assert listed["mixup-mmd"].clashes["pptp"] == "with pptp:tuning_epochs=1"
-    assert listed["mist"].refused == ()
+    assert listed["mist"].refused == ("past",)
     assert listed["dpsgd"].clashes["relaxloss"] == ""
     for name, one in listed.items():
         for other, when in one.clashes.items():
@@ -254,7 +255,7 @@ def test_what_a_defense_does_not_go_with_is_what_the_check_refuses():
             owner = when.split()[1].partition(":")[0] if when else name
             given = {key: {"name": key} for key in (name, other)}
             if when:
-                word = value.split(" or ")[0]
+                word = value.split(" or ")[0].rstrip(",")
                 given[owner][option] = int(word) if word.isdigit() else word
             parts = {listed[key].part: spec_of(options) for key, options in given.items()}
             if when.startswith("unless"):

@@ -13,6 +13,8 @@ GIVEN = materials(blobs())
 WATCHED = replace(GIVEN, validation=GIVEN.reference)
 SHORT = SMALL.replace(stop_after=3.0)
 AWAKE = {"attacker_learning_rate": 1e-2, "attacker_steps": 8, "warmup_epochs": 2}
+RENORMALISED = {"form": "renormalised"}
+PROXIMAL = RENORMALISED | {"step": "proximal"}
 PLAIN = "so that it never acted: this is plain training."
 
 
@@ -26,8 +28,14 @@ def trained(name, recipe, given=GIVEN, **options):
         ("ppb", SHORT, {"after": 0.5}, "training ended with the epochs that are plain (after=0.5)"),
         ("ppb", SMALL, {"after": 0.95}, "training ended with the epochs that are plain (after=0.95)"),
         ("ppb", SMALL.replace(epochs=1, batch_size=1), {}, "every batch had one record"),
-        ("past", SHORT, {}, "training ended with the epochs that are plain (after=0.667)"),
-        ("past", SHORT, {"step": "proximal"}, "training ended with the epochs that are plain (after=0.667)"),
+        ("past", SHORT, {}, "training was ended before the tuning (stop_after)"),
+        ("past", SHORT, RENORMALISED, "training ended with the epochs that are plain (after=0.667)"),
+        (
+            "past",
+            SHORT,
+            RENORMALISED | {"step": "proximal"},
+            "training ended with the epochs that are plain (after=0.667)",
+        ),
         ("mixup-mmd", SMALL, {"alpha": 0.0, "gap": 1.0}, "no pass followed an epoch"),
         ("adv-reg", SMALL.replace(epochs=2), AWAKE, "training ended with the warm-up (warmup_epochs=2)"),
         ("relaxloss", SMALL.replace(epochs=1), {"level": 1e-3}, "the mean loss of no batch fell to the level of 0.001"),
@@ -45,11 +53,13 @@ def test_what_never_acted_is_told_of_once(name, recipe, options, why):
     [
         ("ppb", {"after": 0.5}),
         ("past", {}),
-        ("past", {"step": "proximal"}),
+        ("past", RENORMALISED),
+        ("past", PROXIMAL),
         ("mixup-mmd", {"gap": 0.0}),
         ("relaxloss", {"level": 0.9}),
         ("ppb", {"weight": 0.0}),
         ("past", {"weight": 0.0}),
+        ("past", RENORMALISED | {"weight": 0.0}),
         ("mixup-mmd", {"weight": 0.0, "gap": 1.0}),
     ],
 )

@@ -1,23 +1,46 @@
 """Privacy-aware sparsity tuning."""
 
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from objective_runs import DROPPED, PICTURES, SMALL, blobs, loss_of, materials, same, started, state, without_reference
+from objective_runs import (
+    DROPPED,
+    PICTURES,
+    SMALL,
+    blobs,
+    loss_of,
+    materials,
+    pictures,
+    same,
+    started,
+    state,
+    without_reference,
+)
 from objective_twins import context
 from torch import nn
 
 from reticent.errors import ModelError, RolesError, SpecError
 from reticent.models.mlp import MLP
-from reticent.objectives import OBJECTIVES
-from reticent.objectives.past import Past, _groups, _penalty, _relative
+from reticent.objectives import OBJECTIVES, Batch
+from reticent.objectives.past import Past, _factors, _groups, _penalty, _relative, _weights
+from reticent.procedures.check import check
+from reticent.procedures.mist import Mist
 from reticent.procedures.plain import train
+from reticent.procedures.short import by_epochs
 from reticent.training.streams import Streams
 
 WHOLE = SMALL.replace(batch_size=64)
 """With these batches, every one is the whole set."""
+
+
+renormalised = partial(Past, form="renormalised")
+"""The form whose factors have mean 1, in the last part of one run."""
 
 
 def linear(before, after):
@@ -75,7 +98,7 @@ def naive_gammas(run, parameters, exponent):
 @pytest.mark.parametrize("exponent", [1.0, 2.5])
 def test_gammas_come_from_the_gap_between_reference_and_members_in_eval_mode(exponent):
     recipe = WHOLE.replace(architecture=DROPPED.architecture)
-    run = started(Past(alpha=exponent, after=0.0), recipe)
+    run = started(renormalised(alpha=exponent, after=0.0), recipe)
     run.model.train()
     run.objective.start_epoch(0)
     assert all(module.training for module in run.model.modules())
@@ -87,7 +110,9 @@ def test_gammas_come_from_the_gap_between_reference_and_members_in_eval_mode(exp
 
 
 def test_the_average_is_of_gradients_over_as_many_batches_as_asked():
-    run = started(Past(after=0.0, batches=30, alpha=1.0), SMALL.replace(batch_size=10), materials(blobs(), 60, 30))
+    run = started(
+        renormalised(after=0.0, batches=30, alpha=1.0), SMALL.replace(batch_size=10), materials(blobs(), 60, 30)
+    )
     run.objective.start_epoch(0)
     naive = naive_gammas(run, run.objective._penalised, 1.0)
     # 30 batches of 10 are five passes over 60 members and ten over 30 reference records: the mean is that of the whole.
@@ -96,7 +121,7 @@ def test_the_average_is_of_gradients_over_as_many_batches_as_asked():
 
 
 def test_the_penalty_is_added_with_gammas_that_receive_no_gradient():
-    run = started(Past(weight=0.01, after=0.0), WHOLE)
+    run = started(renormalised(weight=0.01, after=0.0), WHOLE)
     objective = run.objective
     plain = torch.autograd.grad(loss_of(run, range(60)), objective._penalised)
     objective.start_epoch(0)
@@ -109,10 +134,10 @@ def test_the_penalty_is_added_with_gammas_that_receive_no_gradient():
 def test_the_first_part_of_the_epochs_is_plain_training_to_the_bit():
     given = materials(blobs())
     plain = train(DROPPED, given, Streams(0, 0))
-    tuned = train(DROPPED.replace(objective=Past(weight=0.01)), given, Streams(0, 0))
+    tuned = train(DROPPED.replace(objective=renormalised(weight=0.01)), given, Streams(0, 0))
     assert tuned.history.loss[:4] == plain.history.loss[:4]
     assert tuned.history.loss[4] > plain.history.loss[4]
-    first = [started(Past(after=after), SMALL.replace(epochs=e)).objective._first for after, e in
+    first = [started(renormalised(after=after), SMALL.replace(epochs=e)).objective._first for after, e in
              ((2 / 3, 150), (2 / 3, 6), (2 / 3, 1), (0.99, 3), (0.0, 5))]  # fmt: skip
     assert first == [100, 4, 0, 2, 0]
 
@@ -120,7 +145,7 @@ def test_the_first_part_of_the_epochs_is_plain_training_to_the_bit():
 def test_gammas_are_measured_every_tuning_epoch_or_once():
     gammas = {}
     for refresh in ("epoch", "once"):
-        run = started(Past(refresh=refresh, after=0.5), SMALL)
+        run = started(renormalised(refresh=refresh, after=0.5), SMALL)
         gammas[refresh] = []
         for epoch in range(6):
             run.epoch(epoch, run.steps)
@@ -132,7 +157,7 @@ def test_gammas_are_measured_every_tuning_epoch_or_once():
 
 
 def test_gammas_of_an_earlier_run_are_forgotten():
-    run = started(Past(after=0.5), SMALL)
+    run = started(renormalised(after=0.5), SMALL)
     run.objective.start_epoch(5)
     assert run.objective._gammas
     run.objective.begin(run._context())
@@ -140,7 +165,7 @@ def test_gammas_of_an_earlier_run_are_forgotten():
 
 
 def test_measuring_moves_no_statistics_and_what_is_penalised_is_said():
-    run = started(Past(after=0.0), PICTURES)
+    run = started(renormalised(after=0.0), PICTURES)
     run.model.train()
     before = state(run.model)
     run.objective.start_epoch(0)
@@ -149,7 +174,7 @@ def test_measuring_moves_no_statistics_and_what_is_penalised_is_said():
     chosen = {names[id(p)] for p in run.objective._penalised}
     axes = {name for name, p in run.model.named_parameters() if p.dim() > 1}
     assert chosen == axes
-    everything = [p for group in _groups(run.model, Past(biases_and_norms=True)) for p in group]
+    everything = [p for group in _groups(run.model, renormalised(biases_and_norms=True)) for p in group]
     assert {names[id(p)] for p in everything} == set(names.values())
     statistics = {name for name, _ in run.model.named_buffers()}
     assert statistics
@@ -161,7 +186,7 @@ def test_a_module_is_a_tensor_or_the_layer_that_holds_it():
     model[2].weight.requires_grad_(False)
     sizes = {
         (module, biases): [
-            [p.numel() for p in group] for group in _groups(model, Past(module=module, biases_and_norms=biases))
+            [p.numel() for p in group] for group in _groups(model, renormalised(module=module, biases_and_norms=biases))
         ]
         for module in ("tensor", "module")
         for biases in (False, True)
@@ -170,7 +195,7 @@ def test_a_module_is_a_tensor_or_the_layer_that_holds_it():
     assert sizes["module", False] == [[6]]
     assert sizes["tensor", True] == [[6], [2], [4], [4], [2]]
     assert sizes["module", True] == [[6, 2], [4, 4], [2]]
-    run = started(Past(after=0.0, module="module", biases_and_norms=True), WHOLE)
+    run = started(renormalised(after=0.0, module="module", biases_and_norms=True), WHOLE)
     run.objective.start_epoch(0)
     weight, bias = run.objective._gammas[:2]
     assert torch.cat([weight.flatten(), bias]).mean().item() == pytest.approx(1, rel=1e-5)
@@ -179,15 +204,15 @@ def test_a_module_is_a_tensor_or_the_layer_that_holds_it():
 
 def test_a_shared_tensor_counts_once():
     shared = linear(4, 4)
-    assert len(list(_groups(nn.Sequential(shared, shared), Past()))) == 1
+    assert len(list(_groups(nn.Sequential(shared, shared), renormalised()))) == 1
     tied = linear(4, 4)
     tied.weight = shared.weight
-    assert len(list(_groups(nn.Sequential(shared, tied), Past()))) == 1
+    assert len(list(_groups(nn.Sequential(shared, tied), renormalised()))) == 1
 
 
 def test_alpha_is_an_exponent_or_a_factor_and_which_one_is_an_option():
-    once = started(Past(weight=0.01, after=0.0, alpha=1.0), WHOLE)
-    factor = started(Past(weight=0.01, after=0.0, alpha=2.5, alpha_role="multiplier"), WHOLE)
+    once = started(renormalised(weight=0.01, after=0.0, alpha=1.0), WHOLE)
+    factor = started(renormalised(weight=0.01, after=0.0, alpha=2.5, alpha_role="multiplier"), WHOLE)
     plain = loss_of(once, range(60)).item()
     for run in (once, factor):
         run.objective.start_epoch(0)
@@ -206,8 +231,8 @@ def test_alpha_is_an_exponent_or_a_factor_and_which_one_is_an_option():
 )
 def test_the_proximal_step_is_a_soft_threshold_by_the_rate_of_the_step(options):
     recipe = SMALL.replace(**options)
-    tuned = started(Past(weight=0.02, after=0.0, step="proximal"), recipe)
-    plain = started(Past(weight=0.0), recipe)
+    tuned = started(renormalised(weight=0.02, after=0.0, step="proximal"), recipe)
+    plain = started(renormalised(weight=0.0), recipe)
     tuned.objective.start_epoch(0)
     for step in range(3):
         plain.model.load_state_dict(state(tuned.model))
@@ -229,7 +254,7 @@ def test_the_proximal_step_is_a_soft_threshold_by_the_rate_of_the_step(options):
 def test_only_the_proximal_step_gives_exact_zeros():
     zeros = {}
     for step in ("subgradient", "proximal"):
-        recipe = SMALL.replace(objective=Past(weight=1.0, after=0.0, step=step), epochs=8)
+        recipe = SMALL.replace(objective=renormalised(weight=1.0, after=0.0, step=step), epochs=8)
         weights = train(recipe, materials(blobs()), Streams(0, 0)).model[0].weight
         zeros[step] = int((weights == 0).sum())
     assert zeros["subgradient"] == 0
@@ -240,34 +265,37 @@ def test_the_penalty_makes_weights_smaller():
     given = materials(blobs())
     recipe = SMALL.replace(epochs=30, architecture=MLP(widths=(32,)))
     plain = train(recipe, given, Streams(0, 0)).model
-    tuned = train(recipe.replace(objective=Past(weight=0.003, alpha=1.0)), given, Streams(0, 0)).model
+    tuned = train(recipe.replace(objective=renormalised(weight=0.003, alpha=1.0)), given, Streams(0, 0)).model
     size = [sum(float(m[i].weight.abs().detach().sum()) for i in (0, 2)) for m in (plain, tuned)]
     assert size[1] < 0.9 * size[0]
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(RolesError, match="past needs the defender's reference non-members, got none"):
-        started(Past(), SMALL, without_reference(materials(blobs())))
+    for spec in (Past(), renormalised()):
+        with pytest.raises(RolesError, match="past needs the defender's reference non-members, got none"):
+            started(spec, SMALL, without_reference(materials(blobs())))
     with pytest.raises(SpecError, match=r"past: batches: expected .*10, got 9"):
-        Past(batches=9)
+        renormalised(batches=9)
 
     class Flat(nn.Module):
         def __init__(self):
             super().__init__()
             self.weight = nn.Parameter(torch.zeros(8))
 
-    run = started(Past(after=0.0))
+    run = started(renormalised(after=0.0))
     run.model = Flat()
     with pytest.raises(ModelError, match="two or more axes, and the model has none that is trained"):
         run.objective.begin(run._context())
 
 
 def test_a_weight_of_zero_asks_nothing():
-    for spec in (Past(weight=0.0), Past(alpha=0.0, alpha_role="multiplier")):
+    for spec in (Past(weight=0.0), renormalised(weight=0.0), renormalised(alpha=0.0, alpha_role="multiplier")):
         objective = OBJECTIVES["past"].build(spec)
         objective.begin(context())
         objective.start_epoch(9)
+        objective.graded()
         objective.stepped()
+        assert objective.then() is None
 
 
 def test_entries_that_stay_have_no_part_in_the_gammas():
@@ -279,3 +307,140 @@ def test_entries_that_stay_have_no_part_in_the_gammas():
     torch.testing.assert_close(torch.cat([gammas[0][masks[0]], gammas[1]]), expected)
     assert gammas[0][0, 1] == 0
     assert [g.tolist() for g in _relative([torch.zeros(2)], 1.0, [torch.tensor([True, False])])] == [[1.0, 0.0]]
+
+
+NETWORKS = {"mlp": SMALL, "dropout": DROPPED, "pictures": PICTURES.replace(augmentation="none")}
+"""Linear layers, dropout, and Conv2d with BatchNorm."""
+
+
+def tuning(spec, recipe):
+    """Begin the second run of the released form, from the network that the first one would begin with."""
+    given = materials(pictures() if recipe.architecture == PICTURES.architecture else blobs())
+    changes, objective = started(spec, recipe, given).objective.then()
+    return started(objective, recipe.replace(**changes, batch_size=64), given)
+
+
+def layers(model):
+    return [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d, nn.BatchNorm2d))]
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(("weight", "alpha"), [(0.02, 4.0), (1e-5, 4.0), (0.1, 1.0), (3.0, 40.0)])
+def test_the_released_step_is_that_of_a_slow_twin(network, weight, alpha):
+    run = tuning(Past(weight=weight, alpha=alpha), NETWORKS[network])
+    run.training_mode()
+    twin, given = deepcopy(run.model), run.materials
+    with torch.random.fork_rng():  # as released: non-members first, then members, both in train mode
+        torch.manual_seed(7)
+        nn.functional.cross_entropy(twin(given.prepare(given.reference.x)), given.reference.y).backward()
+        outside = [layer.weight.grad.clone() for layer in layers(twin)]
+        twin.zero_grad()
+        nn.functional.cross_entropy(twin(given.prepare(given.members.x)), given.members.y).backward()
+    largest = 0.0
+    for layer, before in zip(layers(twin), outside, strict=True):
+        gap = (layer.weight.grad - before).abs()
+        factor = torch.clamp((gap / gap.mean()) ** alpha, 0, 1e4)
+        largest = max(largest, factor.max().item())
+        layer.weight.grad += weight * factor * layer.weight.detach().sign()
+    torch.optim.SGD(twin.parameters(), 0.01, 0.9).step()
+    run.objective._reference.deal = lambda: given.reference
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        run.take(given.members.x, given.members.y, Batch(torch.arange(60), 0))
+    for name, value in run.model.state_dict().items():
+        torch.testing.assert_close(value, twin.state_dict()[name], rtol=1e-4, atol=1e-5, msg=name)
+    assert (largest == 1e4) == (alpha == 40.0)  # the cut is met where it is to be
+
+
+def test_released_factors_are_not_renormalised_and_are_cut():
+    gap = torch.tensor([1.0, 3.0], dtype=torch.float64)
+    assert _factors(gap, 1.0).tolist() == [0.5, 1.5]
+    assert _factors(gap, 4.0).tolist() == [0.0625, 5.0625]
+    assert _factors(torch.tensor([0.0, 0.0, 0.0, 8.0]), 8.0).tolist() == [0, 0, 0, 1e4]  # 4 ** 8 = 65,536
+    assert _factors(torch.zeros(3), 4.0).tolist() == [0, 0, 0]
+    assert _factors(gap, 2.0, torch.tensor([True, False])).tolist() == [1, 9]
+
+
+def test_the_released_form_trains_as_the_recipe_says_and_then_tunes_with_a_new_sgd():
+    given = materials(blobs())
+    plain = train(DROPPED, given, Streams(0, 0))
+    tuned = train(DROPPED.replace(objective=Past(tuning_epochs=7)), given, Streams(0, 0))
+    assert tuned.history.loss[:6] == plain.history.loss
+    assert len(tuned.history.loss) == 13
+    assert tuned.history.kept == 12
+    changes, _ = started(Past()).objective.then()
+    assert changes == {
+        "epochs": 50,
+        "optimizer": "sgd",
+        "learning_rate": 0.01,
+        "momentum": 0.9,
+        "nesterov": False,
+        "weight_decay": 0.0,
+        "schedule": "cosine",
+    }
+    assert (Past().usual("weight"), Past().usual("alpha")) == (1e-5, 4.0)
+    assert (renormalised().usual("weight"), renormalised().usual("alpha")) == (1e-4, 2.5)
+
+
+def test_tuning_begins_from_what_early_stopping_kept_and_is_not_ended_by_it():
+    given = replace(materials(blobs()), validation=materials(blobs()).reference)
+    recipe = SMALL.replace(learning_rate=0.3, epochs=12, patience=3)
+    stopped = train(recipe, given, Streams(0, 0)).history
+    tuned = train(recipe.replace(objective=Past(tuning_epochs=9)), given, Streams(0, 0)).history
+    assert stopped.kept < len(stopped.loss) - 1 < 11
+    assert tuned.loss[: len(stopped.loss)] == stopped.loss
+    assert len(tuned.loss) == len(stopped.loss) + 9
+
+
+def test_stronger_tuning_leaves_smaller_weights():
+    given = materials(blobs())
+    size = {
+        weight: sum(
+            float(layer.weight.abs().detach().sum())
+            for layer in layers(train(SMALL.replace(objective=Past(weight=weight)), given, Streams(0, 0)).model)
+        )
+        for weight in (1e-8, 3e-3)
+    }
+    assert size[3e-3] < 0.7 * size[1e-8]
+
+
+def test_released_weights_are_those_of_three_kinds_of_layers():
+    model = nn.Sequential(
+        linear(3, 2), nn.LayerNorm(2), nn.BatchNorm1d(2), nn.BatchNorm1d(2, affine=False), linear(2, 2)
+    )
+    model[4].weight.requires_grad_(False)
+    assert [id(p) for p in _weights(model)] == [id(model[0].weight), id(model[2].weight)]
+    shared = linear(4, 4)
+    assert len(list(_weights(nn.Sequential(shared, shared)))) == 1
+    run = started(Past())
+    run.model = nn.Sequential(nn.LayerNorm(2))
+    with pytest.raises(ModelError, match=r"weights of Linear, Conv2d and BatchNorm layers.*use past:form=renormalised"):
+        run.objective.begin(run._context())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"after": 0.5}, "after with form=renormalised only, got form=released"),
+        ({"step": "proximal"}, "step with form=renormalised only, got form=released"),
+        ({"form": "renormalised", "tuning_epochs": 5}, "tuning_epochs with form=released only, got form=renormalised"),
+    ],
+)
+def test_an_option_of_the_other_form_is_refused(options, words):
+    with pytest.raises(SpecError, match=f"past: expected {words}"):
+        Past(**options)
+
+
+def test_a_shortened_training_has_a_shortened_tuning():
+    spec = OBJECTIVES["past"].brief(Past(), 1 / 10)
+    assert spec == Past(tuning_epochs=5)
+    assert OBJECTIVES["past"].brief(renormalised(), 0.1) == renormalised()
+    short = by_epochs(SMALL.replace(objective=Past(), epochs=40))
+    assert (short.recipe.epochs, short.recipe.objective.tuning_epochs, short.rest) == (1, 1, 40)
+
+
+def test_mist_refuses_what_it_would_leave_out():
+    refused = SMALL.replace(objective=Past(), procedure=Mist())
+    with pytest.raises(SpecError, match=r"past cannot be trained with mist: it tunes .* use past:form=renormalised"):
+        check(refused, 30)
+    check(refused.replace(objective=renormalised()), 30)

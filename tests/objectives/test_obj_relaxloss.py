@@ -20,6 +20,8 @@ from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
 PLAIN = built(CrossEntropy())
+PAPER = {"variant": "A", "detach": True}
+"""The step as the paper reads."""
 
 
 def twin(level, upper, variant, detach, epoch):
@@ -92,7 +94,7 @@ def test_an_even_epoch_at_the_level_has_neither_loss_nor_gradient():
 def test_an_odd_epoch_below_the_level_learns_the_flattened_target():
     logits = answers([0.4, 0.3, 0.2, 0.1])
     assert evaluate(PLAIN, logits, [0])[0] == pytest.approx(0.916291, abs=1e-6)
-    loss, gradient = evaluate(built(RelaxLoss(level=1.0), 4), logits, [0], epoch=1)
+    loss, gradient = evaluate(built(RelaxLoss(level=1.0, **PAPER), 4), logits, [0], epoch=1)
     assert loss == pytest.approx(1.389715, abs=1e-6)
     np.testing.assert_allclose(gradient, [[0, 0.1, 0, -0.1]], atol=1e-12)  # p - t, t = (.4, .2, .2, .2)
 
@@ -100,14 +102,14 @@ def test_an_odd_epoch_below_the_level_learns_the_flattened_target():
 def test_upper_caps_what_the_target_gives_the_label():
     p = np.full(100, 0.5 / 99)
     p[0] = 0.5
-    _, gradient = evaluate(built(RelaxLoss(level=1.0, upper=0.1), 100), answers(p), [0], epoch=1)
+    _, gradient = evaluate(built(RelaxLoss(level=1.0, upper=0.1, **PAPER), 100), answers(p), [0], epoch=1)
     np.testing.assert_allclose(p - gradient[0], [0.1, *[0.9 / 99] * 99], atol=1e-12)
 
 
 @given(st.lists(st.floats(-30, 30), min_size=4, max_size=4), st.floats(0.01, 1))
 def test_flattened_targets_are_probabilities(row, upper):
     logits = np.array([row])
-    objective = built(RelaxLoss(level=1.3862, upper=upper), 4)
+    objective = built(RelaxLoss(level=1.3862, upper=upper, **PAPER), 4)
     plain, slope = evaluate(PLAIN, logits, [0])
     _, gradient = evaluate(objective, logits, [0], epoch=1)
     target = softmax(logits[0]) - gradient[0]
@@ -120,10 +122,10 @@ def test_flattened_targets_are_probabilities(row, upper):
         assert (gradient == slope).all()
 
 
-def test_targets_are_constants_unless_detach_is_off():
+def test_gradients_flow_through_targets_unless_they_are_detached():
     logits = answers([0.6, 0.3, 0.1])
-    constant = evaluate(built(RelaxLoss(), 3), logits, [0], epoch=1)
-    flowing = evaluate(built(RelaxLoss(detach=False), 3), logits, [0], epoch=1)
+    constant = evaluate(built(RelaxLoss(**PAPER), 3), logits, [0], epoch=1)
+    flowing = evaluate(built(RelaxLoss(variant="A"), 3), logits, [0], epoch=1)
     assert constant[0] == flowing[0]
     assert abs(constant[1] - flowing[1]).max() > 0.01
 
@@ -131,8 +133,8 @@ def test_targets_are_constants_unless_detach_is_off():
 def test_form_b_only_climbs_on_correct_records_and_flattens_wrong_ones_too():
     logits, targets = answers([0.6, 0.3, 0.1], [0.5, 0.4, 0.1]), [0, 1]
     _, slope = evaluate(PLAIN, logits, targets)
-    _, a = evaluate(built(RelaxLoss(), 3), logits, targets, epoch=1)
-    _, b = evaluate(built(RelaxLoss(variant="B"), 3), logits, targets, epoch=1)
+    _, a = evaluate(built(RelaxLoss(variant="A"), 3), logits, targets, epoch=1)
+    _, b = evaluate(built(RelaxLoss(), 3), logits, targets, epoch=1)
     np.testing.assert_allclose(b[0], -slope[0], atol=1e-15)
     np.testing.assert_allclose(b[1], a[1] - slope[1], atol=1e-15)
 
@@ -145,7 +147,7 @@ def test_form_b_takes_a_tie_for_a_mistake():
 
 def test_the_branch_is_taken_on_the_mean_of_the_whole_batch():
     easy, hard = [0.9, 0.05, 0.05], [0.05, 0.9, 0.05]
-    objective = built(RelaxLoss(level=1.0), 3)
+    objective = built(RelaxLoss(level=1.0, variant="A"), 3)
     both, _ = evaluate(objective, answers(easy, hard), [0, 0], epoch=1)
     assert both == pytest.approx(evaluate(PLAIN, answers(easy, hard), [0, 0])[0])
     alone, _ = evaluate(objective, answers(easy), [0], epoch=1)
@@ -211,7 +213,7 @@ def trained(objective, **options):
 def test_training_holds_the_level_where_plain_training_goes_on_down(variant):
     assert trained(CrossEntropy())[1] < 0.1
     for level in (0.3, 0.6):
-        made, loss = trained(RelaxLoss(level=level, variant=variant))
+        made, loss = trained(RelaxLoss(level=level, variant=variant, detach=variant == "A"))
         assert loss == pytest.approx(level, abs=0.15)
         assert made.facts == {}
 
@@ -230,6 +232,25 @@ def test_a_level_that_is_never_reached_leaves_plain_training_to_the_bit():
 def test_a_climb_without_bound_ends_with_an_error_that_says_what_to_do():
     with pytest.raises(TrainingDivergedError, match="clip the gradient"):
         trained(RelaxLoss(level=1.0, variant="B"), optimizer="sgd", learning_rate=1e20)
+
+
+def test_the_default_is_the_released_form_b_of_which_the_gradients_are_not_detached():
+    assert (RelaxLoss().variant, RelaxLoss().detach) == ("B", False)
+    rng = np.random.default_rng(1)
+    apart = []
+    for _ in range(5):
+        logits, targets = rng.normal(size=(32, 30)), rng.integers(0, 30, 32)
+        logits[np.arange(32), targets] += 4
+        form_a, form_b = ({"variant": v} for v in "AB")
+        for options in (form_a, form_b):
+            objective = built(RelaxLoss(level=2.0, **options), 30)
+            _, gradient = evaluate(objective, logits, targets, epoch=1)
+            _, slope = twin(2.0, 1.0, options["variant"], False, 1)(logits, targets)
+            np.testing.assert_allclose(gradient, slope, rtol=1e-6, atol=1e-9)
+        _, released = evaluate(built(RelaxLoss(level=2.0, variant="A"), 30), logits, targets, epoch=1)
+        _, paper = evaluate(built(RelaxLoss(level=2.0, **PAPER), 30), logits, targets, epoch=1)
+        apart.append(np.linalg.norm(paper - released) / np.linalg.norm(released))
+    assert min(apart) > 0.3  # detaching is another method, not a detail
 
 
 def test_a_level_that_chance_already_meets_is_refused():

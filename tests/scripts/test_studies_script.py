@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import reticent
+from reticent.studies.told import SCHEMA
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "studies"
 DOCS = SCRIPT.parents[1] / "docs" / "studies"
 DOCUMENT = {
+    "schema": SCHEMA,
     "study": "pptp-disparity",
     "scale": {"name": "tiny", "seeds": 1},
     "sentence": "pptp-disparity at scale tiny: all is well.",
@@ -46,6 +48,18 @@ def test_each_figure_that_a_document_names_is_copied(tmp_path, monkeypatch):
     module["copy"](type("Arguments", (), {"work": str(tmp_path / "work")}))
     assert sorted(file.name for file in (docs / out.name).iterdir()) == ["a.png", "a.svg", "study.json", "study.md"]
     assert "All is well." in (docs / "README.md").read_text()
+
+
+def test_the_verdicts_of_older_rules_are_not_counted_in_the_list(tmp_path):
+    row = runpy.run_path(str(SCRIPT))["row"]
+    assert "| All is well. |" in row(tmp_path, DOCUMENT)
+    assert "| Printed by rules that have been replaced: " in row(tmp_path, DOCUMENT | {"schema": "reticent.study/1"})
+
+
+def test_pages_of_older_rules_say_so_at_their_top():
+    for file in DOCS.glob("*/study.json"):
+        older = json.loads(file.read_text())["schema"] != SCHEMA
+        assert file.with_name("study.md").read_text().split("\n\n")[1].startswith("> **Read this first") == older
 
 
 def test_each_figure_that_the_docs_name_is_there():

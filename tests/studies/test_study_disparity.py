@@ -11,11 +11,12 @@ from reticent.models.stages import HEAD, stages
 from reticent.studies import STUDIES, pptp_disparity
 from reticent.studies._disparity_claims import FIRST, LAST, ONSET, STAGES
 from reticent.studies.base import Found, Results
-from reticent.studies.judging import NOT, OPEN, REPRODUCED, verdict
 from reticent.studies.numbers import Estimate
+from reticent.studies.verdicts import judge
 
 STUDY = STUDIES["pptp-disparity"]
 PAPER = STUDY.scales["paper"].settings
+ON_ONSETS = ("resnet-onset", "atm-onset", "vgg-earlier")
 ONSETS = {"resnet18": 4, "resnet152": 4, "vgg11": 5, "vgg19": 4, "atm-xt": 3}
 
 
@@ -28,43 +29,47 @@ def judged(onsets, error=0.001, settings=PAPER):
         effects |= {FIRST: effects["stage 1"], LAST: effects[f"stage {count}"]}
         found[one.key] = [Found(numbers={(n, "effect"): Estimate(v, error) for n, v in effects.items()})] * 3
     results = Results(settings, found)
-    return {claim.key: verdict(claim.parts(results)) for claim in STUDY.claims if claim.key != "levels-off"}
+    told = {claim.key: judge(claim, results) for claim in STUDY.claims if claim.key != "levels-off"}
+    return {key: one.reason or one.verdict for key, one in told.items()}
 
 
 def test_with_the_papers_onsets_every_claim_on_them_is_reproduced():
     keys = ["early-safe", "late-risky", "resnet-onset", "atm-onset", "vgg-earlier"]
-    assert judged(ONSETS) == dict.fromkeys(keys, REPRODUCED)
-    assert set(judged(ONSETS, error=0.2).values()) == {OPEN}
+    assert judged(ONSETS) == dict.fromkeys(keys, "reproduced")
+    assert set(judged(ONSETS, error=0.2).values()) == {"interval"}
 
 
 @pytest.mark.parametrize(
-    ("changed", "refuted"),
+    ("changed", "refuted", "disputed"),
     [
-        ({"resnet152": 3}, {"early-safe", "resnet-onset"}),
-        ({"resnet18": None}, {"late-risky", "resnet-onset"}),
-        ({"atm-xt": 4}, {"atm-onset"}),
-        ({"atm-xt": 2}, {"early-safe", "atm-onset"}),
-        ({"vgg11": 4}, {"vgg-earlier"}),
-        ({"vgg11": 3}, {"vgg-earlier"}),
+        ({"resnet152": 3}, {"resnet-onset"}, {"early-safe"}),
+        ({"resnet18": None}, {"resnet-onset"}, {"late-risky"}),
+        ({"atm-xt": 4}, {"atm-onset"}, set()),
+        ({"atm-xt": 2}, {"atm-onset"}, {"early-safe"}),
+        ({"vgg11": 4}, {"vgg-earlier"}, set()),
+        ({"vgg11": 3}, {"vgg-earlier"}, set()),
+        ({"resnet18": 1, "resnet152": 1, "atm-xt": 1, "vgg11": 1, "vgg19": 1}, {*ON_ONSETS, "early-safe"}, set()),
     ],
 )
-def test_another_onset_refutes_the_claims_on_it(changed, refuted):
+def test_another_onset_refutes_the_claims_on_that_kind_of_network_alone(changed, refuted, disputed):
     found = judged(ONSETS | changed)
-    assert {key for key, told in found.items() if told == NOT} == refuted
+    assert {key for key, told in found.items() if told == "not reproduced"} == refuted
+    assert {key for key, told in found.items() if told == "disagree"} == disputed
 
 
 def test_vgg19_without_an_onset_or_alone_tells_nothing_of_the_two():
-    assert judged(ONSETS | {"vgg19": None})["vgg-earlier"] == OPEN
+    assert judged(ONSETS | {"vgg19": None})["vgg-earlier"] == "unmeasured"
     alone = tuple(one for one in PAPER if one.key != "vgg11")
-    assert judged(ONSETS, settings=alone)["vgg-earlier"] == OPEN
+    assert judged(ONSETS, settings=alone)["vgg-earlier"] == "unmeasured"
 
 
 @pytest.mark.parametrize("scale", ["tiny", "small"])
 def test_scales_without_the_papers_networks_cannot_tell_their_onsets(scale):
     settings = STUDY.scales[scale].settings
     found = judged({one.key: 3 for one in settings}, settings=settings)
-    assert [found[key] for key in ("resnet-onset", "atm-onset", "vgg-earlier")] == [OPEN] * 3
-    assert found["early-safe"] == REPRODUCED
+    assert [found[key] for key in ("atm-onset", "vgg-earlier")] == ["network"] * 2
+    residual = "setting" if scale == "small" else "network"
+    assert [found[key] for key in ("resnet-onset", "early-safe")] == [residual] * 2
 
 
 def test_the_first_stage_is_no_stem(monkeypatch):

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reticent.errors import InputError
-from reticent.studies.judging import NOT, OPEN, REPRODUCED, Part, better, no_worse, reaches, verdict
+from reticent.studies.base import Claim, Found, Results, Setting
+from reticent.studies.judging import Part, better, finding, no_worse, reaches
 from reticent.studies.numbers import Estimate, Pooled
+from reticent.studies.told import sentence
+from reticent.studies.verdicts import judge
 
 Z = stats.norm.ppf(0.975)
 
@@ -76,6 +79,7 @@ def test_a_number_without_an_error_decides_nothing_until_seeds_show_its_spread()
     assert reaches("x", Pooled((Estimate(0.5), Estimate(0.51), Estimate(0.52))), 0.1).answer() == "yes"
 
 
+UNMEASURED = better("d", None, 0.01)
 YES, NO, UNKNOWN = (
     better(label, at(*ends), 0.01) for label, ends in {"a": (0.1, 0.2), "b": (-0.2, -0.1), "c": (-1, 1)}.items()
 )
@@ -84,22 +88,28 @@ YES, NO, UNKNOWN = (
 @pytest.mark.parametrize(
     ("parts", "wanted"),
     [
-        ([YES], REPRODUCED),
-        ([YES, YES], REPRODUCED),
-        ([YES, UNKNOWN], OPEN),
-        ([YES, NO], NOT),
-        ([UNKNOWN, NO], NOT),
-        ([], OPEN),
-        ([YES, better("d", None, 0.01)], OPEN),
+        ([YES], ("yes", None)),
+        ([YES, YES], ("yes", None)),
+        ([YES, UNKNOWN], ("open", "interval")),
+        ([YES, NO], ("no", None)),
+        ([UNKNOWN, NO], ("no", None)),
+        ([], ("open", "unmeasured")),
+        ([YES, UNMEASURED], ("open", "unmeasured")),
+        ([UNKNOWN, UNMEASURED], ("open", "unmeasured")),
+        ([UNMEASURED, replace(NO, void="unmatched")], ("open", "unmatched")),
+        ([replace(YES, void="condition"), replace(NO, void="unmatched")], ("open", "condition")),
     ],
 )
 def test_all_parts_make_a_claim_and_one_breaks_it(parts, wanted):
-    assert verdict(parts) == wanted
+    assert finding(parts) == wanted
 
 
 def test_what_was_not_measured_fairly_is_open_whatever_it_says():
     for number in (at(0.1, 0.2), at(-0.2, -0.1)):
-        assert replace(better("x", number, 0.01), fair=False).answer() == "open"
+        for reason in ("unmatched", "condition"):
+            part = replace(better("x", number, 0.01), void=reason)
+            assert part.answer() == "open"
+            assert part.to_json(1)["reason"] == reason
 
 
 def test_levels_that_leave_a_gap_are_refused():
@@ -119,5 +129,74 @@ def test_a_true_null_is_rarely_called_reproduced_and_never_more_than_its_share()
     import numpy as np
 
     draws = np.random.default_rng(0).normal(size=4000)
-    called = [verdict([better("x", Pooled((Estimate(float(value), 1.0),)), 0.01)]) for value in draws]
-    assert 0.015 < called.count(REPRODUCED) / len(called) < 0.035
+    called = [finding([better("x", Pooled((Estimate(float(value), 1.0),)), 0.01)])[0] for value in draws]
+    assert 0.015 < called.count("yes") / len(called) < 0.035
+
+
+def planted(origin="paper", networks=(), unlike=(), **effects):
+    """Judge a claim of which the effect is planted, one setting a kind of network; a setting without one lacks it."""
+    settings = tuple(Setting(n, n, {}, network=n, unlike="a table" if n in unlike else "") for n in effects)
+    numbers = {n: {("row", "gain"): Estimate(v, 0.01)} if v is not None else {} for n, v in effects.items()}
+    results = Results(settings, {n: [Found(numbers=held)] for n, held in numbers.items()})
+
+    def parts(given):
+        return [
+            better(one.key, given.get(one.key, "row", "gain"), 0.01)
+            for one in given.settings
+            if effects[one.key] is not None
+        ]
+
+    return judge(Claim("gain", "It gains.", "Table 1", "More.", parts, origin, networks), results)
+
+
+def test_no_network_vetoes_a_claim_about_another_kind():
+    failing = planted(networks=("ResNet", "ViT"), ResNet=0.5, ViT=0.5, CNN=-0.5, MLP=-0.5)
+    assert (failing.verdict, failing.reason) == ("reproduced", None)
+    assert [(one.network, one.found, one.counts) for one in failing.kinds] == [
+        ("ResNet", "yes", True),
+        ("ViT", "yes", True),
+        ("CNN", "no", False),
+        ("MLP", "no", False),
+    ]
+    assert planted(networks=("ResNet",), ResNet=-0.5, CNN=0.5).verdict == "not reproduced"
+
+
+def test_kinds_that_the_claim_is_about_and_that_disagree_tell_nothing_together():
+    both = planted(networks=("ResNet", "ViT"), ResNet=0.5, ViT=-0.5)
+    assert (both.verdict, both.reason) == ("can't tell", "disagree")
+    assert [one.found for one in both.kinds] == ["yes", "no"]
+    assert planted(networks=("ResNet", "ViT"), ResNet=-0.5, ViT=-0.5).verdict == "not reproduced"
+
+
+def test_without_a_network_that_the_claim_is_about_nothing_is_told():
+    other = planted(networks=("ResNet",), MLP=-0.5)
+    assert (other.verdict, other.reason) == ("can't tell", "network")
+    assert other.kinds[0].found == "no"
+
+
+def test_a_kind_that_lacks_what_the_claim_asks_for_leaves_it_to_the_others():
+    assert planted(ResNet=0.5, ViT=None).verdict == "reproduced"
+    nothing = planted(ResNet=None, ViT=None)
+    assert (nothing.verdict, nothing.reason) == ("can't tell", "unmeasured")
+
+
+def test_only_the_papers_setting_or_a_fair_stand_in_settles_what_the_paper_says():
+    for effect in (0.5, -0.5):
+        elsewhere = planted(unlike=("MLP",), MLP=effect)
+        assert (elsewhere.verdict, elsewhere.reason) == ("can't tell", "setting")
+    assert planted(unlike=("MLP",), MLP=-0.5, ResNet=0.5).verdict == "reproduced"
+    assert planted("ours", unlike=("MLP",), MLP=0.5).verdict == "holds"
+    assert planted("ours", unlike=("MLP",), MLP=-0.5).verdict == "does not hold"
+
+
+def test_the_papers_claims_and_ours_are_counted_apart():
+    made = [("paper", "reproduced"), ("paper", "not reproduced"), ("paper", "can't tell"), ("ours", "holds")]
+    made += [("ours", "does not hold")] * 2
+    claims = [{"origin": origin, "verdict": told} for origin, told in made]
+    assert sentence("toy", "tiny", claims) == (
+        "toy at scale tiny: of the paper's 3 claims, 1 is reproduced, 1 is not, and 1 can't be told; "
+        "of our 3 claims, 1 holds, 2 do not, and 0 can't be told."
+    )
+    assert sentence("toy", "tiny", claims[3:4]) == (
+        "toy at scale tiny: of our 1 claim, 1 holds, 0 do not, and 0 can't be told."
+    )

@@ -10,10 +10,11 @@ from reticent.data.load import load
 from reticent.studies import STUDIES
 from reticent.studies.base import Found, Results, Setting
 from reticent.studies.bench import Bench
-from reticent.studies.judging import OPEN, REPRODUCED, verdict
+from reticent.studies.judging import finding
 from reticent.studies.matching import KNOWN, Controls, controls, missing
 from reticent.studies.measured import Measured, measure
 from reticent.studies.numbers import Estimate, Measure, combined
+from reticent.studies.verdicts import judge
 
 TARGETS, REPLICATES = 6, 300
 
@@ -97,25 +98,49 @@ def test_what_a_control_misses_is_told_unless_it_is_read_off():
 @pytest.mark.parametrize(
     ("missed", "wanted"),
     [
-        (Estimate(0.0, KNOWN), REPRODUCED),
-        (Estimate(0.015, 0.002), REPRODUCED),
-        (Estimate(0.015, 0.004), OPEN),
-        (Estimate(-0.05, 0.002), OPEN),
-        (None, OPEN),
+        (Estimate(0.0, KNOWN), ("yes", None)),
+        (Estimate(0.015, 0.002), ("yes", None)),
+        (Estimate(0.015, 0.004), ("open", "unmatched")),
+        (Estimate(-0.05, 0.002), ("open", "unmatched")),
+        (None, ("open", "unmatched")),
     ],
 )
 def test_a_leak_is_not_judged_where_accuracy_is_not_matched(missed, wanted):
     pair, row = "CWRF on RelaxLoss, matched", "RelaxLoss + CWRF"
     claims = {claim.key: claim for claim in STUDIES["cwrf-defenses"].claims}
     numbers = {(pair, "auc_lira"): Estimate(-0.05, 0.005), (row, "excess_auc_lira"): Estimate(-0.05, 0.005)}
+    numbers["RelaxLoss - No defense", "auc_lira"] = Estimate(-0.1, 0.005)
     if missed is not None:
         numbers |= {(name, "excess_accuracy"): missed for name in (pair, row)}
     setting = Setting("digits", "digits", {}, {"defenses": ("relaxloss",)})
     results = Results((setting,), {"digits": [Found(numbers=numbers)]})
     for key in ("relaxloss-lira", "control"):
-        parts = claims[key].parts(results)
-        assert verdict(parts) == wanted
-        assert ("no control of that accuracy" in parts[0].label) == (wanted == OPEN)
+        assert finding(claims[key].parts(results)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("alone", "wanted"),
+    [
+        (Estimate(-0.1, 0.005), ("no", None)),
+        (Estimate(-0.012, 0.005), ("no", None)),
+        (Estimate(-0.005, 0.001), ("open", "condition")),
+        (Estimate(-0.05, 0.05), ("open", "condition")),
+        (Estimate(0.07, 0.005), ("open", "condition")),
+        (None, ("open", "condition")),
+    ],
+)
+def test_where_the_defense_alone_does_not_lower_the_leak_nothing_is_told_of_what_cwrf_adds_to_it(alone, wanted):
+    """As it was on Location30: HAMP raised LiRA's AUC from 0.927 to 0.996, and CCL did nothing."""
+    claims = {claim.key: claim for claim in STUDIES["cwrf-defenses"].claims}
+    pair = "CWRF on HAMP, matched"
+    numbers = {(pair, "auc_lira"): Estimate(0.05, 0.005), (pair, "excess_accuracy"): Estimate(0.0, KNOWN)}
+    if alone is not None:
+        numbers["HAMP - No defense", "auc_lira"] = alone
+    setting = Setting("resnet18", "ResNet18", {}, {"defenses": ("none", "hamp")}, network="ResNet")
+    results = Results((setting,), {"resnet18": [Found(numbers=numbers)]})
+    assert finding(claims["hamp-lira"].parts(results)) == wanted
+    judged = judge(claims["hamp-lira"], results)
+    assert (judged.verdict, judged.reason) == ("not reproduced" if wanted[0] == "no" else "can't tell", wanted[1])
 
 
 @pytest.mark.slow

@@ -67,26 +67,56 @@ PART = {
     "yes": 0.0,
     "no": 0.05,
     "answer": "yes",
+    "reason": None,
     **number(0.1, 0.06, 0.14),
 }
+MISSED = PART | {"label": "AUC, CNN", "answer": "open", "reason": "unmatched"}
 COLUMNS = [
     {"key": "accuracy", "label": "Accuracy", "form": "share"},
     {"key": "auc", "label": "AUC", "form": "number"},
     {"key": "tpr", "label": "never measured", "form": "share"},
 ]
 ROW = {"name": "A3", "about": "CWRF", "values": {"accuracy": number(0.6, 0.55, 0.65), "auc": None, "tpr": None}}
+
+
+def kind(network, parts, reason=None, counts=True, found=None):
+    found = found or ("open" if reason else "yes")
+    return {
+        "network": network,
+        "settings": ["digits"],
+        "counts": counts,
+        "found": found,
+        "reason": reason,
+        "parts": parts,
+    }
+
+
+OTHER = kind("CNN", [MISSED], "unmatched", counts=False)
+
+
+def claim(key, text, origin, verdict, reason, kinds):
+    about = ["ResNet"] if origin == "paper" else []
+    told = {"key": key, "text": text, "source": "T1", "origin": origin, "networks": about, "rule": "R."}
+    return told | {"verdict": verdict, "reason": reason, "kinds": kinds}
+
+
+FACTS = {"models": 4, "rates": [0.1, 0.2]}
 DOCUMENT = {
-    "schema": "reticent.study/1",
+    "schema": "reticent.study/2",
     "study": "toy",
     "title": "What is it?",
     "paper": "Nobody (2026).",
     "scale": {"name": "tiny", "seeds": 1, "about": "Seconds."},
     "confidence": 0.95,
     "over": "models and records",
-    "sentence": "toy at scale tiny: 1 of 2 claims is reproduced.",
+    "sentence": "toy at scale tiny: of the paper's 2 claims, 1 is reproduced; of our 2 claims, 0 hold.",
     "claims": [
-        {"key": "a", "text": "A.", "source": "T1", "rule": "R.", "verdict": "reproduced", "parts": [PART]},
-        {"key": "b", "text": "B.", "source": "T2", "rule": "R.", "verdict": "can't tell at this scale", "parts": []},
+        claim(
+            "a", "A.", "paper", "reproduced", None, [kind("ResNet", [PART]), kind("CNN", [MISSED], "unmatched", False)]
+        ),
+        claim("b", "B.", "paper", "can't tell", "network", []),
+        claim("c", "C.", "ours", "does not hold", None, [kind("ResNet", [PART | {"answer": "no"}], found="no")]),
+        claim("d", "D.", "ours", "can't tell", "unmeasured", [kind("CNN", [], "unmeasured")]),
     ],
     "tables": [
         {
@@ -110,7 +140,14 @@ DOCUMENT = {
         }
     ],
     "settings": [
-        {"key": "digits", "label": "MLP on digits", "digest": "0", "facts": {"models": 4, "rates": [0.1, 0.2]}}
+        {
+            "key": "digits",
+            "label": "MLP on digits",
+            "network": "MLP",
+            "unlike": "",
+            "digest": "0",
+            "facts": {"models": 4, "rates": [0.1, 0.2]},
+        }
     ],
     "cannot_say": ["All else."],
     "environment": {"reticent": "0", "device": "cpu", "seconds": 3.2},
@@ -133,6 +170,9 @@ def everywhere(value, text):
             "png",
             "column",
             "setting",
+            "origin",
+            "found",
+            "reason",
         }
         return {k: v if k in kept and isinstance(v, str) else everywhere(v, text) for k, v in value.items()}
     if isinstance(value, list):
@@ -143,8 +183,15 @@ def everywhere(value, text):
 def test_the_page_says_verdicts_numbers_and_the_papers_beside():
     page = html(DOCUMENT)
     for said in (
+        "What the paper says",
         "✓ reproduced: A.",
-        "? can&#39;t tell at this scale: B.",
+        "? can&#39;t tell: B.",
+        "Why: no network of the kind that the claim is about was run.",
+        "What we ask beside it",
+        "✗ does not hold: C.",
+        "ResNet: as the claim says",
+        "CNN: open (no control is as accurate); has no part in the verdict",
+        "ResNet: not as the claim says",
         "+10.0 points",
         "60.0",
         "paper: 0.700 ± 0.010",
@@ -233,6 +280,9 @@ def test_the_section_has_tables_that_markdown_reads():
     tables = [line for line in text.splitlines() if line.startswith("|")]
     widths = {line.count(" | ") for line in tables if line.startswith("| A3")}
     assert "**reproduced**" in text
+    assert "**can't tell**: no network of the kind that the claim is about was run" in text
+    assert text.index("### What the paper says") < text.index("| B.") < text.index("### What we ask beside it")
+    assert text.index("### What we ask beside it") < text.index("**does not hold**")
     assert "![All kinds](toy-a.png)" in text
     assert "| A3 | 60.0" in text
     assert "| *paper* | 77.1 ± 1.2" in text
@@ -243,8 +293,19 @@ def test_the_section_has_tables_that_markdown_reads():
 def test_the_terminal_shows_the_same():
     console = Console(file=io.StringIO(), width=140)
     console.print(terminal(DOCUMENT))
-    shown = console.file.getvalue()
-    for said in ("✓ reproduced: A.", "? can't tell at this scale: B.", "60.0", "paper", DOCUMENT["sentence"]):
+    shown = console.file.getvalue().replace("\N{NO-BREAK SPACE}", " ")
+    for said in (
+        "What the paper says, judged by 95 % intervals",
+        "✓ reproduced: A.",
+        "? can't tell: B.",
+        "no network of the kind that the claim is about was run",
+        "What we ask beside it, judged by 95 % intervals",
+        "✗ does not hold: C.",
+        "CNN: open (no control is as accurate); has no part in the verdict",
+        "60.0",
+        "paper",
+        DOCUMENT["sentence"],
+    ):
         assert said in shown
 
 

@@ -29,7 +29,7 @@ def test_all_files_are_there_and_the_numbers_are_plain_json(done):
     assert [file.name for file in result.files] == names
     document = json.loads((folder / "out" / "study.json").read_text())
     assert document == json.loads(json.dumps(result.document))
-    assert document["schema"] == "reticent.study/1"
+    assert document["schema"] == "reticent.study/2"
     assert document["scale"] == {"name": "tiny", "seeds": 2, "about": "Seconds."}
     assert "MLP on digits, seed 1: short" in told
 
@@ -50,11 +50,12 @@ def test_claims_are_judged(done):
     assert result.verdicts == {
         "longer": "reproduced",
         "free": "reproduced",
-        "unmeasured": "can't tell at this scale",
+        "unmeasured": "can't tell",
     }
     assert result.sentence == (
-        "toy at scale tiny: 2 of 3 claims are reproduced, 0 are not, and 1 can't be told at this scale."
+        "toy at scale tiny: of the paper's 3 claims, 2 are reproduced, 0 are not, and 1 can't be told."
     )
+    assert [claim["reason"] for claim in result.document["claims"]] == [None, None, "unmeasured"]
 
 
 def test_few_seeds_are_said(done):
@@ -80,7 +81,7 @@ def test_a_third_seed_measures_that_seed_alone(done):
     again, seeds = counted()
     other = study(again, seeds=3, store=folder / "store", out=folder / "out", workers=1, device="cpu")
     assert seeds == [2]
-    assert other.document["claims"][0]["parts"][0]["over_seeds"] is not None
+    assert other.document["claims"][0]["kinds"][0]["parts"][0]["over_seeds"] is not None
 
 
 def test_another_folder_finds_the_models_in_the_store(done, tmp_path):
@@ -226,7 +227,9 @@ def test_the_command_prints_tables_and_verdicts(done, tmp_path, monkeypatch, cap
     assert guarded(app, line.split()) == 0
     out = capfd.readouterr().out
     assert "✓ reproduced: Longer is more accurate." in out
-    assert "? can't tell at this scale: Longer costs money." in out
+    assert "? can't tell: Longer costs money." in out
+    assert "this scale does not measure it" in out
+    assert "What the paper says, judged by 95 % intervals" in " ".join(out.split())
     assert "paper" in out
     assert "study.html" in out
     assert guarded(app, ["study"]) == 0

@@ -16,9 +16,10 @@ from reticent.studies._defenses_printed import METRICS, NONE, TITLES, WITH
 from reticent.studies.base import SCALES, Found, Results, Scale, Setting
 from reticent.studies.cwrf_ablation import _contrasts, _recipes
 from reticent.studies.cwrf_defenses import _recipes as defense_recipes
-from reticent.studies.judging import OPEN, verdict
-from reticent.studies.numbers import Estimate
+from reticent.studies.judging import OPEN, better, finding
+from reticent.studies.numbers import Estimate, Pooled
 from reticent.studies.told import assemble
+from reticent.studies.verdicts import judge
 
 PAPER = Path("/work/shared/papers/001_2a30e3021cb883aa.txt")
 RECORDS = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
@@ -46,6 +47,9 @@ def test_a_study_says_all_of_itself(name):
         assert claim.text.endswith(".")
         assert claim.rule.startswith("In each setting")
         assert claim.source
+        ours = any(word in claim.source for word in ("lacks", "implied"))
+        assert claim.origin == ("ours" if ours else "paper")
+        assert bool(claim.networks) == (claim.origin == "paper")
     metrics = [column.metric for column in study.columns]
     assert len(set(metrics)) == len(metrics)
     for table in study.published:
@@ -64,6 +68,8 @@ def test_a_scale_has_settings_that_can_be_trained(name, scale):
     for one in given.settings:
         assert re.fullmatch(r"[a-z0-9-]+", one.key)
         assert one.beside is None or one.beside in groups
+        assert one.network
+        assert one.unlike or scale == "paper"
         build_recipe({"architecture": "mlp"}, gather(None, dict(one.base)).recipe)
 
 
@@ -72,7 +78,7 @@ def test_with_nothing_measured_every_claim_is_open(name, scale):
     study, results = STUDIES[name], empty(STUDIES[name], scale)
     for claim in study.claims:
         parts = claim.parts(results)
-        assert verdict(parts) == OPEN
+        assert finding(parts) == ("open", "unmeasured")
         assert len({part.label for part in parts}) == len(parts)
     assert list(study.draw(results)) is not None
 
@@ -114,7 +120,7 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
     setting = study.scales["tiny"].settings[0]
     bench = type("Bench", (), {"options": setting.options})
     good = {"loss": -0.5, "accuracy": 0.1, "gap": -0.5, "auc_lira": -0.2}
-    for sign, wanted in ((1, "reproduced"), (-1, "not reproduced")):
+    for sign, wanted in ((1, "yes"), (-1, "no")):
         found = Found()
         for name in _contrasts(bench):
             flip = -1 if name.startswith("A1 -") else 1
@@ -127,7 +133,7 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
         found.numbers["M2 - M3", "accuracy"] = Estimate(0.3 * sign, 0.001)
         found.numbers["M2 - M2 at random", "accuracy"] = Estimate(0.3 * sign, 0.001)
         results = Results((setting,), {setting.key: [found]})
-        assert {claim.key: verdict(claim.parts(results)) for claim in study.claims} == dict.fromkeys(
+        assert {claim.key: finding(claim.parts(results))[0] for claim in study.claims} == dict.fromkeys(
             [claim.key for claim in study.claims], wanted
         )
 
@@ -284,3 +290,29 @@ def test_a_row_of_one_seed_alone_has_no_line_in_the_table():
     assert [row["name"] for row in document["tables"][0]["rows"]] == [NONE]
     said = [line for line in document["cannot_say"] if "stopped after" in line]
     assert said == ["one: seed 0: stopped after 3", "one: seed 1: stopped after 4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "reasons"),
+    [
+        ("cwrf-ablation", "small", {"network"}),
+        ("cwrf-ablation", "paper", {"setting"}),
+        ("cwrf-defenses", "small", {"network"}),
+        ("cwrf-defenses", "paper", {"setting"}),
+        ("cwrf-entanglement", "small", {"setting"}),
+        ("cwrf-entanglement", "paper", set()),
+        ("pptp-disparity", "tiny", {"network"}),
+        ("pptp-disparity", "paper", set()),
+    ],
+)
+def test_what_no_fair_stand_in_was_run_for_is_never_settled(name, scale, reasons):
+    """Whatever is found: a claim of the paper's has a verdict only where its setting, or a fair stand-in, was run."""
+    study = STUDIES[name]
+    settings = study.scales[scale].settings
+    results = Results(settings, {one.key: [Found()] for one in settings})
+    for claim in (one for one in study.claims if one.origin == "paper"):
+        for effect in (0.5, -0.5):
+            planted = replace(claim, parts=lambda _, at=effect: [better("x", Pooled((Estimate(at, 0.01),)), 0.01)])
+            judged = judge(planted, results)
+            wanted = "reproduced" if effect > 0 else "not reproduced"
+            assert judged.reason in reasons if reasons else judged.verdict == wanted

@@ -58,6 +58,9 @@ def _one(one: "Defense") -> object:
         facts.add_row("second stage", f"may be {', '.join(one.inner)}, as in {one.name}+{one.inner[0]}")
     if one.guarantee:
         facts.add_row("guarantee", one.guarantee)
+    for place, given in one.published.items():
+        told = ", ".join(f"{key}={value:g}" for key, value in given.items())
+        facts.add_row(f"on {place.replace('/', ', ')}", f"{told} (the authors', unless you give others)")
     facts.add_row("card", f"in the repository: docs/methods/{one.name}.md")
     options = Table(box=None, pad_edge=False)
     for heading in ("option", "default", "meaning"):

@@ -318,7 +318,7 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     if records is None:
         records = load(config.dataset, data_dir=config.data_dir, **config.given())
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
-    recipe = build_recipe(suggested or BY_KIND[records.kind], given)
+    recipe = build_recipe(suggested or BY_KIND[records.kind], given, config.dataset)
     check_used(recipe, given)
     roles = _roles(config, recipe, records)
     labellings = grouping.of_records(records, roles.audited, config.group_by)

@@ -7,7 +7,7 @@ Two procedures go together where one of them has a second stage that the other c
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic.fields import FieldInfo
@@ -55,6 +55,7 @@ class Defense:
         clashes: defenses that it cannot be combined with at the defaults or some options, to when (see `clashes`).
         inner: procedures that may be its second stage.
         guarantee: in which pairs with another procedure no epsilon is proved, though one of the two does; or empty.
+        published: by data set, or data set and network, options that the authors give and recipes for it have.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Defense:
     clashes: Mapping[str, str]
     inner: tuple[str, ...] = ()
     guarantee: str = ""
+    published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def catalogue() -> list[Defense]:
@@ -94,7 +96,8 @@ def _told(name: str, part: str, clash: Mapping[str, str]) -> Defense:
     refused = tuple(other for other, when in clash.items() if not when.startswith("with "))
     inner = tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"])
     about = name, part, entry.summary, entry.needs, entry.cost, entry.paper
-    return Defense(*about, refused, options, clash, inner, _guarantee(name))
+    given = getattr(entry, "published", {})
+    return Defense(*about, refused, options, clash, inner, _guarantee(name), given)
 
 
 def _guarantee(name: str) -> str:
@@ -106,8 +109,8 @@ def _guarantee(name: str) -> str:
 
 def _meaning(field: FieldInfo) -> str:
     """Say what an option means, and the words that it may be."""
-    words = ", ".join(map(str, choices(field.annotation)))
-    return f"{words}. {field.description}" if words else str(field.description)
+    words, told = ", ".join(map(str, choices(field.annotation))), " ".join(str(field.description).split())
+    return f"{words}. {told}" if words else told
 
 
 def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:

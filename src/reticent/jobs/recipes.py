@@ -27,17 +27,24 @@ OF_YOURS = {Factory.method, Function.method}
 """Entries that stand for code of the user's, which is asked for by its own name."""
 
 
-def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Recipe:
+def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset: str = "") -> Recipe:
     """Build a recipe from names and options, looked up in the tables.
+
+    An objective whose authors give options for this data set has them, unless the user gives them.
 
     Args:
         suggested: what suits the data set.
         given: what the user said; wins.
+        dataset: its name, where it has one.
 
     Returns:
         The recipe, with the source of user code hashed into it.
     """
     merged: Options = {**suggested, **given}
+    if "objective" in merged:
+        options = _table(merged["objective"])
+        network = str(_table(merged.get("architecture", {})).get("name"))
+        merged["objective"] = {**published(options.get("name"), dataset, network), **options}
     for part, table in METHODS.items():
         if part in merged:
             usual = _table(suggested.get(part, {}))
@@ -45,6 +52,21 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any]) -> Reci
             same = options.get("name", usual.get("name")) == usual.get("name")
             merged[part] = _method(part, table, {**usual, **options} if same else options)
     return Recipe(**merged)
+
+
+def published(objective: Any, dataset: str, architecture: str) -> Options:
+    """Find the options that an objective's authors give for a data set, and for a network on it.
+
+    Args:
+        objective: its name.
+        dataset: name of the data set.
+        architecture: name of the network.
+
+    Returns:
+        Options; none where the authors give none, or there is no such objective.
+    """
+    known = OBJECTIVES[objective].published if objective in OBJECTIVES else {}
+    return {**known.get(dataset, {}), **known.get(f"{dataset}/{architecture}", {})}
 
 
 def at_delta(recipe: Recipe, config: AttackConfig, members: Iterable[int]) -> Recipe:

@@ -66,6 +66,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         per_record=True,
         paper="Chen and Pattabiraman (2024), NDSS",
         cost="one more pass over the logits",
+        published=hamp.PUBLISHED,
     ),
     "label-smoothing": ObjectiveEntry(
         label_smoothing.LabelSmoothing,
@@ -97,11 +98,12 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
     "past": ObjectiveEntry(
         past.Past,
         past.build,
-        "Late in training, an L1 penalty that is strongest where the loss gap hangs on a weight.",
+        "After training, an L1 penalty that is strongest where the loss gap hangs on a weight.",
         per_record=False,
         paper="Hu et al. (2024), arXiv 2410.06814",
-        cost="ten batches of members and reference an epoch, and one pass over the weights a step, in the last third",
+        cost="50 epochs more, each about twice a plain one",
         needs=("reference",),
+        brief=past.brief,
     ),
     "ppb": ObjectiveEntry(
         ppb.Ppb,
@@ -119,6 +121,7 @@ OBJECTIVES: dict[str, ObjectiveEntry] = {
         per_record=False,
         paper="Chen et al. (2022), ICLR",
         cost="a second loss on the logits in every other epoch",
+        published=relaxloss.PUBLISHED,
     ),
 }
 

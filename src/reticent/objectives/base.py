@@ -1,9 +1,9 @@
 """What an objective is: a function of logits and labels to a scalar, a few hooks of the loop, and facts about it."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import torch
@@ -182,6 +182,9 @@ class Objective:
         """
         raise NotImplementedError
 
+    def graded(self) -> None:
+        """Do what comes after the backward pass, and before gradients are masked and clipped."""
+
     def stepped(self) -> None:
         """Do what comes after the optimizer's step."""
 
@@ -199,6 +202,14 @@ class Objective:
             kept: the epoch, from 0, whose state the model was left with.
         """
         self._kept = kept
+
+    def then(self) -> "tuple[Mapping[str, Any], Objective] | None":
+        """Tell what a second run of the loop trains by, which follows at once unless training was ended early.
+
+        Returns:
+            What its recipe has other than that of the run that is over, and its objective; None where no run follows.
+        """
+        return None
 
     def acts(self, epoch: int, where: Tensor | None = None) -> None:
         """Note that what the method adds has a part in an epoch; for methods that may never come to it.
@@ -256,6 +267,20 @@ def hits(logits: Tensor, labels: Tensor) -> Tensor:
     return logits.gather(1, at)[:, 0] > logits.scatter(1, at, -math.inf).amax(dim=1)
 
 
+def unchanged(spec: Any, share: float) -> Any:
+    """Leave the options of an objective as they are in a shorter training.
+
+    Args:
+        spec: the options.
+        share: of the epochs that are left.
+
+    Returns:
+        The same options.
+    """
+    del share
+    return spec
+
+
 def unchecked(spec: Any, known: Any) -> None:
     """Accept any options: what an entry's check is where it has none.
 
@@ -281,6 +306,9 @@ class ObjectiveEntry:
         check: raises a `SpecError` for options that have no meaning with so many classes.
         check_kind: raises an `InputError` for a kind of records (image, tabular, tokens) that it cannot be used with.
         between_epochs: what it adds comes between two epochs of one run of the loop, so that one epoch lacks it.
+        published: options that the authors give for a data set, by its name, or for a network on it, by
+            ``"dataset/architecture"``; a recipe for it has them where the user says nothing else.
+        brief: from its options, and the share of the epochs that a shorter training has, to those of that training.
     """
 
     spec: type[Spec]
@@ -293,3 +321,5 @@ class ObjectiveEntry:
     check: Callable[[Any, int], None] = unchecked
     check_kind: Callable[[Any, str], None] = unchecked
     between_epochs: bool = False
+    published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    brief: Callable[[Any, float], Any] = unchanged

@@ -1,17 +1,18 @@
-"""Privacy-aware sparsity tuning: late in training, an L1 penalty, strongest where the loss gap hangs on a weight.
+"""Privacy-aware sparsity tuning: after training, an L1 penalty, strongest where the loss gap hangs on a weight.
 
 Paper: Hu et al. (2024), "Defending membership inference attacks via privacy-aware sparsity tuning", arXiv 2410.06814.
-There is no public code, and the formula is known from reviews only: absolute values, one tensor as the module, gammas
-measured anew every epoch, the meaning of alpha, and what is penalised are judgements, each an option or named on the
-card. The weight of the penalty is ours.
+`released` is what the authors' code does (Fujump/MLHospital): a second run of the loop with a new SGD, in which each
+batch's gradient gets a term whose factors grow with the gap and have no fixed mean. `renormalised` is the formula of
+the paper as reviews give it, with factors of mean 1, in the last part of one run; what they leave open is an option.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
-from annotated_types import Ge, Lt
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import model_validator
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -20,30 +21,82 @@ from reticent.objectives._drawing import Deck, needed_reference
 from reticent.objectives.base import Batch, Context, Objective
 from reticent.spec import Spec
 
+PENALISED = (nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+"""Layers whose weights the released code penalises."""
+LARGEST = 1e4
+"""What the released code cuts a weight's factor at."""
+OF_FORM: dict[str, tuple[str, ...]] = {
+    "released": ("tuning_epochs", "tuning_learning_rate", "tuning_momentum", "tuning_weight_decay"),
+    "renormalised": ("after", "alpha_role", "module", "refresh", "batches", "biases_and_norms", "step"),
+}
+"""Options that one form has and the other does not."""
+USUAL = {"released": {"weight": 1e-5, "alpha": 4.0}, "renormalised": {"weight": 1e-4, "alpha": 2.5}}
+"""What options come to that both forms have, where they are left out."""
+
 
 class Past(Spec):
     """Options of privacy-aware sparsity tuning."""
 
     method: ClassVar[str] = "past"
 
-    weight: Annotated[float, Ge(0)] = 1e-4
-    """What the penalty is multiplied by (lambda)."""
+    form: Literal["released", "renormalised"] = "released"
+    """released tunes after the recipe's epochs, as the authors' code does; renormalised in the last of them, with
+    factors of mean 1."""
+    weight: Annotated[float, Ge(0)] | None = None
+    """What the penalty is multiplied by (lambda); by default 1e-5, and 1e-4 in the renormalised form."""
+    alpha: Annotated[float, Ge(0)] | None = None
+    """The power of a weight's share of the gap; by default 4, and 2.5 in the renormalised form."""
+    tuning_epochs: Annotated[int, Ge(1), Le(100_000)] = 50
+    """Released form: epochs of the tuning, after those of the recipe."""
+    tuning_learning_rate: Annotated[float, Gt(0)] = 0.01
+    """Released form: of the tuning's SGD, at its beginning; it falls by a cosine."""
+    tuning_momentum: Annotated[float, Ge(0), Lt(1)] = 0.9
+    """Released form: of the tuning's SGD."""
+    tuning_weight_decay: Annotated[float, Ge(0)] = 0.0
+    """Released form: of the tuning's SGD."""
     after: Annotated[float, Ge(0), Lt(1)] = 2 / 3
-    """Share of the epochs that train plainly; at least the last epoch tunes."""
-    alpha: Annotated[float, Ge(0)] = 2.5
-    """The paper's alpha, of which only values are known."""
+    """Renormalised form: share of the epochs that train plainly; at least the last epoch tunes."""
     alpha_role: Literal["exponent", "multiplier"] = "exponent"
-    """What alpha does: the power of a weight's sensitivity in its gamma, or a factor of the penalty."""
+    """Renormalised form: alpha is the power of a weight's sensitivity in its gamma, or a factor of the penalty."""
     module: Literal["tensor", "module"] = "tensor"
-    """Within what gammas have mean 1: a parameter tensor, or all tensors of the layer that holds it."""
+    """Renormalised form: gammas have mean 1 within a parameter tensor, or all tensors of the layer that holds it."""
     refresh: Literal["epoch", "once"] = "epoch"
-    """Gammas are measured before every tuning epoch, or before the first one only."""
+    """Renormalised form: gammas are measured before every tuning epoch, or before the first one only."""
     batches: Annotated[int, Ge(10)] = 10
-    """Over how many batches, of members and of reference non-members, the gap's gradient is averaged."""
+    """Renormalised form: over how many batches, of members and of reference records, the gap's gradient is averaged."""
     biases_and_norms: bool = False
-    """Penalise biases and the weights of normalisation layers too."""
+    """Renormalised form: penalise biases and the weights of normalisation layers too."""
     step: Literal["subgradient", "proximal"] = "subgradient"
-    """The penalty is part of the loss, or its soft threshold follows each step, which gives exact zeros."""
+    """Renormalised form: the penalty is part of the loss, or its soft threshold follows each step, which gives exact
+    zeros."""
+
+    @model_validator(mode="after")
+    def _of_one_form(self) -> Any:
+        for form, options in OF_FORM.items():
+            changed = [o for o in options if getattr(self, o) != type(self).model_fields[o].default]
+            if form != self.form and changed:
+                raise ValueError(f"{changed[0]} with form={form} only, got form={self.form}")
+        return self
+
+    def implied(self) -> dict[str, Any]:
+        """Return what weight and alpha are where they are left out.
+
+        Returns:
+            Both, by name.
+        """
+        return USUAL[self.form]
+
+    def usual(self, option: str) -> float:
+        """Return an option that both forms have.
+
+        Args:
+            option: weight or alpha.
+
+        Returns:
+            What was given, or what the form has by default.
+        """
+        given = getattr(self, option)
+        return float(USUAL[self.form][option] if given is None else given)
 
 
 def build(spec: Past) -> Objective:
@@ -55,15 +108,133 @@ def build(spec: Past) -> Objective:
     Returns:
         The objective that the loop calls.
     """
-    return _Past(spec)
+    return _Released(spec) if spec.form == "released" else _Renormalised(spec)
 
 
-class _Past(Objective):
+def brief(spec: Past, share: float) -> Past:
+    """Shorten the tuning as the recipe's epochs are shortened.
+
+    Args:
+        spec: the options.
+        share: of the recipe's epochs that are left.
+
+    Returns:
+        The options; at least one epoch of tuning.
+    """
+    shorter = max(1, round(share * spec.tuning_epochs))
+    return spec.replace(tuning_epochs=shorter) if spec.form == "released" else spec
+
+
+class _Released(Objective):
+    """The training before the tuning: plain."""
+
     def __init__(self, spec: Past) -> None:
         self._spec = spec
-        multiplies = spec.alpha_role == "multiplier"
-        self._weight = spec.weight * spec.alpha if multiplies else spec.weight
-        self._exponent = 1.0 if multiplies else spec.alpha
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        if self._spec.usual("weight"):
+            _Tuning(self._spec).begin(context)
+
+    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        del batch
+        return functional.cross_entropy(logits, targets)
+
+    def then(self) -> tuple[Mapping[str, Any], Objective] | None:
+        spec = self._spec
+        if not spec.usual("weight"):
+            return None
+        self.acts(0)
+        return {
+            "epochs": spec.tuning_epochs,
+            "optimizer": "sgd",
+            "learning_rate": spec.tuning_learning_rate,
+            "momentum": spec.tuning_momentum,
+            "nesterov": False,
+            "weight_decay": spec.tuning_weight_decay,
+            "schedule": "cosine",
+        }, _Tuning(spec)
+
+    def notices(self) -> list[str]:
+        if not self._spec.usual("weight"):
+            return []
+        return self.idle("past", "training was ended before the tuning (stop_after)", "Leave stop_after out.")
+
+
+class _Tuning(Objective):
+    """The tuning as released: after each backward pass, the penalised weights' gradients get their term."""
+
+    def __init__(self, spec: Past) -> None:
+        self._weight, self._alpha = spec.usual("weight"), spec.usual("alpha")
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self._penalised = list(_weights(context.model))
+        if not self._penalised:
+            raise ModelError(
+                "past penalises the weights of Linear, Conv2d and BatchNorm layers, and the model has none that is "
+                "trained: use past:form=renormalised, or another defense"
+            )
+        self._outside: tuple[Tensor | None, ...] = ()
+        self._reference = Deck(
+            needed_reference(context, "past"), context.batch_size, context.generator("past/reference")
+        )
+        self._views = context.generator("past/views")
+
+    def inputs(self, x: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        del targets, batch
+        drawn = self._reference.deal()
+        logits = self.context.ask(self.context.augment(drawn.x, self._views))
+        loss = functional.cross_entropy(logits, drawn.y)
+        self._outside = torch.autograd.grad(loss, self._penalised, allow_unused=True)
+        return x
+
+    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
+        del batch
+        return functional.cross_entropy(logits, targets)
+
+    @torch.no_grad()
+    def graded(self) -> None:
+        for parameter, outside in zip(self._penalised if self._outside else (), self._outside, strict=True):
+            if parameter.grad is None:
+                continue
+            gap = parameter.grad if outside is None else parameter.grad - outside
+            factors = _factors(gap.abs(), self._alpha, self.context.trains(parameter))
+            parameter.grad.add_(self._weight * factors * parameter.sign())
+        self._outside = ()
+
+
+def _weights(model: nn.Module) -> Iterator[nn.Parameter]:
+    """Find the weights that the released code penalises; a shared tensor counts once.
+
+    Yields:
+        Trained weights, no biases.
+    """
+    seen: set[nn.Parameter] = set()
+    for layer in model.modules():
+        weight = layer.weight if isinstance(layer, PENALISED) else None
+        if isinstance(weight, nn.Parameter) and weight.requires_grad and weight not in seen:
+            seen.add(weight)
+            yield weight
+
+
+def _factors(gap: Tensor, alpha: float, trained: Tensor | None = None) -> Tensor:
+    """Compute the released factors of one tensor: a power of each gap by the mean one, cut at the largest.
+
+    The mean is that of the entries that are trained; one of zero gives zeros, as in the released code.
+    """
+    mean = (gap if trained is None else gap[trained]).mean().clamp(min=torch.finfo(torch.float32).eps)
+    return (gap / mean).pow(alpha).clamp(max=LARGEST)
+
+
+class _Renormalised(Objective):
+    """A penalty of which the factors have mean 1, in the last epochs of one run."""
+
+    def __init__(self, spec: Past) -> None:
+        self._spec = spec
+        weight, alpha, multiplies = spec.usual("weight"), spec.usual("alpha"), spec.alpha_role == "multiplier"
+        self._weight = weight * alpha if multiplies else weight
+        self._exponent = 1.0 if multiplies else alpha
 
     def begin(self, context: Context) -> None:
         super().begin(context)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from reticent.errors import ReticentError
 from reticent.objectives.base import Objective
 from reticent.procedures.base import snapshot
-from reticent.training.loop import History, accuracy
+from reticent.training.loop import accuracy
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
@@ -30,26 +30,6 @@ def shortened(recipe: Recipe, epochs: int) -> Recipe:
         epochs=epochs,
         warmup_epochs=min(recipe.warmup_epochs * share, epochs),
         stop_after=None if stop is None else min(stop * share, epochs),
-    )
-
-
-def joined(first: History, then: History) -> History:
-    """Put the histories of two trainings of one network together.
-
-    Args:
-        first: of the first training.
-        then: of the second, whose epoch was kept.
-
-    Returns:
-        Both, one after the other. What only the first has noted ends with it; the first, where there was no second.
-    """
-    if not then.loss:
-        return first
-    return History(
-        first.loss + then.loss,
-        first.validation_loss + then.validation_loss,
-        first.accuracy + then.accuracy,
-        len(first.loss) + then.kept,
     )
 
 

@@ -12,12 +12,12 @@ from reticent.errors import ModelError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures import basic, dpsgd
-from reticent.procedures._parts import Noted, joined, named, shortened
+from reticent.procedures._parts import Noted, named, shortened
 from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective
 from reticent.procedures.costs import Costs
 from reticent.procedures.short import FIRST, Short, cut, epochs
 from reticent.spec import Spec
-from reticent.training.loop import History, fit
+from reticent.training.loop import History, fit, joined
 from reticent.training.materials import Materials
 from reticent.training.network import untrained
 from reticent.training.recipe import Plain, Recipe
@@ -250,4 +250,4 @@ def short(recipe: Recipe, then: Second, **options: Any) -> Short:
     brief = then.entry.short(then.recipe).recipe
     spec = recipe.procedure.replace(tuning_epochs=brief.epochs, inner=brief.procedure, **options)
     times = {FIRST: epochs(recipe), "tuning": epochs(then.recipe) / brief.epochs}
-    return Short(cut(recipe.replace(procedure=spec), 1), times=times)
+    return Short(cut(recipe.replace(procedure=spec), 1).replace(objective=brief.objective), times=times)

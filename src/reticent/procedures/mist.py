@@ -54,9 +54,15 @@ def check(recipe: Recipe) -> None:
         recipe: with MIST as its procedure.
 
     Raises:
-        SpecError: the objective adds something between epochs, and a copy trains for one epoch only.
+        SpecError: the objective adds something between epochs, and a copy trains for one epoch only; or it has a
+            second run follow, which no round has.
     """
     spec, method = own(recipe, Mist), recipe.objective.method
+    if spec.parts > 1 and objective(recipe).then() is not None:
+        raise SpecError(
+            f"{method} cannot be trained with mist: it tunes a network after its training, and the copies of a round "
+            f"are averaged instead: use {method}:form=renormalised, or another objective"
+        )
     if spec.parts > 1 and spec.local_epochs == 1 and OBJECTIVES[method].between_epochs:
         raise SpecError(
             f"mist: local_epochs: expected at least 2 with {method}, got 1: what {method} adds comes between two "

@@ -87,9 +87,10 @@ def cut(recipe: Recipe, number: int) -> Recipe:
         number: at least 1.
 
     Returns:
-        The recipe, without warm-up or early end.
+        The recipe, without warm-up or early end; what the objective adds after its epochs is shortened alike.
     """
-    return recipe.replace(epochs=number, warmup_epochs=0.0, patience=None, stop_after=None)
+    loss = OBJECTIVES[recipe.objective.method].brief(recipe.objective, number / recipe.epochs)
+    return recipe.replace(epochs=number, warmup_epochs=0.0, patience=None, stop_after=None, objective=loss)
 
 
 def by_epochs(recipe: Recipe) -> Short:

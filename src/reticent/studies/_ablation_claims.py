@@ -9,6 +9,8 @@ from reticent.studies.judging import Part, better, no_worse, reaches
 
 LOSS, POINTS, AUC, CRASH = 0.02, 0.02, 0.01, 0.05
 """The smallest differences that matter: of a loss in nats, of an accuracy, of an AUC; and what a crash is."""
+NETWORKS = ("ResNet",)
+"""The kind of network of the paper's ablation."""
 METRICS = {"loss": "test loss", "accuracy": "accuracy", "gap": "loss gap", "auc_lira": "LiRA AUC"}
 FORMS = {"loss": "difference", "accuracy": "points", "gap": "difference", "auc_lira": "difference"}
 AS_ACCURATE = f"at an accuracy that is not lower by more than {100 * POINTS:g} points"
@@ -133,6 +135,7 @@ def _mask_claim(name: str, what: str) -> Claim:
         "implied by section 4; a control that the paper lacks",
         f"In each setting, at the rate of the controls: LiRA's AUC is lower by {AUC:g} or more, {AS_ACCURATE}.",
         _against(name),
+        "ours",
     )
 
 
@@ -143,6 +146,7 @@ CLAIMS = (
         "section 4.4, figure and Table 2",
         f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
         _a3_a2,
+        networks=NETWORKS,
     ),
     Claim(
         "a2-a1",
@@ -150,6 +154,7 @@ CLAIMS = (
         "section 4.4, figure",
         f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
         _a2_a1,
+        networks=NETWORKS,
     ),
     Claim(
         "a1-crash",
@@ -158,6 +163,7 @@ CLAIMS = (
         f"In each setting and at each rate: A1 is less accurate than training from scratch by more than "
         f"{100 * CRASH:g} points.",
         _crash,
+        networks=NETWORKS,
     ),
     Claim(
         "gap",
@@ -165,6 +171,7 @@ CLAIMS = (
         "section 4.4, Table 2",
         f"In each setting and at each rate from 3 % on: the gap is smaller by {LOSS:g} nats or more.",
         _gap,
+        networks=NETWORKS,
     ),
     Claim(
         "a3-scratch",
@@ -172,6 +179,7 @@ CLAIMS = (
         "section 4.4, Table 2",
         f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
         _scratch,
+        networks=NETWORKS,
     ),
     Claim(
         "mask-random",
@@ -181,6 +189,7 @@ CLAIMS = (
         f"each parameter tensor: LiRA's AUC is lower by {AUC:g} or more, {AS_ACCURATE}. (The first draw takes from "
         f"other kinds of layer than the vulnerable weights are of; the second does not.)",
         _against(*CHANCE),
+        "ours",
     ),
     _mask_claim("Magnitude mask", "the largest weights"),
     _mask_claim("Learnability mask", "those that matter most for accuracy"),
@@ -190,6 +199,7 @@ CLAIMS = (
         "implied by section 4; a control that the paper lacks",
         f"In each setting: against r = 0, LiRA's AUC is lower by {AUC:g} or more, {AS_ACCURATE}.",
         _against(NO_REWINDING),
+        "ours",
     ),
     Claim(
         "location-not-value",
@@ -201,6 +211,7 @@ CLAIMS = (
         f"parameter tensor, LiRA's AUC is higher by {AUC:g} or more. (Where rewinding does nothing, values don't "
         f"matter, but nor do places.)",
         _place,
+        networks=NETWORKS,
     ),
     Claim(
         "pruned",
@@ -209,6 +220,7 @@ CLAIMS = (
         f"In each setting: M2 is not less accurate than M1 by more than {100 * POINTS:g} points, and is more accurate "
         f"than M3 by {100 * POINTS:g} points or more.",
         _pruned,
+        networks=NETWORKS,
     ),
     Claim(
         "pruned-place",
@@ -217,5 +229,6 @@ CLAIMS = (
         f"In each setting: M2 is more accurate than the same with a random mask that keeps as many weights of each "
         f"parameter tensor, by {100 * POINTS:g} points or more.",
         _pruned_place,
+        "ours",
     ),
 )

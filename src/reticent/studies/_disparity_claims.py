@@ -14,7 +14,7 @@ RIVAL = "that difference less the one elsewhere"
 FAMILY, STAGES, ONSET = "family", "stages", "onset in the paper"
 """Options of a setting with one of the paper's networks: which it is, how many numbered stages it has, and at which of
 them the paper says that membership begins to show, where it says so."""
-RESNET, ATM, SHALLOW, DEEP = "ResNet", "ATM", "VGG11", "VGG19"
+RESNET, ATM, SHALLOW, DEEP, VGG = "ResNet", "ATM", "VGG11", "VGG19", "VGG"
 
 
 def against(stage: str) -> str:
@@ -113,6 +113,7 @@ CLAIMS = (
         f"that the paper names for this network (stages 1 to 3 of a ResNet, 1 and 2 of ATM-XT), and at the first stage "
         f"of a network for which it names none. A stem or an embedding is no stage of the paper's.",
         _early,
+        networks=(RESNET, VGG, ATM),
     ),
     Claim(
         "late-risky",
@@ -120,6 +121,7 @@ CLAIMS = (
         "section 3.3, Figures 1 and 9 to 11",
         f"In each setting: the effect of the last stage before the classifier is above {0.5 + MARGIN:g}.",
         _late,
+        networks=(RESNET, VGG, ATM),
     ),
     Claim(
         "resnet-onset",
@@ -128,6 +130,7 @@ CLAIMS = (
         f"In each setting with a ResNet of the paper's (18 and 152 layers): the effect of each of stages 1 to 3 is "
         f"below {0.5 + MARGIN:g}, and that of stage 4 above it. Scales without such a network can't tell.",
         lambda results: _begins(results, RESNET),
+        networks=(RESNET,),
     ),
     Claim(
         "atm-onset",
@@ -136,6 +139,7 @@ CLAIMS = (
         f"In each setting with ATM: the effect of stages 1 and 2 is below {0.5 + MARGIN:g}, and that of stages 3 and 4 "
         f"above it. Scales without such a network can't tell.",
         lambda results: _begins(results, ATM),
+        networks=(ATM,),
     ),
     Claim(
         "vgg-earlier",
@@ -145,6 +149,7 @@ CLAIMS = (
         f"over seeds, is {0.5 + MARGIN:g} or more. VGG19's effect at s is above {0.5 + MARGIN:g}, and VGG11's at s is "
         f"below it. Scales without both can't tell, nor can they if there is no s.",
         _earlier,
+        networks=(VGG,),
     ),
     Claim(
         "levels-off",
@@ -156,5 +161,6 @@ CLAIMS = (
         f"there is no other stage where it could be, or if the onset of one seed is at another stage than that of one "
         f"before.",
         _levels,
+        networks=(RESNET, VGG, ATM),
     ),
 )

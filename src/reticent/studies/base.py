@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from reticent.errors import UnknownNameError
-from reticent.studies.judging import Part
+from reticent.studies.judging import Origin, Part
 from reticent.studies.numbers import Estimate, Pooled
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ class Setting:
         base: keys of `AuditConfig` or `Recipe` that hold for all that is trained, dotted where they are deep.
         options: what the study's own measurement asks for.
         beside: the group of the published tables that its numbers stand beside.
+        network: the kind of its network, such as ResNet; kinds are judged apart.
+        unlike: what makes it neither the paper's own setting nor a fair stand-in for it; empty where it is one. Only
+            there a claim of the paper's is reproduced or not.
     """
 
     key: str
@@ -71,6 +74,8 @@ class Setting:
     base: Plain
     options: Plain = field(default_factory=dict)
     beside: str | None = None
+    network: str = ""
+    unlike: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,15 +186,18 @@ class Results:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and how it is judged here.
+    """What a paper says, or what we say beside it, and how it is judged here.
 
     Attributes:
         key: short and unlike any other of the study.
         text: the claim, in our words.
         source: where the paper says it.
         rule: what makes it reproduced or not, in words; it was written before anything was measured.
-        parts: the numbers that it stands on. It is also called before anything is measured, when `Results.get` gives
-            None for each: so the runner learns which numbers are asked for.
+        parts: the numbers that it stands on, of all settings of the results that it is given: those of one kind of
+            network. It is also called before anything is measured, when `Results.get` gives None for each: so the
+            runner learns which numbers are asked for.
+        origin: paper, or ours: a control that the paper lacks, or what follows from what it says.
+        networks: the kinds of network that it is about; by default any.
     """
 
     key: str
@@ -197,6 +205,8 @@ class Claim:
     source: str
     rule: str
     parts: Callable[[Results], Sequence[Part]]
+    origin: Origin = "paper"
+    networks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

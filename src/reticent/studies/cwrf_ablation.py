@@ -16,7 +16,7 @@ from reticent.studies._pruned import PRUNED, pruned
 from reticent.studies.base import Column, Found, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.measured import Contrast, Measured, collect, measure
-from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, LOCATION, LOST
+from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, HALF, LOCATION, LOST, UNLIKE_SMALL, UNLIKE_TABLE
 
 ABOUT = {
     "A1": "vulnerable weights held at zero, the others trained",
@@ -108,6 +108,8 @@ SCALES = {
                 LOCATION | {"models": 8, "records": 2000},
                 OPTIONS | {"rates": (0.01, 0.05)},
                 "ResNet18",
+                "MLP",
+                f"{UNLIKE_TABLE}; {HALF}",
             ),
         ),
         1,
@@ -115,20 +117,40 @@ SCALES = {
     ),
     "small": Scale(
         (
-            Setting("location30", "MLP on Location30", LOCATION | {"models": 16}, OPTIONS, "ResNet18"),
+            Setting(
+                "location30",
+                "MLP on Location30",
+                LOCATION | {"models": 16},
+                OPTIONS,
+                "ResNet18",
+                "MLP",
+                f"{UNLIKE_TABLE}; {HALF}",
+            ),
             Setting(
                 "cifar10",
                 "CNN on 1,200 records of CIFAR-10",
                 CIFAR_SMALL | {"models": 8},
                 OPTIONS | {"rates": (0.01, 0.05)},
                 "ResNet18",
+                "CNN",
+                f"{UNLIKE_SMALL}; {HALF}",
             ),
         ),
         3,
         "Location30 with 16 models a row and a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
     ),
     "paper": Scale(
-        (Setting("cifar10", "ResNet18 on CIFAR-10", CIFAR_PAPER | {"architecture": "resnet18"}, OPTIONS, "ResNet18"),),
+        (
+            Setting(
+                "cifar10",
+                "ResNet18 on CIFAR-10",
+                CIFAR_PAPER | {"architecture": "resnet18"},
+                OPTIONS,
+                "ResNet18",
+                "ResNet",
+                HALF,
+            ),
+        ),
         3,
         "CIFAR-10 with ResNet18, 100 epochs and 50 of fine-tuning, 10 models a row, 3 seeds: a day on one GPU.",
     ),

@@ -17,10 +17,12 @@ from reticent.studies.base import Claim, Column, Found, Plain, Published, Result
 from reticent.studies.bench import Bench
 from reticent.studies.judging import Part, better, reaches
 from reticent.studies.numbers import Estimate
-from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, DIGITS, LOST
+from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, DIGITS, LOST, UNLIKE_DIGITS, UNLIKE_SMALL
 
 STRONG, APART, MOST = 0.7, 0.05, 0.5
 """What a strong correlation is, by how much two must differ, and what most of the vulnerability is."""
+NETWORKS = ("ResNet", "ViT")
+"""The kinds of network that Table 1 has."""
 MAIN = ("Att+MLP", "Conv")
 """The main part of a network, as the paper has it: the first of these that it has."""
 ABOUT = {
@@ -123,6 +125,7 @@ CLAIMS = (
         "Table 1: 0.83 and 0.77 over all weights",
         f"In each setting: Pearson's correlation over all weights is above {STRONG:g}.",
         _all("pearson", "Pearson, all weights"),
+        networks=NETWORKS,
     ),
     Claim(
         "main-part",
@@ -130,6 +133,7 @@ CLAIMS = (
         "Table 1: 0.94 and 0.91",
         f"In each setting: Pearson's correlation over these weights is above {STRONG:g}.",
         _main,
+        networks=NETWORKS,
     ),
     Claim(
         "norm-lowest",
@@ -137,6 +141,7 @@ CLAIMS = (
         "Table 1: 0.68 and 0.73",
         f"In each setting with such layers: the main part's Pearson correlation is higher by {APART:g} or more.",
         _norm,
+        networks=NETWORKS,
     ),
     Claim(
         "few",
@@ -144,6 +149,7 @@ CLAIMS = (
         "sections 1 and 4.2; the paper has no number",
         f"In each setting: the 5 % of the weights with the largest scores hold more than {100 * MOST:g} % of the sum.",
         _few,
+        networks=NETWORKS,
     ),
     Claim(
         "ranks",
@@ -151,6 +157,7 @@ CLAIMS = (
         "a control that the paper lacks",
         f"In each setting: Spearman's correlation over all weights is above {STRONG:g}.",
         _all("spearman", "Spearman, all weights"),
+        "ours",
     ),
     Claim(
         "not-by-construction",
@@ -160,6 +167,7 @@ CLAIMS = (
         f"members' loss, is above {STRONG:g}; and so is the partial one over weights with both scores above zero, with "
         f"that of the absolute values of weights, a factor of both scores, held fixed.",
         _construction,
+        "ours",
     ),
 )
 
@@ -227,9 +235,21 @@ SMALL_VIT = {"name": "vit", "dim": 64, "depth": 3, "heads": 4, "hidden": 64}
 SCALES = {
     "tiny": Scale(
         (
-            Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn", "models": 4}, beside="ResNet18"),
             Setting(
-                "vit", "ViT on digits", DIGITS | {"architecture": SMALL_VIT | {"patch": 2}, "models": 4}, beside="ViT"
+                "cnn",
+                "CNN on digits",
+                DIGITS | {"architecture": "cnn", "models": 4},
+                beside="ResNet18",
+                network="CNN",
+                unlike=UNLIKE_DIGITS,
+            ),
+            Setting(
+                "vit",
+                "ViT on digits",
+                DIGITS | {"architecture": SMALL_VIT | {"patch": 2}, "models": 4},
+                beside="ViT",
+                network="ViT",
+                unlike=UNLIKE_DIGITS,
             ),
         ),
         3,
@@ -243,12 +263,16 @@ SCALES = {
                 "ResNet20 on 1,200 records of CIFAR-10",
                 CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}, "models": 4},
                 beside="ResNet18",
+                network="ResNet",
+                unlike=UNLIKE_SMALL,
             ),
             Setting(
                 "vit",
                 "ViT on 1,200 records of CIFAR-10",
                 CIFAR_SMALL | {"architecture": SMALL_VIT, "models": 4},
                 beside="ViT",
+                network="ViT",
+                unlike=UNLIKE_SMALL,
             ),
         ),
         3,
@@ -261,12 +285,14 @@ SCALES = {
                 "ResNet18 on CIFAR-100",
                 CIFAR_PAPER | {"dataset": "cifar100", "architecture": "resnet18", "models": 4},
                 beside="ResNet18",
+                network="ResNet",
             ),
             Setting(
                 "vit",
                 "ViT on CIFAR-100",
                 CIFAR_PAPER | {"dataset": "cifar100", "architecture": "vit", "models": 4},
                 beside="ViT",
+                network="ViT",
             ),
         ),
         3,

@@ -1,12 +1,15 @@
 """What makes a claim reproduced, or not, or open: one rule for all studies, fixed before anything is looked at.
 
 A claim stands on parts, each a number with an interval and two levels: for "yes" the whole interval must exceed the
-one and the number itself reach the other, and for "no" the whole interval must lie below the other. A part whose
-conditions do not allow a comparison is open, whatever its number. All parts "yes": reproduced. Some part "no": not
-reproduced. Else it can't be told at this scale. For "reproduced" no correction is due, since every part must hold by
-itself; "not reproduced" needs one part alone, so the interval there is widened for their number (Bonferroni).
+one and the number itself reach the other, and for "no" the whole interval must lie below the other. A part of which
+the conditions do not hold is open, whatever its number. Of one kind of network all parts "yes" are a yes, some part
+"no" is a no, and the rest is open. For "yes" no correction is due, since every part must hold by itself; "no" needs
+one part alone, so the interval there is widened for their number (Bonferroni).
 
 The smallest effect that matters is a part of the rule: a difference that is real but smaller than that is a "no".
+
+Kinds of network are judged apart, and none decides for another: a claim has a verdict where those that it is about
+agree. A claim of the paper's also needs that what was run is the paper's setting, or a fair stand-in for it.
 """
 
 from collections.abc import Sequence
@@ -18,8 +21,19 @@ from reticent.errors import InputError
 from reticent.studies.numbers import CONFIDENCE, Pooled
 
 Answer = Literal["yes", "no", "open"]
-REPRODUCED, NOT, OPEN = "reproduced", "not reproduced", "can't tell at this scale"
-VERDICTS = (REPRODUCED, NOT, OPEN)
+Origin = Literal["paper", "ours"]
+Reason = Literal["condition", "unmatched", "unmeasured", "interval", "network", "setting", "disagree"]
+"""Why nothing can be told: the claim takes for granted what does not hold; no control is as accurate; the number is not
+measured; its interval leaves both open; no network of the kinds that the claim is about was run; what was run is
+neither the paper's setting nor a fair stand-in; the kinds of network disagree."""
+BY_PART: tuple[Reason, ...] = ("condition", "unmatched", "unmeasured", "interval")
+"""Those that a part may have, the first that any part has being that of all."""
+OPEN = "can't tell"
+VERDICTS: dict[Origin, dict[Answer, str]] = {
+    "paper": {"yes": "reproduced", "no": "not reproduced", "open": OPEN},
+    "ours": {"yes": "holds", "no": "does not hold", "open": OPEN},
+}
+"""What is said of a claim, by who makes it."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,7 @@ class Part:
         no_below: "no" if the whole interval lies below this; asked first.
         lower: smaller is better: the number's sign is turned before it is held against the two levels.
         metric: how the number is written: "share", "points" (a difference of shares), or "number".
-        fair: what the comparison takes for granted holds; else it is open, and the label says why.
+        void: why the number decides nothing, whatever it is; None where it may.
     """
 
     label: str
@@ -42,7 +56,7 @@ class Part:
     no_below: float = 0.0
     lower: bool = False
     metric: str = "number"
-    fair: bool = True
+    void: Reason | None = None
 
     def __post_init__(self) -> None:
         if self.no_below < self.yes_above:
@@ -60,12 +74,17 @@ class Part:
         Returns:
             "yes", "no" or "open".
         """
-        if self.number is None or not self.number.bounded or not self.fair:
+        if self.number is None or not self.number.bounded or self.void is not None:
             return "open"
         if self._turned(1 - (1 - CONFIDENCE) / parts)[1] < self.no_below:
             return "no"
         value = -self.number.value if self.lower else self.number.value
         return "yes" if self._turned(CONFIDENCE)[0] > self.yes_above and value >= self.no_below else "open"
+
+    @property
+    def why_open(self) -> Reason:
+        """Why nothing can be told from it, where it is open."""
+        return self.void or ("unmeasured" if self.number is None else "interval")
 
     def _turned(self, confidence: float) -> Interval:
         assert self.number is not None
@@ -89,6 +108,7 @@ class Part:
             "yes": sign * self.yes_above,
             "no": sign * self.no_below,
             "answer": self.answer(parts),
+            "reason": self.why_open if self.answer(parts) == "open" else None,
             **(self.number.to_json() if self.number is not None else {"mean": None, "interval": None}),
         }
 
@@ -142,16 +162,19 @@ def reaches(label: str, number: Pooled | None, level: float, *, lower: bool = Fa
     return Part(label, number, turned, turned, lower, metric)
 
 
-def verdict(parts: Sequence[Part]) -> str:
-    """Judge a claim.
+def finding(parts: Sequence[Part]) -> tuple[Answer, Reason | None]:
+    """Say what the numbers of one kind of network say of a claim.
 
     Args:
-        parts: what it stands on.
+        parts: what it stands on there.
 
     Returns:
-        One of `VERDICTS`; with no part at all it can't be told.
+        "yes", "no" or "open"; and why it is open, else None. With no part at all it is not measured.
     """
     answers = [part.answer(len(parts)) for part in parts]
     if "no" in answers:
-        return NOT
-    return REPRODUCED if answers and set(answers) == {"yes"} else OPEN
+        return "no", None
+    if answers and set(answers) == {"yes"}:
+        return "yes", None
+    reasons = {part.why_open for part, answer in zip(parts, answers, strict=True) if answer == "open"}
+    return "open", next((one for one in BY_PART if one in reasons), "unmeasured")

@@ -63,6 +63,12 @@ MADE: dict[str, Callable[[], Records]] = {"digit pictures": digit_pictures}
 DIGITS: dict[str, Any] = {"dataset": "digit pictures", "reference": 300, "epochs": 20, "attacks": ("lira", "rmia")}
 """Digits as pictures, with what suits pictures; 300 are the defender's."""
 
+UNLIKE_DIGITS = "1,797 digits of 8 x 8 pixels, small networks, 20 epochs at a constant learning rate"
+UNLIKE_TABLE = "a table and an MLP, at a constant learning rate, without weight decay, in batches of 64"
+UNLIKE_SMALL = "at most 600 pictures of CIFAR-10 a model, a narrow network, 30 epochs in batches of 64"
+HALF = "fine-tuning has half of the epochs, whatever training loss that ends at, of which the paper prints the values"
+"""What makes settings neither the papers' own nor a fair stand-in for them (`Setting.unlike`)."""
+
 LOST = (
     "The paper's steps and batch size of scoring, its lambda, learning rate, weight decay, epochs, r and set sizes are "
     "lost (its text has no formulas and no Table 4), and no code is public: where they matter, the defaults of "

@@ -25,13 +25,14 @@ from reticent.studies._disparity_claims import (
     SHALLOW,
     STAGES,
     STEMS,
+    VGG,
     against,
 )
 from reticent.studies._levelling import levelling, places, rivals, share
 from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.numbers import Estimate
-from reticent.studies.places import CIFAR, CIFAR_SMALL, DIGITS, LOCATION
+from reticent.studies.places import CIFAR, CIFAR_SMALL, DIGITS, LOCATION, UNLIKE_DIGITS, UNLIKE_SMALL, UNLIKE_TABLE
 
 HEAD = "head"
 """The classifier, which is no stage of the paper's."""
@@ -143,11 +144,18 @@ def _shares(counts: Sequence[int]) -> list[float]:
 TINY_IMAGES: dict[str, Any] = CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
 RESIDUAL: dict[str, Any] = {"stem": "tiny"}
 """On 64 x 64 pixels, stage 4 of a ResNet then has 4 x 4 places, as the paper says of ResNet18 ("originally 4x4")."""
+RESNETS: dict[str, Any] = {FAMILY: RESNET, STAGES: 4, ONSET: 4}
 SCALES = {
     "tiny": Scale(
         (
-            Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn"}),
-            Setting("mlp", "MLP on 2,000 records of Location30", LOCATION | {"records": 2000}),
+            Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn"}, network="CNN", unlike=UNLIKE_DIGITS),
+            Setting(
+                "mlp",
+                "MLP on 2,000 records of Location30",
+                LOCATION | {"records": 2000},
+                network="MLP",
+                unlike=UNLIKE_TABLE,
+            ),
         ),
         3,
         "Digits as pictures and a part of Location30; 6 networks of each kind a seed, 3 seeds: some minutes.",
@@ -158,22 +166,42 @@ SCALES = {
                 "resnet20",
                 "ResNet20 on 1,200 records of CIFAR-10",
                 CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}},
+                network=RESNET,
+                unlike=UNLIKE_SMALL,
             ),
-            Setting("cnn", "CNN on 1,200 records of CIFAR-10", CIFAR_SMALL),
-            Setting("mlp", "MLP on Location30", LOCATION),
+            Setting("cnn", "CNN on 1,200 records of CIFAR-10", CIFAR_SMALL, network="CNN", unlike=UNLIKE_SMALL),
+            Setting("mlp", "MLP on Location30", LOCATION, network="MLP", unlike=UNLIKE_TABLE),
         ),
         3,
         "A part of CIFAR-10 and Location30; 6 networks of each kind a seed, 3 seeds: about half an hour on two cores.",
     ),
     "paper": Scale(
         tuple(
-            Setting(name, f"{label} on TinyImageNet", TINY_IMAGES | {"architecture": architecture}, options)
-            for name, label, architecture, options in (
-                ("resnet18", "ResNet18", RESIDUAL | {"name": "resnet18"}, {FAMILY: RESNET, STAGES: 4, ONSET: 4}),
-                ("resnet152", "ResNet152", RESIDUAL | {"name": "resnet152"}, {FAMILY: RESNET, STAGES: 4, ONSET: 4}),
-                ("vgg11", "VGG11", "vgg11", {FAMILY: SHALLOW, STAGES: 5}),
-                ("vgg19", "VGG19", "vgg19", {FAMILY: DEEP, STAGES: 5}),
-                ("atm-xt", "ATM-XT", "atm", {FAMILY: ATM, STAGES: 4, ONSET: 3}),
+            Setting(
+                name,
+                f"{label} on TinyImageNet",
+                TINY_IMAGES | {"architecture": architecture},
+                options,
+                network=network,
+            )
+            for name, label, architecture, network, options in (
+                (
+                    "resnet18",
+                    "ResNet18",
+                    RESIDUAL | {"name": "resnet18"},
+                    RESNET,
+                    RESNETS,
+                ),
+                (
+                    "resnet152",
+                    "ResNet152",
+                    RESIDUAL | {"name": "resnet152"},
+                    RESNET,
+                    RESNETS,
+                ),
+                ("vgg11", "VGG11", "vgg11", VGG, {FAMILY: SHALLOW, STAGES: 5}),
+                ("vgg19", "VGG19", "vgg19", VGG, {FAMILY: DEEP, STAGES: 5}),
+                ("atm-xt", "ATM-XT", "atm", ATM, {FAMILY: ATM, STAGES: 4, ONSET: 3}),
             )
         ),
         3,
@@ -194,8 +222,8 @@ STUDY = Study(
     caution=(
         "The paper prints no number of these figures and names no optimizer, epochs or kind of probe: what it says is "
         "judged, not its values.",
-        "The paper's networks see pictures. An MLP on Location30 asks whether what it says holds elsewhere; it counts "
-        "in the verdicts.",
+        "The paper's networks see pictures. An MLP on Location30 asks whether what it says holds elsewhere; it has no "
+        "part in the verdicts.",
         "Whether membership begins where the probe stops to gain needs four stages before the classifier, so that "
         "there are two such places: it can't be told of networks with fewer, such as the MLP.",
         "A stage's effect says that its maps differ, not what an attack on the network's answers would find.",

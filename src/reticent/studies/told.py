@@ -1,15 +1,15 @@
 """The document of a study: ``study.json``, from its description and what was measured."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.data.records import Records
 from reticent.studies.base import Claim, Column, Plain, Published, Results, Scale, Setting, Study
-from reticent.studies.judging import NOT, OPEN, REPRODUCED, verdict
+from reticent.studies.judging import VERDICTS, Origin
 from reticent.studies.numbers import CONFIDENCE, FEW
+from reticent.studies.verdicts import Kind, judge
 
-SCHEMA = "reticent.study/1"
+SCHEMA = "reticent.study/2"
 
 
 def assemble(study: Study, scale: str, given: Scale, results: Results, data: Mapping[str, Records]) -> dict[str, Any]:
@@ -40,40 +40,65 @@ def assemble(study: Study, scale: str, given: Scale, results: Results, data: Map
         "figures": [_figure(study, one) for one in study.draw(results)],
         "published": [_published(study, one) for one in study.published],
         "settings": [_setting(one, data[one.key]) for one in given.settings],
-        "cannot_say": _limits(study, scale, given, results),
+        "cannot_say": _limits(study, given, results),
     }
 
 
 def sentence(name: str, scale: str, claims: Sequence[Plain]) -> str:
-    """Count the verdicts in one sentence.
+    """Count the verdicts in one sentence, the paper's claims and ours apart.
 
     Args:
         name: of the study.
         scale: its name.
-        claims: with verdicts.
+        claims: with origins and verdicts.
 
     Returns:
         The sentence.
     """
-    counted = Counter(claim["verdict"] for claim in claims)
-    total = len(claims)
-    said = [
-        f"{counted[REPRODUCED]} of {total} claims {'is' if counted[REPRODUCED] == 1 else 'are'} reproduced",
-        f"{counted[NOT]} {'is' if counted[NOT] == 1 else 'are'} not",
-        f"{counted[OPEN]} can't be told",
-    ]
-    return f"{name} at scale {scale}: {said[0]}, {said[1]}, and {said[2]} at this scale."
+    said = [_counted(origin, [one for one in claims if one["origin"] == origin]) for origin in VERDICTS]
+    return f"{name} at scale {scale}: {'; '.join(filter(None, said))}."
+
+
+def _counted(origin: Origin, claims: Sequence[Plain]) -> str:
+    """Count the verdicts on the claims of one origin; nothing where there are none."""
+    words = VERDICTS[origin]
+    yes, no, neither = (sum(one["verdict"] == words[answer] for one in claims) for answer in ("yes", "no", "open"))
+    if not claims:
+        return ""
+    if origin == "paper":
+        held = f"{yes} {'is' if yes == 1 else 'are'} reproduced, {no} {'is' if no == 1 else 'are'} not"
+        return f"of the paper's {_claims(len(claims))}, {held}, and {neither} can't be told"
+    held = f"{yes} {'holds' if yes == 1 else 'hold'}, {no} {'does' if no == 1 else 'do'} not"
+    return f"of our {_claims(len(claims))}, {held}, and {neither} can't be told"
+
+
+def _claims(count: int) -> str:
+    return f"{count} claim{'' if count == 1 else 's'}"
 
 
 def _claim(claim: Claim, results: Results) -> dict[str, Any]:
-    parts = list(claim.parts(results))
+    judged = judge(claim, results)
     return {
         "key": claim.key,
         "text": claim.text,
         "source": claim.source,
+        "origin": claim.origin,
+        "networks": list(claim.networks),
         "rule": claim.rule,
-        "verdict": verdict(parts),
-        "parts": [part.to_json(len(parts)) for part in parts],
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "kinds": [_kind(one) for one in judged.kinds],
+    }
+
+
+def _kind(kind: Kind) -> dict[str, Any]:
+    return {
+        "network": kind.network,
+        "settings": [one.key for one in kind.settings],
+        "counts": kind.counts,
+        "found": kind.found,
+        "reason": kind.reason,
+        "parts": [part.to_json(len(kind.parts)) for part in kind.parts],
     }
 
 
@@ -134,16 +159,20 @@ def _setting(setting: Setting, records: Records) -> dict[str, Any]:
         **setting.options,
     }
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in facts.items()}
-    return {"key": setting.key, "label": setting.label, "digest": records.digest, "facts": plain}
+    about = {"key": setting.key, "label": setting.label, "network": setting.network, "unlike": setting.unlike}
+    return {**about, "digest": records.digest, "facts": plain}
 
 
-def _limits(study: Study, scale: str, given: Scale, results: Results) -> list[str]:
+def _limits(study: Study, given: Scale, results: Results) -> list[str]:
     said = list(study.caution)
     if given.seeds < FEW:
         said.append(_few(study, given.seeds, results))
-    if scale != "paper":
-        labels = "; ".join(one.label for one in given.settings)
-        said.append(f"The verdicts are of this: {labels}. The paper's own data and networks are those of scale paper.")
+    said += [
+        f"{one.label} is neither the paper's setting nor a fair stand-in for it, so that it settles no claim of the "
+        f"paper's: {one.unlike}."
+        for one in given.settings
+        if one.unlike
+    ]
     for setting in given.settings:
         for one in results.found[setting.key]:
             said += [f"{setting.label}: {note}" for note in one.notes if f"{setting.label}: {note}" not in said]

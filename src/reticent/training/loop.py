@@ -55,7 +55,8 @@ def fit(
         make: the class of the run, where a procedure takes its batches or its steps in another way.
 
     Returns:
-        The history; the model is left in eval mode with the kept epoch's state.
+        The history, with that of the run that the objective has follow (`Objective.then`); the model is left in eval
+        mode with the kept epoch's state.
 
     Raises:
         InputError: early stopping without validation records, or augmentation of records that are no images.
@@ -86,7 +87,31 @@ def fit(
         history.kept = history.validation_loss.index(min(history.validation_loss))
     model.eval()
     objective.ended(history.kept)
-    return history
+    then = None if recipe.stop_after is not None else objective.then()
+    if then is None:
+        return history
+    following = recipe.replace(patience=None, warmup_epochs=0.0, **then[0])
+    return joined(history, fit(model, following, materials, then[1], streams.child("then"), make=make))
+
+
+def joined(first: History, then: History) -> History:
+    """Put the histories of two trainings of one network together.
+
+    Args:
+        first: of the first training.
+        then: of the second, whose epoch was kept.
+
+    Returns:
+        Both, one after the other. What only the first has noted ends with it; the first, where there was no second.
+    """
+    if not then.loss:
+        return first
+    return History(
+        first.loss + then.loss,
+        first.validation_loss + then.validation_loss,
+        first.accuracy + then.accuracy,
+        len(first.loss) + then.kept,
+    )
 
 
 def planned(recipe: Recipe, batches: int) -> list[int]:

@@ -156,6 +156,7 @@ class Run:
         """
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
+        self.objective.graded()
         self.frozen.mask()
         if self.recipe.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.parameters, self.recipe.clip_norm)

@@ -11,9 +11,23 @@ from reticent.report.wording import Plain, level, limits, middle
 from reticent.report.words import GLOSSARY as WORDS
 
 GLOSSARY = (
-    ("Reproduced", "Every number that the claim stands on has its whole interval where the claim puts it."),
-    ("Not reproduced", "At least one such number has its whole, widened interval where the claim doesn't put it."),
-    ("Can't tell", "Neither: there are too few models, records or seeds, or this scale doesn't measure it."),
+    (
+        "Reproduced",
+        "Of a claim of the paper's: in its own setting or a fair stand-in, every number that the claim stands on has "
+        "its whole interval where the claim puts it.",
+    ),
+    (
+        "Not reproduced",
+        "Of such a claim, there: at least one such number has its whole, widened interval where the claim doesn't put "
+        "it.",
+    ),
+    ("Holds, does not hold", "The same of a claim of ours, in what was run."),
+    (
+        "Can't tell",
+        "Neither. The reason stands beside it: too few models, records or seeds; kinds of network that disagree; or "
+        "what was run is not what the claim is about.",
+    ),
+    ("Kind of network", "Such as ResNet: kinds are judged apart, and none decides for another."),
     ("Seed", "Draws the roles of the records, the memberships and all models anew; the records stay the same."),
     (
         "Interval",
@@ -43,7 +57,7 @@ def html(document: Mapping[str, Any]) -> str:
         "paper": document["paper"],
         "sentence": document["sentence"],
         "confidence": level(document["confidence"]),
-        "claims": [_claim(claim) for claim in document["claims"]],
+        "claims": [(title, [_claim(one) for one in own]) for title, own in view.by_origin(document["claims"])],
         "figures": [(one["title"], _drawings(one)) for one in document["figures"]],
         "tables": [_table(i, one) for i, one in enumerate(document["tables"])],
         "published": [_printed(one) for one in document["published"]],
@@ -64,18 +78,21 @@ def _drawings(figure: Plain) -> list[tuple[Any, str]]:
 
 
 def _claim(claim: Plain) -> dict[str, Any]:
-    parts = [
-        {
-            "label": part["label"],
-            "value": view.form(middle(part), part["metric"]),
-            "interval": view.between(limits(part), part["metric"]),
-            "rule": view.rule(part) if middle(part) is not None else "",
-            "answer": part["answer"],
-        }
-        for part in claim["parts"]
-    ]
     kind = view.KINDS[claim["verdict"]]
-    return {**claim, "parts": parts, "kind": kind, "mark": view.MARKS[claim["verdict"]]}
+    kinds = [{"said": view.kind(one), "parts": [_part(part) for part in one["parts"]]} for one in claim["kinds"]]
+    return {**claim, "kinds": kinds, "kind": kind, "mark": view.MARKS[kind], "why": view.why(claim)}
+
+
+def _part(part: Plain) -> dict[str, Any]:
+    reason = view.why(part)
+    return {
+        "label": part["label"],
+        "value": view.form(middle(part), part["metric"]),
+        "interval": view.between(limits(part), part["metric"]),
+        "rule": view.rule(part) if middle(part) is not None else "",
+        "answer": part["answer"],
+        "reason": reason,
+    }
 
 
 def _table(index: int, table: Plain) -> dict[str, Any]:

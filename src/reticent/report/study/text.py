@@ -11,7 +11,7 @@ from reticent.report.markdown import escape, table
 from reticent.report.study import view
 from reticent.report.wording import Plain, level, limits, middle
 
-STYLES = {"reproduced": "green", "not reproduced": "red", "can't tell at this scale": "yellow"}
+STYLES = {"yes": "green", "no": "red", "open": "yellow"}
 
 
 def markdown(document: Mapping[str, Any]) -> str:
@@ -28,8 +28,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         f"## {escape(document['study'])}, scale {escape(scale['name'])}",
         f"{escape(document['title'], 400)} {escape(document['paper'], 400)}",
         f"**{escape(document['sentence'], 600)}**",
-        "### Claims",
-        _claims(document["claims"]),
+        *(text for title, own in view.by_origin(document["claims"]) for text in (f"### {title}", _claims(own))),
     ]
     parts += [f"![{escape(figure['title'], 300)}]({figure['png']})" for figure in document["figures"]]
     sure = level(document["confidence"])
@@ -52,11 +51,19 @@ def _claims(claims: Sequence[Plain]) -> str:
     lines = []
     for claim in claims:
         numbers = "<br>".join(
-            f"{escape(part['label'], 200)}: {view.told(part, part['metric'])}" for part in claim["parts"]
+            line
+            for kind in claim["kinds"]
+            for line in (f"*{escape(view.kind(kind), 400)}*", *(_number(part) for part in kind["parts"]))
         )
         text = f"{escape(claim['text'], 400)} ({escape(claim['source'], 120)})"
-        lines.append([text, f"**{claim['verdict']}**", numbers, escape(claim["rule"], 600)])
+        reason = view.why(claim)
+        verdict = f"**{escape(claim['verdict'])}**{f': {reason}' if reason else ''}"
+        lines.append([text, verdict, numbers, escape(claim["rule"], 900)])
     return table(["Claim", "Verdict", "What was found", "Rule, fixed before"], lines, texts=4)
+
+
+def _number(part: Plain) -> str:
+    return f"{escape(part['label'], 200)}: {view.told(part, part['metric'])}"
 
 
 def _table(one: Plain) -> str:
@@ -91,16 +98,24 @@ def terminal(document: Mapping[str, Any]) -> RenderableType:
     shown: list[RenderableType] = []
     for one in document["tables"]:
         shown += [Text(f"\n{one['title']}", style="bold"), _grid(one)]
-    shown.append(Text(f"\nClaims, judged by {level(document['confidence'])} intervals", style="bold"))
-    for claim in document["claims"]:
-        mark = view.MARKS[claim["verdict"]]
-        head = Text.assemble((f"{mark} {claim['verdict']}: ", STYLES[claim["verdict"]]), claim["text"])
-        shown.append(head)
-        shown += [
-            Text(f"    {part['label']}: {view.told(part, part['metric'])}", style="dim") for part in claim["parts"]
-        ]
+    for title, claims in view.by_origin(document["claims"]):
+        shown.append(Text(f"\n{title}, judged by {level(document['confidence'])} intervals", style="bold"))
+        for claim in claims:
+            shown += _judged(claim)
     shown.append(Text(f"\n{document['sentence']}", style="bold"))
     return Group(*shown)
+
+
+def _judged(claim: Plain) -> list[Text]:
+    kind, reason = view.KINDS[claim["verdict"]], view.why(claim)
+    lines = [Text.assemble((f"{view.MARKS[kind]} {claim['verdict']}: ", STYLES[kind]), claim["text"])]
+    lines += [Text(f"    {reason}", style="yellow")] if reason else []
+    for one in claim["kinds"]:
+        lines.append(Text(f"    {view.kind(one)}"))
+        lines += [
+            Text(f"        {part['label']}: {view.told(part, part['metric'])}", style="dim") for part in one["parts"]
+        ]
+    return lines
 
 
 def _grid(one: Plain) -> Table:

@@ -17,10 +17,63 @@ from reticent.report.wording import (
 )
 from reticent.rounding import MISSING
 
-MARKS = {"reproduced": "✓", "not reproduced": "✗", "can't tell at this scale": "?"}
-"""Verdict -> sign."""
-KINDS = {"reproduced": "yes", "not reproduced": "no", "can't tell at this scale": "open"}
+KINDS = {"reproduced": "yes", "holds": "yes", "not reproduced": "no", "does not hold": "no", "can't tell": "open"}
 """Verdict -> class on the page."""
+MARKS = {"yes": "✓", "no": "✗", "open": "?"}
+"""Class -> sign."""
+FOUND = {"yes": "as the claim says", "no": "not as the claim says", "open": "open"}
+"""What one kind of network says of a claim -> words."""
+REASONS = {
+    "condition": "the claim takes for granted that the defense alone lowers the leak, which is not shown",
+    "unmatched": "no control is as accurate",
+    "unmeasured": "this scale does not measure it",
+    "interval": "an interval is too wide",
+    "network": "no network of the kind that the claim is about was run",
+    "setting": "what was run is neither the paper's setting nor a fair stand-in for it",
+    "disagree": "the kinds of network that it is about do not agree",
+}
+"""Why nothing can be told -> words."""
+ORIGINS = {"paper": "What the paper says", "ours": "What we ask beside it"}
+"""Who makes a claim -> the title of such claims."""
+
+
+def why(entry: Plain) -> str:
+    """Say why a claim, a kind of network or a number leaves it open.
+
+    Args:
+        entry: of the document, with ``reason``.
+
+    Returns:
+        Words; empty where it is told.
+    """
+    return REASONS[entry["reason"]] if entry.get("reason") else ""
+
+
+def kind(entry: Plain) -> str:
+    """Say what one kind of network says of a claim.
+
+    Args:
+        entry: of ``claims[].kinds`` of the document.
+
+    Returns:
+        For example ``MLP: not as the claim says; has no part in the verdict``.
+    """
+    reason = f" ({why(entry)})" if entry["reason"] else ""
+    part = "" if entry["counts"] else "; has no part in the verdict"
+    return f"{entry['network'] or 'All'}: {FOUND[entry['found']]}{reason}{part}"
+
+
+def by_origin(claims: Sequence[Plain]) -> list[tuple[str, list[Plain]]]:
+    """Divide claims by who makes them.
+
+    Args:
+        claims: of the document.
+
+    Returns:
+        A title and the claims, of each origin that has any.
+    """
+    both = [(title, [one for one in claims if one["origin"] == origin]) for origin, title in ORIGINS.items()]
+    return [(title, own) for title, own in both if own]
 
 
 SHARES = {"share": 1, "small share": 2}

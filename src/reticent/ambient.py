@@ -1,8 +1,8 @@
 """The one state of torch and NumPy in which models are made and asked, whatever the state of the caller's process is.
 
 The numbers of a model depend on flags of the process: a default type, autocast, the precision of products, the number
-of threads. A run is found again by a process of other flags, so they are part of the contract: `FLAGS` lists them. What
-is none of these and cannot be set aside, such as a hook on all modules, is refused by name.
+of threads. A run is found again by a process of other flags, so they are part of the contract: `_flags` lists them.
+What is none of these and cannot be set aside, such as a hook on all modules, is refused by name.
 """
 
 import sys

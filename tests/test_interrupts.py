@@ -57,16 +57,31 @@ def test_another_thread_hears_nothing_and_fails_at_nothing():
     assert failed == []
 
 
-def test_what_is_held_back_is_heard_at_the_end():
-    done = []
-    with heard(), pytest.raises(Terminated) as ended:  # noqa: PT012
+@pytest.fixture
+def thread():
+    """Another thread, which the system may give a signal to as well as this one."""
+    end = threading.Event()
+    other = threading.Thread(target=end.wait)
+    other.start()
+    yield
+    end.set()
+    other.join()
+
+
+@pytest.mark.usefixtures("thread")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_held_back_is_heard_at_the_end(number):
+    before, done = signal.getsignal(number), []
+    with heard(), pytest.raises(KeyboardInterrupt) as ended:  # noqa: PT012
         with held_back():
-            ask(signal.SIGTERM)
+            ask(number)
             done.append("whole")
         done.append("not reached")
-    assert (done, ended.value.signal) == (["whole"], signal.SIGTERM)
+    assert (done, getattr(ended.value, "signal", signal.SIGINT)) == (["whole"], number)
+    assert signal.getsignal(number) is before
 
 
+@pytest.mark.usefixtures("thread")
 def test_a_report_that_appears_is_not_cut_in_two(tmp_path, monkeypatch):
     replace, asked = Path.replace, []
     for name in "ab":

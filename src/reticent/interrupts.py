@@ -1,6 +1,7 @@
 """Signals that end a process: raised as Ctrl-C is, and kept out of blocks that they must not cut in two."""
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -52,7 +53,8 @@ def held_back() -> Iterator[None]:
     """Let Ctrl-C, and what else asks to end, wait until the block does.
 
     Processes that are started inside never hear them: whole groups of processes are sent these, and it is the parent
-    that tells of it, once, and ends the others.
+    that tells of it, once, and ends the others. For them signals are blocked; here that is not enough, since any thread
+    may be given one, so they are noted too.
 
     Yields:
         Nothing.
@@ -60,8 +62,26 @@ def held_back() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ASKED})
+    came: list[tuple[int, FrameType | None]] = []
+    main = threading.current_thread() is threading.main_thread()
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, *ASKED) if main}
+    before = {one: does for one, does in before.items() if does not in (signal.SIG_IGN, None)}
+    for one in before:
+        signal.signal(one, lambda number, frame: came.append((number, frame)))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ASKED})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for one, does in before.items():
+            signal.signal(one, does)
+        for number, frame in came[:1]:
+            _pass_on(number, frame)
+
+
+def _pass_on(number: int, frame: FrameType | None) -> None:
+    does = signal.getsignal(number)
+    if callable(does):
+        does(number, frame)
+    else:
+        os.kill(os.getpid(), number)

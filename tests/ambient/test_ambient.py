@@ -115,7 +115,7 @@ def test_what_cannot_be_set_aside_is_refused_by_name_before_anything_is_trained(
 def test_a_factory_that_leaves_a_hook_on_all_modules_is_refused_with_the_first_model(tmp_path):
     hooks = torch.nn.modules.module._global_forward_hooks
     try:
-        with pytest.raises(ModelError, match=r"(?s)2 of 2 models .*a hook on all modules \(register_module_f"):
+        with pytest.raises(ModelError, match=r"a hook on all modules \(register_module_f"):
             _located(tmp_path / "store", "hooked")
     finally:
         hooks.clear()

@@ -46,7 +46,7 @@ PARTS = {
     "selena": {"models": 3, "outside": 1},
     "adv-reg": {"attacker_steps": 1, "warmup_epochs": 0},
     "mixup-mmd": {"gap": 0.0},
-    "past": {"after": 0.3},
+    "past": {"form": "renormalised", "after": 0.3},
     "hamp-output": {"features": "bits"},
     "memguard": {"steps": 3, "training_steps": 3, "widths": (4,)},
     "top-k": {"k": 1},

@@ -6,6 +6,7 @@ from PIL import Image
 
 from reticent.data.load import load
 from reticent.data.parts import together
+from reticent.data.options import DataOptions
 from reticent.errors import CorruptFileError, InputError
 
 
@@ -180,7 +181,7 @@ def test_folders_of_members_and_others_are_read_as_one(photos, tmp_path):
     given = {"members": photos, "others": str(tmp_path / "others")}
     with pytest.raises(InputError, match="expected pictures of one size, got 8 x 6 "):
         together(given)
-    records, rows = together(given, image_size=4)
+    records, rows = together(given, asked=DataOptions(image_size=4))
     assert records.class_names == ("cat", "dog", "owl")
     assert records.x[:, 0, 0, 0].tolist() == [10, 0, 20, 30, 90, 120]
     assert records.y.tolist() == [0, 0, 1, 1, 0, 2]

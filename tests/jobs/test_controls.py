@@ -97,8 +97,8 @@ def test_a_row_that_is_more_accurate_than_the_baseline_ever_is_says_so(tmp_path)
     notes, _, contenders = told(job(tmp_path), [Row("a", 0.95)], [at(3.0, reached=False)])
     assert contenders[-1].matched == ["a"]
     assert notes == [
-        "none reaches 80.0\N{NO-BREAK SPACE}% at most, at any epoch of its training, and a "
-        "95.0\N{NO-BREAK SPACE}%: what is less accurate gives away less by that alone, so the control is too hard on a "
+        "none reaches 80.0 % at most, at any epoch of its training, and a "
+        "95.0 %: what is less accurate gives away less by that alone, so the control is too hard on a "
         "by so much."
     ]
 

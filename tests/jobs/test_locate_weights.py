@@ -99,7 +99,7 @@ def test_a_model_of_the_audit_is_trained_once_and_scored(tmp_path):
     assert 0 < document["initial"]["entropy"] <= 1
     entries = sum(value.numel() for value in found.vulnerability.values())
     assert document["model"]["entries"] == entries == document["kinds"][0]["entries"]
-    assert document["sentence"].startswith("1\N{NO-BREAK SPACE}% of the weights hold ")
+    assert document["sentence"].startswith("1 % of the weights hold ")
     assert found.sentence == document["sentence"]
     again = reticent.locate_weights(**given, out=tmp_path / "p", seeds=3)
     assert same(again.document) == same(document)
@@ -302,10 +302,10 @@ def test_the_sentence_tells_no_scores_from_few_weights():
     one = {name: value.reshape(-1)[:14] for name, value in made().items()}
     small = held(one, one, ())
     assert [row["entries"] for row in small] == [0, 0, 2]
-    assert sentence(by_kind(one, one, KINDS), small).startswith("5\N{NO-BREAK SPACE}% of the weights hold ")
+    assert sentence(by_kind(one, one, KINDS), small).startswith("5 % of the weights hold ")
     few = {name: value[:3] for name, value in one.items()}
     told = sentence(by_kind(few, few, KINDS), held(few, few, ()))
-    assert told == "The network has too few weights to take 5\N{NO-BREAK SPACE}% of them; all have their scores."
+    assert told == "The network has too few weights to take 5 % of them; all have their scores."
     nothing = {name: torch.zeros_like(value) for name, value in one.items()}
     assert sentence(by_kind(nothing, nothing, KINDS), held(nothing, nothing, ())).startswith("No weight has any score")
 

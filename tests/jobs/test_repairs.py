@@ -53,7 +53,7 @@ def test_cwrf_says_how_many_weights_it_rewound():
     )
     assert repairs(made(one, two)) == {"cwrf": {"weights": 1000, "rewound": 10.0, "kinds": {"linear": 6.0}}}
     shown = repair.facts({"models": 2, "repair": repairs(made(one, two))})["CWRF"]
-    assert shown == {"weights rewound": "10 of 1,000 (1.0\u00a0%)", "linear": "6 a model"}
+    assert shown == {"weights rewound": "10 of 1,000 (1.00\u00a0%)", "linear": "6 a model"}
 
 
 def test_what_not_every_model_says_is_not_said_of_the_population():

@@ -632,7 +632,7 @@ def test_without_opacus_the_install_line_is_shown(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "opacus"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "opacus", None)
-    words = r"DP-SGD needs opacus, which is not installed: pip install 'opacus>=1\.5'"
+    words = r"DP-SGD needs opacus, which is not installed: pip install 'opacus>=1\.6'"
     with pytest.raises(MissingExtraError, match=words):
         check(Recipe(procedure=DPSGD()), 0)
     with pytest.raises(MissingExtraError, match=words):

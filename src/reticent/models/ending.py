@@ -35,7 +35,7 @@ def ending(model: nn.Module, x: Tensor) -> tuple[str, Tensor | None]:
         ordinary last layer, or `UNKNOWN`. And the answer, if it is a tensor. A gate looks like a sigmoid at the end, so
         that the numbers must say the same.
     """
-    with _noted(model) as called, torch.enable_grad():
+    with _noted(model) as called, torch.enable_grad(), torch.random.fork_rng([x.device] if x.is_cuda else []):
         try:
             answer = model(_followed(x, model))
         except Exception:  # noqa: BLE001 (a network that cannot be differentiated tells nothing)

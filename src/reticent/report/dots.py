@@ -91,7 +91,7 @@ def beside(names: Sequence[str], series: Sequence[Series], heading: str, name: s
         axes.set_xlabel("AUC (dashed: chance, 0.5)")
         figure.legend(loc="outside upper right", ncols=len(series), handletextpad=0.2, columnspacing=1.4, borderpad=0)
         said = [
-            f"{short(text, 40)}: " + ", ".join(f"{one.label} {number(middle(one.estimates[i]))}" for one in series)
+            f"{short(text, 40)}: " + ", ".join(f"{one.label} {written(one.estimates[i])}" for one in series)
             for i, text in enumerate(names)
         ]
         return render(figure, name, heading, f"{heading}. {'; '.join(said)}. Chance is 0.5.")

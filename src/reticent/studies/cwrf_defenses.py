@@ -83,12 +83,12 @@ COLUMNS = (
     Column("excess_auc_lira", "LiRA AUC less its control's", "difference"),
     Column("tpr_lira_0.01", "LiRA TPR at 1 %", "share"),
     Column("tpr_lira_0.001", "LiRA TPR at 0.1 %", "small share"),
-    Column("zero_lira", "LiRA TPR at 0.001 %", "share"),
+    Column("zero_lira", "LiRA TPR at 0.001 %", "small share"),
     Column("auc_rmia", "RMIA AUC"),
     Column("excess_auc_rmia", "RMIA AUC less its control's", "difference"),
     Column("tpr_rmia_0.01", "RMIA TPR at 1 %", "share"),
     Column("tpr_rmia_0.001", "RMIA TPR at 0.1 %", "small share"),
-    Column("zero_rmia", "RMIA TPR at 0.001 %", "share"),
+    Column("zero_rmia", "RMIA TPR at 0.001 %", "small share"),
     Column("seconds", "Seconds a model", "seconds"),
 )
 

@@ -179,7 +179,7 @@ COLUMNS = (
     Column("spearman_alone", "Spearman, unlearning alone"),
     Column("spearman_partial", "Spearman, unlearning alone, |w| fixed"),
     Column("spearman_magnitude", "Spearman of learnability and |w|"),
-    Column("proportion", "Share of weights", "share"),
+    Column("proportion", "Share of weights", "small share"),
     Column("vulnerability", "Share of vulnerability", "share"),
     Column("overlap", "Overlap with most learnable"),
 )

@@ -54,7 +54,7 @@ def measured(bench: Bench) -> Found:
     found, stages, test = Found(), document["stages"], document["data"]["test"]
     for stage in stages:
         name = stage["name"]
-        found.rows[name] = f"{stage['size']:,} numbers a record, {percent(stage['share'])} of the weights"
+        found.rows[name] = f"{stage['size']:,} numbers a record, {percent(stage['share'], 2)} of the weights"
         effect = stage["effect"]
         found.numbers[name, "effect"] = Estimate.between(effect["mean"], *effect["interval"], partial=True)
         found.numbers[name, "ks"] = Estimate(stage["ks"], partial=True)

@@ -103,7 +103,7 @@ def table(document: "Mapping[str, Any]") -> "RenderableType":
     for row in document["kinds"]:
         agreement = [number(row[key]) for key in ("pearson", "log_pearson", "spearman")]
         kinds.add_row(
-            row["kind"], count(row["entries"]), percent(row["share"]), percent(row["vulnerability"]), *agreement
+            row["kind"], count(row["entries"]), percent(row["share"], 2), percent(row["vulnerability"]), *agreement
         )
     largest = Table(box=None, pad_edge=False, header_style="bold")
     largest.add_column("the largest")

@@ -132,7 +132,7 @@ def terminal(document: Mapping[str, Any]) -> "RenderableType":
         table.add_row(
             Text(short(stage["name"], 40)),
             f"{stage['size']:,}",
-            percent(stage["share"]),
+            percent(stage["share"], 2),
             written(stage["effect"]),
             span(limits(stage["effect"]), to="–"),
             number(stage["ks"]),

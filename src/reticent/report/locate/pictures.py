@@ -94,8 +94,8 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
         most = sorted(rows, key=lambda row: -(row["vulnerability"] or 0))[:3]
         parts = [
-            f"{row['layer'] or 'the network itself'} {percent(row['vulnerability'])} with {percent(row['share'])} of "
-            "the weights"
+            f"{row['layer'] or 'the network itself'} {percent(row['vulnerability'])} with {percent(row['share'], 2)} "
+            "of the weights"
             for row in most
         ]
         heading = "Share of the vulnerability that each layer holds, beside its share of the weights"

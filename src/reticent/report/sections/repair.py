@@ -58,6 +58,6 @@ def _places(stages: Plain, models: int) -> str:
 
 def _cwrf(told: Plain, models: int) -> dict[str, Any]:
     del models
-    share = percent(told["rewound"] / told["weights"]) if told["weights"] else "none"
+    share = percent(told["rewound"] / told["weights"], 2) if told["weights"] else "none"
     kinds = {kind: f"{number(many, 0)} a model" for kind, many in told["kinds"].items()}
     return {"weights rewound": f"{number(told['rewound'], 0)} of {count(told['weights'])} ({share})", **kinds}

@@ -3,7 +3,7 @@
   var collator = new Intl.Collator("en", { numeric: true });
 
   function key(text) {
-    var number = Number(text.replace(/\u2212/g, "-").replace(/[,%\u00a0]/g, "").replace(/^</, ""));
+    var number = Number(text.replace(/\u2212/g, "-").replace(/[,%\u00a0]/g, "").replace(/^[<>]/, ""));
     return text !== "" && !isNaN(number) ? number : text === "\u2013" || text === "" ? null : text;
   }
 

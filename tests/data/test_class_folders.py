@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from reticent.data.load import load
-from reticent.data.parts import together
 from reticent.data.options import DataOptions
+from reticent.data.parts import together
 from reticent.errors import CorruptFileError, InputError
 
 

@@ -61,7 +61,7 @@ def test_each_state_alone_has_no_part_in_them(state, right, tmp_path):
     assert unclean(state, ONE, tmp_path) == right(ONE)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("name", [name for name in ENTRANCES if name != ONE])
 @pytest.mark.parametrize("state", STATES)
 def test_each_state_alone_has_no_part_in_them_at_any_entrance(state, name, right, tmp_path):

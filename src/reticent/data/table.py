@@ -1,7 +1,6 @@
 """Tables of a user: csv and Parquet files with one record a row, one column for the label."""
 
 import csv
-import io
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 from reticent import opening
 from reticent.data.columns import as_label
 from reticent.data.features import Feature, feature
-from reticent.data.forms import form
 from reticent.data.given import records
 from reticent.data.notation import is_number
 from reticent.data.options import DataOptions
 from reticent.data.reading import Reading
 from reticent.data.records import Records
+from reticent.data.separated import Source, lines, mark, rows
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
 
 LABELS = ("label", "labels", "y", "target", "class")
@@ -27,7 +26,8 @@ LABELS = ("label", "labels", "y", "target", "class")
 MOST_COLUMNS = 200
 """A wider table's columns are features only; a narrower one's are kept as they are, too, to group records by."""
 
-
+BLOCK = 2**24
+"""So many characters are looked at at once."""
 BEFORE, SIGN, DIGIT = (np.isin(np.arange(256), list(some)) for some in (b',"\t\r\n ', b"+-", b"0123456789"))
 """Bytes that may stand before a cell of a csv file, by their number; of a sign; of a digit."""
 
@@ -71,14 +71,14 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
     Raises:
         CorruptFileError: no header, or rows of several lengths, or no text at all.
     """
-    content, mark = opening.text(path), "\t" if "tsv" in form(path) else ","
+    content = opening.text(path)
     try:
-        stream = io.StringIO(content, newline="")
-        header = next(csv.reader(stream, delimiter=mark), [])
+        cells = rows(path, content)
+        header = next(cells, [])
         if not header:
             raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got an empty file")
-        numbers = None if _codes(content.encode()) else _numbers(content, mark, len(header))
-        columns = numbers or _texts(path, csv.reader(stream, delimiter=mark), header)
+        numbers = None if _codes(content) else _numbers(path, content, len(header))
+        columns = numbers or _texts(path, cells, header)
     except csv.Error as error:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(is_number(name) for name in header):
@@ -203,36 +203,40 @@ def _array(column: Any) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
-def _codes(content: bytes) -> bool:
+def _codes(content: str) -> bool:
     """Tell whether a cell of a csv file begins with a zero and another digit, which a number would lose."""
-    text = np.frombuffer(b"\n\n" + content, dtype=np.uint8)
+    blocks = range(0, len(content), BLOCK)
+    return any(_coded(content[max(0, start - 3) : start + BLOCK].encode()) for start in blocks)
+
+
+def _coded(block: bytes) -> bool:
+    text = np.frombuffer(block, dtype=np.uint8)
     opens = BEFORE[text]
     opens[1:] |= SIGN[text[1:]] & opens[:-1]
     return bool((opens[:-2] & (text[1:-1] == ord("0")) & DIGIT[text[2:]]).any())
 
 
-def _numbers(content: str, mark: str, width: int) -> list[NDArray[Any]] | None:
+def _numbers(path: Path, content: str, width: int) -> list[NDArray[Any]] | None:
     """Read a file of nothing but numbers, fast; None if it is no such file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there are no rows; said below
-            lines = io.StringIO(content)
-            cells = np.loadtxt(lines, delimiter=mark, skiprows=1, ndmin=2, comments=None, quotechar='"')
+            cells = np.loadtxt(lines(content), delimiter=mark(path), skiprows=1, ndmin=2, comments=None, quotechar='"')
     except ValueError:
         return None
     return list(cells.T) if cells.size and cells.shape[1] == width else None
 
 
-def _texts(path: Path, lines: Iterable[list[str]], header: Sequence[str]) -> list[NDArray[Any]]:
-    rows = [row for row in lines if row]
-    for number, row in enumerate(rows):
+def _texts(path: Path, cells: Iterable[list[str]], header: Sequence[str]) -> list[NDArray[Any]]:
+    found = [row for row in cells if row]
+    for number, row in enumerate(found):
         if len(row) != len(header):
             raise CorruptFileError(
                 f"{path}: record {number} has {len(row)} fields, the header has {len(header)}{_separated(header)}"
             )
-    if not rows:
+    if not found:
         raise CorruptFileError(f"{path}: expected a record a line below the header, got none")
-    return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*rows, strict=True)]
+    return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*found, strict=True)]
 
 
 def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
@@ -299,6 +303,7 @@ def of_columns(
         )
     if y is not None and asked.label is not None:
         raise InputError(f"{path}: label: the labels stand beside the columns: leave it out, or give the columns alone")
+    source = Source(path)
     label = header[_place(path, header, asked.label)] if y is None else None
     _check_names(path, header, label, asked)
     table = dict(zip(header, columns, strict=True))
@@ -309,9 +314,9 @@ def of_columns(
     facts: dict[str, Any] = {}
     if label is not None:
         labels = table[label].astype(np.str_) if table[label].dtype.kind in "mM" else table[label]
-        y, names = as_label(path, label, labels)
+        y, names = as_label(source, label, labels)
         facts = {"label": label} | ({"class_names": names} if names else {})
-    features = {name: feature(path, name, table[name], asked) for name in seen}
+    features = {name: feature(source, name, table[name], asked) for name in seen}
     readings = tuple(
         features[name].reading if name in features else _reading(name, column, label=name == label)
         for name, column in table.items()
@@ -323,9 +328,7 @@ def of_columns(
         if name != label and (len(header) <= MOST_COLUMNS or name in asked.not_features)
     }
     blocks = [one.x for one in features.values() if one.x is not None]
-    with np.errstate(over="ignore"):  # What is too large for a feature is told as such.
-        x = np.concatenate(blocks, axis=1, dtype=np.float32, casting="same_kind")
-    return records(x, y, name=str(path), columns=kept, readings=readings, **facts)
+    return records(np.concatenate(blocks, axis=1), y, name=str(path), columns=kept, readings=readings, **facts)
 
 
 def _check_names(path: Path | str, header: Sequence[str], label: str | None, asked: DataOptions) -> None:

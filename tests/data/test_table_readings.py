@@ -79,6 +79,22 @@ def test_codes_and_labels_of_a_table_of_numbers_alone_are_not_merged(tmp_path):
     assert [one.kind for one in plain.readings[:2]] == ["number", "number"]
 
 
+def test_labels_with_underscores_are_texts(tmp_path):
+    records = load(table(tmp_path, x=cycle(1, 2), label=cycle("1_0", "10", "2")))
+    assert (records.class_names, records.y[:3].tolist()) == (("10", "1_0", "2"), [1, 0, 2])
+
+
+def test_numbers_too_large_for_a_feature_are_told_with_their_column(tmp_path):
+    path = table(tmp_path, big=cycle(1e40, 1), huge=cycle(1, 1e200))
+    with pytest.raises(
+        ColumnsError, match=r"'big' reaches 1e\+40, expected at most 3.4e\+38\n  'huge' reaches 1e\+200,"
+    ):
+        load(path)
+    with pytest.raises(ColumnsError, match=r"column 'huge' reaches 1e\+200, expected at most 1e\+150: mend it, or add"):
+        load(path, scale="standard")
+    assert load(path, scale="standard", not_features="huge").x[:2].tolist() == [[1], [-1]]
+
+
 def test_codes_of_one_part_are_codes_of_all(tmp_path):
     one = table(tmp_path, "a.csv", code=cycle("01", "12"))
     two = table(tmp_path, "b.csv", code=cycle("1", "12"))

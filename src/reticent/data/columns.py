@@ -66,7 +66,7 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     """Read texts as numbers, empty ones as NaN; None if one is neither, or all are empty."""
     filled = np.where(column == "", "nan", column)
-    if (column == "").all():
+    if (column == "").all() or (np.char.find(column, "_") >= 0).any():  # Python takes 1_0 for 10.
         return None
     try:
         return filled.astype(np.float64)

@@ -29,6 +29,8 @@ NAMES = re.compile(
 """Names of columns that number records; patientID is read as patient_ID."""
 UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 """What a table's index is called where it was written beside the columns."""
+LARGEST, LARGEST_SCALED = float(np.finfo(np.float32).max), 1e150
+"""What a feature may reach, and what it may reach before it is brought to one scale, where it is squared."""
 DAY = 86_400_000_000
 """Microseconds."""
 
@@ -143,6 +145,9 @@ def _number(source: Source, name: str, values: NDArray[np.float64], reading: Rea
         first = source.place(int(gaps.argmax()))
         problem = f"is empty or NaN in {gaps.sum()} of {len(gaps)} records, the first is {first}"
         return _refused(reading, problem, "--missing indicator" if len(known) else flag("not-feature", name))
+    most = LARGEST if asked.scale == "none" else LARGEST_SCALED
+    if np.abs(known).max() > most:
+        return _refused(reading, f"reaches {np.abs(known).max():.3g}, expected at most {most:.3g}")
     notes, telling = [reading.note] if reading.note else [], reading.telling
     doubt = _numbered(name, distinct, len(known))
     if doubt:
@@ -160,9 +165,8 @@ def _number(source: Source, name: str, values: NDArray[np.float64], reading: Rea
         notes.append(f"less its mean {mean:.6g}, over its standard deviation {std:.6g}")
     if gaps.any():
         x = np.concatenate([x, gaps[:, None]], axis=1)
-    with np.errstate(over="ignore"):  # What is too large for a feature is told as such, later.
-        small = x.astype(np.float32)
-    return Feature(replace(reading, features=x.shape[1], note="; ".join(notes), telling=telling), small)
+    reading = replace(reading, features=x.shape[1], note="; ".join(notes), telling=telling)
+    return Feature(reading, x.astype(np.float32))
 
 
 def _index(name: str, distinct: NDArray[np.float64], records: int) -> str:
@@ -261,7 +265,8 @@ def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64
     if features > MOST_CATEGORIES:
         return _refused(
             reading,
-            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories",
+            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories: ask "
+            "for more records each, or leave it out of --rare",
             flag("hash", reading.column, BUCKETS),
         )
     return Feature(reading, _one_hot(place_of[codes], features))

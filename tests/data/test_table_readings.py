@@ -314,12 +314,6 @@ def test_data_check_lists_what_each_column_becomes(capsys, tmp_path, monkeypatch
         check(capsys, path, "--rare", "code")
 
 
-def test_adult_says_what_its_columns_became():
-    from reticent.data.adult import CATEGORIES, HEADER, LABEL, NUMBERS
-
-    assert len(HEADER) == LABEL + 1 == len({*NUMBERS, *CATEGORIES, LABEL})
-
-
 FRAMES = [
     pytest.param(lambda columns: __import__("pyarrow").table(columns), id="pyarrow"),
     pytest.param(lambda columns: pytest.importorskip("pandas").DataFrame(columns), id="pandas"),

@@ -292,6 +292,25 @@ def test_types_of_parquet_become_what_they_are(tmp_path):
     ]
 
 
+def test_nanoseconds_of_parquet_are_rounded_down_to_microseconds(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    moment = 1_577_836_800_000_000_000  # 2020-01-01
+    columns = {
+        "when": pa.array([moment + 1, moment + 43_200_000_000_999], pa.timestamp("ns")),
+        "clock": pa.array([1, 21_600_000_000_999], pa.time64("ns")),
+        "lasts": pa.array([1, 2], pa.duration("ns")),
+        "label": pa.array([0, 1]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "d.parquet")
+    with pytest.raises(ColumnsError, match="column 'lasts' holds timedelta: expected numbers or texts"):
+        load(tmp_path / "d.parquet")
+    assert load(tmp_path / "d.parquet", not_features="lasts").x.tolist() == [[18262, 0], [18262.5, 0.25]]
+    beside = load(tmp_path / "d.parquet", not_features=("lasts", "when"))
+    assert beside.columns["when"].tolist() == [datetime(2020, 1, 1), datetime(2020, 1, 1, 12)]
+
+
 def check(capsys, *arguments):
     app(["check", *arguments], result_action="return_value")
     return capsys.readouterr().out

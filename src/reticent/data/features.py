@@ -265,8 +265,8 @@ def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64
     if features > MOST_CATEGORIES:
         return _refused(
             reading,
-            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories: ask "
-            "for more records each, or leave it out of --rare",
+            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories: "
+            "ask for more records each, or leave it out of --rare",
             flag("hash", reading.column, BUCKETS),
         )
     return Feature(reading, _one_hot(place_of[codes], features))

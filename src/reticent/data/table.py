@@ -171,11 +171,28 @@ def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Record
 
 
 def _arrow_columns(table: Any, not_features: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]]:
-    named = zip(table.column_names, table.columns, strict=True)
+    named = zip(table.column_names, map(_plain, table.columns), strict=True)
     return list(table.column_names), [
-        np.fromiter(column.to_pylist(), dtype=object, count=len(column)) if name in not_features else _array(column)
-        for name, column in named
+        _objects(column) if name in not_features else _array(column) for name, column in named
     ]
+
+
+def _objects(column: Any) -> NDArray[Any]:
+    return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+
+
+def _plain(column: Any) -> Any:
+    """Write out a dictionary, and round down to microseconds: Python has no nanoseconds."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if types.is_time(column.type):
+        return column.cast(pa.time64("us"), safe=False)
+    return column.cast(pa.duration("us"), safe=False) if types.is_duration(column.type) else column
 
 
 def _array(column: Any) -> NDArray[Any]:
@@ -184,14 +201,14 @@ def _array(column: Any) -> NDArray[Any]:
     from pyarrow import types
 
     kind = column.type
-    if types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
     if types.is_decimal(kind):
         column, kind = column.cast(pa.float64()), pa.float64()
     if types.is_time(kind):
-        return np.asarray(column.cast(pa.time64("us")).cast(pa.int64()).cast(pa.duration("us")).to_numpy())
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return np.asarray(column.cast(pa.timestamp("us", getattr(kind, "tz", None))).to_numpy())
+        return np.asarray(column.cast(pa.int64()).cast(pa.duration("us")).to_numpy())
+    if types.is_date(kind):
+        return np.asarray(column.cast(pa.timestamp("us")).to_numpy())
+    if types.is_timestamp(kind):
+        return np.asarray(column.to_numpy())
     if types.is_boolean(kind) and column.null_count:
         column = column.cast(pa.int8())
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
@@ -199,7 +216,7 @@ def _array(column: Any) -> NDArray[Any]:
     if types.is_null(kind):
         return np.full(len(column), np.nan)
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-        return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+        return _objects(column)
     return np.asarray(column.to_numpy())
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import re
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
@@ -10,6 +11,7 @@ import pytest
 
 from reticent.cli.data import app
 from reticent.data import imported
+from reticent.data import table as csv_files
 from reticent.data.load import load
 from reticent.data.options import DataOptions
 from reticent.data.parts import together
@@ -93,6 +95,16 @@ def test_numbers_too_large_for_a_feature_are_told_with_their_column(tmp_path):
     with pytest.raises(ColumnsError, match=r"column 'huge' reaches 1e\+200, expected at most 1e\+150: mend it, or add"):
         load(path, scale="standard")
     assert load(path, scale="standard", not_features="huge").x[:2].tolist() == [[1], [-1]]
+
+
+@pytest.mark.parametrize("block", [5, 16, 2**24])
+def test_codes_are_found_wherever_a_block_ends(block, monkeypatch):
+    monkeypatch.setattr(csv_files, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    texts = ["a,b\n" + "".join(rng.choice(list('0019-+.,\n\t" eé'), size=12)) for _ in range(2000)]
+    right = [re.search(r'[,"\t\r\n ][+-]?0[0-9]', text) is not None for text in texts]
+    assert [csv_files._codes(text) for text in texts] == right
+    assert 100 < sum(right) < 1900
 
 
 def test_codes_of_one_part_are_codes_of_all(tmp_path):

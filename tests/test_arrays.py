@@ -287,6 +287,7 @@ def test_what_holds_no_numbers_is_refused_at_every_entrance(value, kind, words):
     ("labels", "words"),
     [
         (["a", None, "b"], "y: 1 of 3 values are missing, the first is None for record 1"),
+        (["a", np.nan, "b"], "y: 1 of 3 values are missing, the first is nan for record 1"),
         (np.array(["a", "b", np.nan], dtype=object), "y: 1 of 3 values are missing, the first is nan for record 2"),
         (np.array([0, None, None], dtype=object), "y: 2 of 3 values are missing, the first is None for record 1"),
         ([0.0, 1.0, np.nan], "y: expected whole numbers as labels, got nan for record 2"),
@@ -302,6 +303,10 @@ def test_a_missing_label_is_no_class(labels, words):
         parts.together({"part": (x, labels)})
     with pytest.raises(InputError, match=words.replace("y:", "labels:")):
         told(logits=LOGITS[:, :3], labels=labels, membership=MEMBERSHIP[:, :3])
+
+
+def test_a_number_beside_texts_is_a_text_as_before():
+    assert imported.records("mine", (np.zeros((4, 1)), ["b", 1, 2.5, "b"])).class_names == ("1", "2.5", "b")
 
 
 def test_missing_features_are_counted():

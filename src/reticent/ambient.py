@@ -130,8 +130,10 @@ def _nested(depth: int) -> int:
 def _flags() -> tuple[Flag, ...]:
     """List the settings that numbers depend on, as torch has them when a process begins, but for the threads."""
     import torch
-    from torch.backends import cuda, cudnn, mha, mkldnn
+    from torch.backends import cuda, cudnn, mha, mkldnn, opt_einsum
     from torch.utils import deterministic
+
+    paths = opt_einsum.is_available()
 
     flags = [
         Flag(torch.get_num_threads, torch.set_num_threads, 1),
@@ -144,12 +146,17 @@ def _flags() -> tuple[Flag, ...]:
         _attribute(deterministic, "fill_uninitialized_memory", True),
         _attribute(mkldnn, "enabled", True),
         _attribute(mkldnn, "deterministic", False),
+        Flag(torch._C._get_nnpack_enabled, torch._C._set_nnpack_enabled, value=True),
+        _attribute(opt_einsum, "enabled", paths),
+        _attribute(opt_einsum, "strategy", "auto" if paths else None),
         _attribute(cudnn, "enabled", True),
         _attribute(cudnn, "deterministic", False),
         _attribute(cudnn, "benchmark", False),
         _attribute(cuda.matmul, "allow_fp16_reduced_precision_reduction", True),
         _attribute(cuda.matmul, "allow_bf16_reduced_precision_reduction", True),
     ]
+    if hasattr(cuda.matmul, "allow_fp16_accumulation"):  # torch from 2.7
+        flags.append(_attribute(cuda.matmul, "allow_fp16_accumulation", False))
     for device, kind in (("cpu", torch.bfloat16), ("cuda", torch.float16)):
         flags += [
             Flag(partial(torch.is_autocast_enabled, device), partial(torch.set_autocast_enabled, device), value=False),

@@ -69,7 +69,7 @@ def _is_missing(one: Any) -> bool:
 
 def _read(value: Any, where: str) -> Any:
     if isinstance(value, (list, tuple)):
-        return np.asarray([one if isinstance(one, SCALARS) else _read(one, where) for one in value])
+        return _of_list([one if isinstance(one, SCALARS) else _read(one, where) for one in value])
     if isinstance(value, np.ma.MaskedArray):
         return _unmasked(value, where)
     if hasattr(value, "detach"):
@@ -80,6 +80,13 @@ def _read(value: Any, where: str) -> Any:
     if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
     return np.asarray(value)
+
+
+def _of_list(values: list[Any]) -> NDArray[Any]:
+    """Keep a number beside texts a number: NumPy would write NaN as a text."""
+    found = np.asarray(values)
+    mixed = found.dtype.kind in "US" and any(isinstance(one, (bool, int, float, complex)) for one in values)
+    return np.asarray(values, dtype=object) if mixed else found
 
 
 def _unmasked(value: "np.ma.MaskedArray[Any, Any]", where: str) -> NDArray[Any]:

@@ -61,6 +61,8 @@ def complete(values: NDArray[Any], name: str) -> None:
     Raises:
         InputError: None, pandas' NA or NaT, or NaN among texts; the message names the first record.
     """
+    if values.dtype.kind != "O":
+        return
     gone = arrays.missing(values)
     if gone.any():
         place = np.argwhere(gone)[0]

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import reticent
+from reticent import opening
 from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.data.load import load
-from reticent.errors import CorruptFileError, InputError, MissingFileError
+from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError
 from reticent.jobs.attack import read_signals
 from reticent.jobs.config import gather
 from reticent.jobs.locate.given import member_ids
@@ -48,6 +49,33 @@ TEXTS = {
 def test_a_text_is_read_however_it_is_packed_and_encoded(name, tmp_path):
     (tmp_path / name).write_bytes(TEXTS[name])
     assert right(load(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_gap_is_told_with_its_line_however_a_text_is_packed_and_encoded(name, tmp_path):
+    packed = TEXTS[name].startswith(b"\x1f\x8b")
+    content = gzip.decompress(TEXTS[name]) if packed else TEXTS[name]
+    gap = next(content.replace(a, b"") for code in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-8")
+               if (a := "47".encode(code)) in content)  # fmt: skip
+    (tmp_path / name).write_bytes(gzip.compress(gap) if packed else gap)
+    with pytest.raises(ColumnsError, match=r"'age' is empty or NaN in 1 of 3 records, the first is line 3: mend it"):
+        load(tmp_path / name)
+
+
+def test_lines_are_counted_as_the_editor_does(tmp_path):
+    (tmp_path / "d.csv").write_bytes('\ufeffa,b,label\r\n"x\r\ny",1,0\r\n\r\nx\u2028z\x0c,,1\r\n'.encode())
+    with pytest.raises(ColumnsError, match=r"'b' is empty or NaN in 1 of 2 records, the first is line 5: mend it"):
+        load(tmp_path / "d.csv")
+
+
+def test_a_file_is_read_again_once_for_all_lines_that_are_told(tmp_path, monkeypatch):
+    names = ",".join(f"c{i}" for i in range(40))
+    (tmp_path / "d.csv").write_text(f"{names},label\n{',' * 40}0\n{'1,' * 40}1\n")
+    read = []
+    monkeypatch.setattr(opening, "text", lambda path, text=opening.text: read.append(path) or text(path))
+    with pytest.raises(ColumnsError, match="40 columns cannot be features as they are"):
+        load(tmp_path / "d.csv")
+    assert len(read) == 2
 
 
 @pytest.mark.parametrize("name", ["n.csv", "n.tsv", "n.csv.gz", "N.TSV.GZ"])

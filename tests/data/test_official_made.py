@@ -265,10 +265,19 @@ def test_adult_with_an_unknown_category_is_refused(tmp_path):
     row = (
         "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Husband, White, Male, 1, 0, 40, Cuba, <=50K"
     )
-    (tmp_path / "adult.data").write_text(f"{row}\n{row.replace('<=', '>')}\n\n")
-    (tmp_path / "adult.test").write_text(f"|a comment\n{row}.\n{row.replace('<=', '>')}.\n")
+    other = row.replace("<=", ">").replace("39", "40").replace("State-gov", "?")
+    (tmp_path / "adult.data").write_text(f"{row}\n{other}\n\n")
+    (tmp_path / "adult.test").write_text(f"|a comment\n{row}.\n{other}.\n")
     records = load("adult", data_dir=tmp_path, verify=False)
     assert records.y.tolist() == [0, 1, 0, 1]
+    told = {one.column: (one.kind, one.values, one.missing, one.features, one.note) for one in records.readings}
+    standard = "less its mean 38.5816, over its standard deviation 13.6402, both of adult.data"
+    assert told["age"] == ("number", 2, 0, 1, standard)
+    assert told["workclass"] == ("category", 1, 2, 9, "gaps (?) are a category of their own")
+    assert told["native-country"] == ("category", 1, 0, 42, "")
+    assert told["income"] == ("label", 2, 0, 0, "")
+    assert [name for name, one in told.items() if one[0] == "number"] == list(told)[:6]
+    assert (len(told), sum(one[3] for one in told.values())) == (15, records.x.shape[1])
     for old, new, words in (
         ("Cuba", "Atlantis", "record 0 has 'Atlantis' in column 13"),
         ("39", "old", "column 0 holds something that is no number"),

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import re
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
@@ -10,6 +11,7 @@ import pytest
 
 from reticent.cli.data import app
 from reticent.data import imported
+from reticent.data import table as csv_files
 from reticent.data.load import load
 from reticent.data.options import DataOptions
 from reticent.data.parts import together
@@ -77,6 +79,32 @@ def test_codes_and_labels_of_a_table_of_numbers_alone_are_not_merged(tmp_path):
     assert reading(load(quoted), "code").kind == "category"
     plain = load(table(tmp_path, a=cycle(0, 0.5, "-0.25"), b=cycle(0, 10, 100)))
     assert [one.kind for one in plain.readings[:2]] == ["number", "number"]
+
+
+def test_labels_with_underscores_are_texts(tmp_path):
+    records = load(table(tmp_path, x=cycle(1, 2), label=cycle("1_0", "10", "2")))
+    assert (records.class_names, records.y[:3].tolist()) == (("10", "1_0", "2"), [1, 0, 2])
+
+
+def test_numbers_too_large_for_a_feature_are_told_with_their_column(tmp_path):
+    path = table(tmp_path, big=cycle(1e40, 1), huge=cycle(1, 1e200))
+    with pytest.raises(
+        ColumnsError, match=r"'big' reaches 1e\+40, expected at most 3.4e\+38\n  'huge' reaches 1e\+200,"
+    ):
+        load(path)
+    with pytest.raises(ColumnsError, match=r"column 'huge' reaches 1e\+200, expected at most 1e\+150: mend it, or add"):
+        load(path, scale="standard")
+    assert load(path, scale="standard", not_features="huge").x[:2].tolist() == [[1], [-1]]
+
+
+@pytest.mark.parametrize("block", [5, 16, 2**24])
+def test_codes_are_found_wherever_a_block_ends(block, monkeypatch):
+    monkeypatch.setattr(csv_files, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    texts = ["a,b\n" + "".join(rng.choice(list('0019-+.,\n\t" eé'), size=12)) for _ in range(2000)]
+    right = [re.search(r'[,"\t\r\n ][+-]?0[0-9]', text) is not None for text in texts]
+    assert [csv_files._codes(text) for text in texts] == right
+    assert 100 < sum(right) < 1900
 
 
 def test_codes_of_one_part_are_codes_of_all(tmp_path):
@@ -276,6 +304,25 @@ def test_types_of_parquet_become_what_they_are(tmp_path):
     ]
 
 
+def test_nanoseconds_of_parquet_are_rounded_down_to_microseconds(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    moment = 1_577_836_800_000_000_000  # 2020-01-01
+    columns = {
+        "when": pa.array([moment + 1, moment + 43_200_000_000_999], pa.timestamp("ns")),
+        "clock": pa.array([1, 21_600_000_000_999], pa.time64("ns")),
+        "lasts": pa.array([1, 2], pa.duration("ns")),
+        "label": pa.array([0, 1]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "d.parquet")
+    with pytest.raises(ColumnsError, match="column 'lasts' holds timedelta: expected numbers or texts"):
+        load(tmp_path / "d.parquet")
+    assert load(tmp_path / "d.parquet", not_features="lasts").x.tolist() == [[18262, 0], [18262.5, 0.25]]
+    beside = load(tmp_path / "d.parquet", not_features=("lasts", "when"))
+    assert beside.columns["when"].tolist() == [datetime(2020, 1, 1), datetime(2020, 1, 1, 12)]
+
+
 def check(capsys, *arguments):
     app(["check", *arguments], result_action="return_value")
     return capsys.readouterr().out
@@ -296,12 +343,6 @@ def test_data_check_lists_what_each_column_becomes(capsys, tmp_path, monkeypatch
     assert "taken over all records, members or not, without the label" in " ".join(out.split())
     with pytest.raises(SpecError, match=r"--rare code: expected COLUMN=N, such as diagnosis=10"):
         check(capsys, path, "--rare", "code")
-
-
-def test_adult_says_what_its_columns_became():
-    from reticent.data.adult import CATEGORIES, HEADER, LABEL, NUMBERS
-
-    assert len(HEADER) == LABEL + 1 == len({*NUMBERS, *CATEGORIES, LABEL})
 
 
 FRAMES = [

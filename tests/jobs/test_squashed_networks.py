@@ -126,6 +126,10 @@ def test_a_gate_at_the_end_is_no_sigmoid():
         check_ending(End(lambda z: z.softmax(dim=1), 3), torch.from_numpy(records()[0]))
 
 
+def test_one_answer_for_all_records_is_told_when_the_network_is_asked():
+    check_ending(End(lambda z: z.sum().sigmoid(), 3), torch.from_numpy(records()[0]))
+
+
 @pytest.mark.parametrize(
     ("end", "outputs", "rows", "words"),
     [
@@ -148,6 +152,7 @@ def test_answers_that_are_squashed(end, outputs, rows, words):
     [
         (lambda z: z[:, None].expand(-1, 4, -1), "several answers a record, such as one a token or a pixel, are not"),
         (lambda z: z[:, :1], "a regression is not supported"),
+        (lambda z: z.sum(), r"answered shape \(\) for 40 records: expected logits \(40, 3\), one column a class$"),
         (lambda z: z[:, :2], r"answered shape \(40, 2\) .* one column a class$"),
     ],
 )

@@ -162,6 +162,12 @@ def test_one_layer_of_a_deep_network_is_not_taken_for_a_network():
         fitted(deep, made(lambda: nn.Linear(2, 2)), "it")
 
 
+def test_a_network_without_a_state_has_an_empty_one():
+    assert fitted({}, nn.Flatten(), "it") == {}
+    with pytest.raises(ModelError, match=r"it: expected a state of this network: 1 are not expected \(a, for one\)"):
+        fitted({"a": torch.ones(1)}, nn.Flatten(), "it")
+
+
 def test_arrays_that_hold_no_numbers_are_no_weights():
     with pytest.raises(ModelError, match=r"1 of 9 tensors are missing \(fc\.bias"):
         fitted({**STATE, "fc.bias": np.array(["a", "b"])}, NET, "it")

@@ -196,6 +196,9 @@ def test_what_are_no_probabilities(given, labels, words):
             r"records and models exchanged\? Give logits\.swapaxes\(0, 1\)",
         ),
         (lambda: Signals.from_logits(Z[:, :, None], Y), "one a token or a pixel, are not supported"),
+        (lambda: Signals.from_logits(Z[:0], Y), r"at least one model and one record, got none: \(0, 200, 5\)$"),
+        (lambda: Signals.from_probabilities(P[:0], Y), r"got none: \(0, 200, 5\)$"),
+        (lambda: Signals.from_margins(Z[:, :, :0], Y), r"margins: expected numbers .* got none: \(4, 200, 0\)$"),
         (lambda: Signals.from_logits(Z[:, :7], Y), r"expected shape \(M, 200\) or \(M, 200, C\) .* got \(4, 7, 5\)$"),
     ],
 )

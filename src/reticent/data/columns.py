@@ -1,9 +1,7 @@
 """The label's column of a table, and what is odd about a column, said with its place."""
 
-import csv
 import logging
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.data.given import numbered
 from reticent.data.notation import is_number
+from reticent.data.separated import Source
 from reticent.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -21,11 +20,11 @@ MOST_CATEGORIES = 500
 INTEGER = re.compile(r"[+-]?\d+")
 
 
-def as_label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
+def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
     """Make labels of a column: whole numbers that do not count from 0 are classes called by their own values.
 
     Args:
-        path: what to call the table.
+        source: the table.
         name: of the column.
         column: its values ``(N,)``.
 
@@ -43,21 +42,21 @@ def as_label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray
     if len(empty):
         what = "empty, NaN or infinite" if kind == "f" else "empty"
         raise InputError(
-            f"{path}: the label's column {name!r} is {what} in {len(empty)} records, the first is record {empty[0]}: "
+            f"{source}: the label's column {name!r} is {what} in {len(empty)} records, the first is record {empty[0]}: "
             "expected a label for every record; fill them in, or leave those records out"
         )
-    odd = stray(path, *np.unique(column, return_inverse=True)) if kind == "U" else ""
+    odd = stray(source, *np.unique(column, return_inverse=True)) if kind == "U" else ""
     if odd:
-        log.warning("%s: the label's column %r is read as texts, each a class, since %s", path, name, odd)
+        log.warning("%s: the label's column %r is read as texts, each a class, since %s", source, name, odd)
     if numbers is not None:
-        _once(path, name, texts)
+        _once(source, name, texts)
     try:
         classes, names = numbered(column)
     except InputError as error:
-        raise error.prefixed(f"{path}: the label's column {name!r}: ") from None
+        raise error.prefixed(f"{source}: the label's column {name!r}: ") from None
     if len(names) > MOST_CATEGORIES:
         raise InputError(
-            f"{path}: the label's column {name!r} has {len(names)} different numbers, which are not 0 to "
+            f"{source}: the label's column {name!r} has {len(names)} different numbers, which are not 0 to "
             f"{len(names) - 1}: expected at most {MOST_CATEGORIES} classes; give the column of a class, or make "
             "classes of ranges of this one"
         )
@@ -67,7 +66,7 @@ def as_label(path: Path | str, name: str, column: NDArray[Any]) -> tuple[NDArray
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     """Read texts as numbers, empty ones as NaN; None if one is neither, or all are empty."""
     filled = np.where(column == "", "nan", column)
-    if (column == "").all():
+    if (column == "").all() or (np.char.find(column, "_") >= 0).any():  # Python takes 1_0 for 10.
         return None
     try:
         return filled.astype(np.float64)
@@ -75,7 +74,7 @@ def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
         return None
 
 
-def _once(path: Path | str, name: str, texts: NDArray[Any]) -> None:
+def _once(source: Source, name: str, texts: NDArray[Any]) -> None:
     """Refuse labels of which one whole number is written in two ways, such as 01 and 1: they may be two classes.
 
     Raises:
@@ -88,17 +87,17 @@ def _once(path: Path | str, name: str, texts: NDArray[Any]) -> None:
         other, first = seen.setdefault(int(text), (str(text), int(record)))
         if other != text:
             raise InputError(
-                f"{path}: the label's column {name!r} holds both {other!r} ({place(path, first)}) and {str(text)!r} "
-                f"({place(path, int(record))}), which are one number: write it in one way if they are one class, or "
+                f"{source}: the label's column {name!r} holds both {other!r} ({source.place(first)}) and {str(text)!r} "
+                f"({source.place(int(record))}), which are one number: write it in one way if they are one class, or "
                 "put a letter in front if they are two"
             )
 
 
-def stray(path: Path | str, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
+def stray(source: Source, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
     """Say how many values are no numbers, if most are.
 
     Args:
-        path: what to call the table.
+        source: the table.
         texts: the different values; empty ones are neither.
         codes: which of them each record has ``(N,)``.
 
@@ -111,24 +110,4 @@ def stray(path: Path | str, texts: NDArray[Any], codes: NDArray[np.int64]) -> st
         return ""
     count = f"{len(where):,} of its {len(codes):,} values {'are no numbers' if len(where) > 1 else 'is no number'}"
     which = "the first is" if len(where) > 1 else "which is"
-    return f"{count}, {which} {str(texts[codes[where[0]]])[:40]!r} in {place(path, int(where[0]))}"
-
-
-def place(path: Path | str, record: int) -> str:
-    """Say where a record stands.
-
-    Args:
-        path: what to call the table.
-        record: its number.
-
-    Returns:
-        For example ``record 3``; its line where the table is one csv file, which is read again for that.
-    """
-    if not isinstance(path, Path) or path.suffix != ".csv":
-        return f"record {record}"
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        reader = csv.reader(stream)
-        for number, _ in enumerate((row for row in reader if row), start=-1):
-            if number == record:
-                return f"line {reader.line_num}"
-    return f"record {record}"
+    return f"{count}, {which} {str(texts[codes[where[0]]])[:40]!r} in {source.place(int(where[0]))}"

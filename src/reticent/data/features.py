@@ -3,16 +3,16 @@
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import notation
-from reticent.data.columns import MOST_CATEGORIES, place, stray
+from reticent.data.columns import MOST_CATEGORIES, stray
 from reticent.data.options import DataOptions, flag
 from reticent.data.reading import Reading
+from reticent.data.separated import Source
 
 FEW = 20
 """In a table of fewer records, that each has a value of its own says nothing."""
@@ -29,6 +29,8 @@ NAMES = re.compile(
 """Names of columns that number records; patientID is read as patient_ID."""
 UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 """What a table's index is called where it was written beside the columns."""
+LARGEST, LARGEST_SCALED = float(np.finfo(np.float32).max), 1e150
+"""What a feature may reach, and what it may reach before it is brought to one scale, where it is squared."""
 DAY = 86_400_000_000
 """Microseconds."""
 
@@ -45,18 +47,18 @@ class Feature:
     """
 
     reading: Reading
-    x: NDArray[Any] | None
+    x: NDArray[np.float32] | None
     problem: str = ""
     remedy: str = ""
 
 
-def feature(path: Path | str, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
+def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
     """Make features of a column.
 
     Numbers stay, in whatever notation; dates and times become numbers; texts become a feature for each text.
 
     Args:
-        path: what to call the table.
+        source: the table.
         name: of the column.
         column: its values ``(N,)``: numbers, texts, or NumPy dates and times.
         asked: what to do about gaps, many texts and scales.
@@ -65,20 +67,20 @@ def feature(path: Path | str, name: str, column: NDArray[Any], asked: DataOption
         The features, or what stands against them.
     """
     if name in asked.rare or name in asked.hash:
-        return _category(path, name, as_texts(column), asked)
+        return _category(source, name, as_texts(column), asked)
     kind = column.dtype.kind
     if kind in "biuf":
-        return _number(path, name, column.astype(np.float64), Reading(name, "number", None, 0, 1), asked)
+        return _number(source, name, column.astype(np.float64, copy=False), Reading(name, "number", None, 0, 1), asked)
     if kind in "Mm":
         days = np.where(np.isnat(column), np.nan, column.astype(f"{kind}8[us]").astype(np.int64) / DAY)
         what, note = ("date", "days since 1970-01-01") if kind == "M" else ("time of day", "fractions of a day")
-        return _number(path, name, days, Reading(name, what, None, 0, 1, f"read as {note}"), asked)
+        return _number(source, name, days, Reading(name, what, None, 0, 1, f"read as {note}"), asked)
     if kind != "U":
         return _refused(Reading(name, "refused", None, 0, 0), f"holds {_held(column)}: expected numbers or texts")
     plain = numbers(column)
     if plain is not None:
-        return _number(path, name, plain, Reading(name, "number", None, 0, 1), asked)
-    return _texts(path, name, column, asked)
+        return _number(source, name, plain, Reading(name, "number", None, 0, 1), asked)
+    return _texts(source, name, column, asked)
 
 
 def numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -90,33 +92,42 @@ def numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     Returns:
         The numbers; None if a text is neither, all are gaps, or whole numbers are codes, such as 01.
     """
-    gaps = np.isin(np.char.lower(column), list(notation.GAPS))
-    if gaps.all() or (np.char.find(column, "_") >= 0).any():
+    values = _floats(column, column == "")
+    if values is None:  # Only then are other gaps looked for, which takes longer than all else.
+        values = _floats(column, np.isin(np.char.lower(column), list(notation.GAPS)))
+    if values is None or (np.char.find(column, "_") >= 0).any():
         return None
+    known = ~np.isnan(values)
+    if not known.any():
+        return None
+    whole = (values[known] == np.rint(values[known])).all()
+    padded = whole and np.char.startswith(np.char.lstrip(column, "+-"), "0").any()
+    return None if padded and notation.are_codes(np.unique(column[known]).tolist()) else values
+
+
+def _floats(column: NDArray[Any], gaps: NDArray[np.bool_]) -> NDArray[np.float64] | None:
     try:
-        values = np.where(gaps, "nan", column).astype(np.float64)
+        return np.where(gaps, "nan", column).astype(np.float64)
     except ValueError:
         return None
-    padded = np.char.startswith(np.char.lstrip(column, "+-"), "0")
-    return None if padded.any() and notation.are_codes(np.unique(column[~gaps]).tolist()) else values
 
 
-def _texts(path: Path | str, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
+def _texts(source: Source, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
     """Read texts that are no plain numbers: in another notation, as dates, or as categories."""
     texts, codes = np.unique(column, return_inverse=True)
     known = [text for text in texts.tolist() if not notation.is_gap(text)]
     found = None if notation.are_codes(known) else notation.read(known)
     if found is None:
-        return _category(path, name, column, asked)
+        return _category(source, name, column, asked)
     reading = Reading(name, found.kind, len(known), 0, 1, found.note, found.unsure)
     if found.values is None:
         return _refused(reading, found.note)
     place_of = {text: i for i, text in enumerate(known)}
     of_text = np.array([found.values[place_of[text]] if text in place_of else np.nan for text in texts.tolist()])
-    return _number(path, name, of_text[codes], reading, asked)
+    return _number(source, name, of_text[codes], reading, asked)
 
 
-def _number(path: Path | str, name: str, values: NDArray[np.float64], reading: Reading, asked: DataOptions) -> Feature:
+def _number(source: Source, name: str, values: NDArray[np.float64], reading: Reading, asked: DataOptions) -> Feature:
     """Take numbers, fill their gaps if that is asked for, and bring them to one scale if that is."""
     gaps = np.isnan(values)
     known = values[~gaps]
@@ -128,12 +139,15 @@ def _number(path: Path | str, name: str, values: NDArray[np.float64], reading: R
     endless = np.flatnonzero(np.isinf(values))
     if len(endless):
         return _refused(
-            reading, f"is infinite in {len(endless)} of {len(values)} records, the first is {place(path, endless[0])}"
+            reading, f"is infinite in {len(endless)} of {len(values)} records, the first is {source.place(endless[0])}"
         )
     if gaps.any() and (asked.missing == "refuse" or not len(known)):
-        first = place(path, int(gaps.argmax()))
+        first = source.place(int(gaps.argmax()))
         problem = f"is empty or NaN in {gaps.sum()} of {len(gaps)} records, the first is {first}"
         return _refused(reading, problem, "--missing indicator" if len(known) else flag("not-feature", name))
+    most = LARGEST if asked.scale == "none" else LARGEST_SCALED
+    if np.abs(known).max() > most:
+        return _refused(reading, f"reaches {np.abs(known).max():.3g}, expected at most {most:.3g}")
     notes, telling = [reading.note] if reading.note else [], reading.telling
     doubt = _numbered(name, distinct, len(known))
     if doubt:
@@ -151,7 +165,8 @@ def _number(path: Path | str, name: str, values: NDArray[np.float64], reading: R
         notes.append(f"less its mean {mean:.6g}, over its standard deviation {std:.6g}")
     if gaps.any():
         x = np.concatenate([x, gaps[:, None]], axis=1)
-    return Feature(replace(reading, features=x.shape[1], note="; ".join(notes), telling=telling), x)
+    reading = replace(reading, features=x.shape[1], note="; ".join(notes), telling=telling)
+    return Feature(reading, x.astype(np.float32))
 
 
 def _index(name: str, distinct: NDArray[np.float64], records: int) -> str:
@@ -174,7 +189,7 @@ def _numbered(name: str, distinct: NDArray[np.float64], known: int) -> str:
     return f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
 
 
-def _category(path: Path | str, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
+def _category(source: Source, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
     """Make a feature of each text, or of fewer if that is asked for."""
     texts, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
     gaps = np.array([notation.is_gap(text) for text in texts.tolist()])
@@ -187,7 +202,7 @@ def _category(path: Path | str, name: str, column: NDArray[Any], asked: DataOpti
         return _hashed(reading, texts, codes, asked.hash[name])
     if name in asked.rare:
         return _joined(reading, codes, counts, asked.rare[name])
-    odd = stray(path, texts, codes) or _semi(texts, counts, gaps)
+    odd = stray(source, texts, codes) or _semi(texts, counts, gaps)
     known = len(column) - missing
     own = known >= FEW and (reading.values or 0) > IDENTIFIER * known
     if own or len(texts) > MOST_CATEGORIES:
@@ -250,7 +265,8 @@ def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64
     if features > MOST_CATEGORIES:
         return _refused(
             reading,
-            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories",
+            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories: "
+            "ask for more records each, or leave it out of --rare",
             flag("hash", reading.column, BUCKETS),
         )
     return Feature(reading, _one_hot(place_of[codes], features))

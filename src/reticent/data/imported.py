@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from reticent import arrays, usercode
-from reticent.data import given, table
+from reticent.data import arrow, given, table
 from reticent.data.options import DataOptions
 from reticent.data.reading import tell
 from reticent.data.records import Records
@@ -54,7 +54,7 @@ def records(text: str, returned: Any, asked: DataOptions | None = None) -> Recor
     """
     asked = asked or DataOptions()
     pair = _pair(returned)
-    if table.is_frame(returned) or (pair and table.is_frame(pair[0])):
+    if arrow.is_frame(returned) or (pair and arrow.is_frame(pair[0])):
         frame, y = pair or (returned, None)
         asked.check("table", "a data frame")
         return tell(table.of_frame(text, frame, asked, y))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import arrays, checks, opening
-from reticent.data import given, imported, own, table
+from reticent.data import arrow, given, imported, own, table
 from reticent.data.features import as_texts
 from reticent.data.forms import ARRAYS, TABLES, form, refused
 from reticent.data.options import DataOptions
@@ -83,7 +83,7 @@ def _columns(name: str, path: Path, not_features: Sequence[str]) -> tuple[list[s
     file = _there(name, path)
     try:
         opening.check(file)
-        return table.parquet_columns(file, not_features) if form(file) == ".parquet" else table.csv_columns(file)
+        return arrow.parquet_columns(file, not_features) if form(file) == ".parquet" else table.csv_columns(file)
     except CorruptFileError as error:
         raise error.prefixed(f"{name}: ") from None
     except OSError as error:

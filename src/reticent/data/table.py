@@ -1,7 +1,6 @@
 """Tables of a user: csv and Parquet files with one record a row, one column for the label."""
 
 import csv
-import io
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import opening
+from reticent.data.arrow import frame_columns, parquet_columns
 from reticent.data.columns import as_label
 from reticent.data.features import Feature, feature
-from reticent.data.forms import form
 from reticent.data.given import records
 from reticent.data.notation import is_number
 from reticent.data.options import DataOptions
 from reticent.data.reading import Reading
 from reticent.data.records import Records
-from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingExtraError, UnknownNameError, nearest
+from reticent.data.separated import Source, lines, mark, rows
+from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
 
 LABELS = ("label", "labels", "y", "target", "class")
 """Names that tell the label's column, where there is just one of them; else the user says which it is."""
@@ -27,9 +27,12 @@ LABELS = ("label", "labels", "y", "target", "class")
 MOST_COLUMNS = 200
 """A wider table's columns are features only; a narrower one's are kept as they are, too, to group records by."""
 
-
-BEFORE, SIGN, DIGIT = (np.isin(np.arange(256), list(some)) for some in (b',"\t\r\n ', b"+-", b"0123456789"))
-"""Bytes that may stand before a cell of a csv file, by their number; of a sign; of a digit."""
+BLOCK = 2**24
+"""So many characters are looked at at once."""
+KINDS = bytes.maketrans(b'"\t\r\n +12345678', b",,,,,-99999999")
+"""Bytes by what they are: a comma for all that may stand before a cell of a csv file, one sign, nine for a digit."""
+CODES = (b",00", b",09", b",-00", b",-09")
+"""How codes such as 01 begin, in these."""
 
 WAYS = {
     "--not-feature": "leaves a column out",
@@ -71,14 +74,14 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
     Raises:
         CorruptFileError: no header, or rows of several lengths, or no text at all.
     """
-    content, mark = opening.text(path), "\t" if "tsv" in form(path) else ","
+    content = opening.text(path)
     try:
-        stream = io.StringIO(content, newline="")
-        header = next(csv.reader(stream, delimiter=mark), [])
+        cells = rows(path, content)
+        header = next(cells, [])
         if not header:
             raise CorruptFileError(f"{path}: expected a header line with the names of the columns, got an empty file")
-        numbers = None if _codes(content.encode()) else _numbers(content, mark, len(header))
-        columns = numbers or _texts(path, csv.reader(stream, delimiter=mark), header)
+        numbers = None if _codes(content) else _numbers(path, content, len(header))
+        columns = numbers or _texts(path, cells, header)
     except csv.Error as error:
         raise CorruptFileError(f"{path}: cannot be read as csv: {error}") from None
     if all(is_number(name) for name in header):
@@ -104,45 +107,6 @@ def read_parquet(path: Path, asked: DataOptions) -> Records:
     return of_columns(path, *parquet_columns(path, asked.not_features), asked)
 
 
-def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[str], list[NDArray[Any]]]:
-    """Read the columns of a Parquet file.
-
-    Args:
-        path: the file.
-        not_features: columns that stay Python objects, whatever they hold.
-
-    Returns:
-        Their names and their values: numbers, texts, NumPy dates and times, with gaps as NaN, empty texts and NaT; what
-        is none of these as objects.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        CorruptFileError: it cannot be read.
-    """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", "reading Parquet files") from None
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise CorruptFileError(f"{path}: cannot be read as Parquet: {error}") from None
-    return _arrow_columns(table, not_features)
-
-
-def is_frame(value: Any) -> bool:
-    """Tell a table of Python: a data frame of pandas or polars, or a table of pyarrow.
-
-    Args:
-        value: anything.
-
-    Returns:
-        True for one of them.
-    """
-    return hasattr(value, "columns") and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "iloc"))
-
-
 def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Records:
     """Make records of a data frame, as `read_parquet` does of a file.
 
@@ -159,80 +123,37 @@ def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Record
         MissingExtraError: pyarrow is not installed.
         InputError: a column holds values of several kinds, or what else `of_columns` refuses.
     """
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", "reading data frames") from None
-    try:
-        columns = _arrow_columns(pa.table(frame), asked.not_features)
-    except (pa.ArrowException, TypeError) as error:
-        raise InputError(f"{name}: the data frame cannot be read as columns of one kind each: {error}") from None
-    return of_columns(name, *columns, asked, y)
+    return of_columns(name, *frame_columns(name, frame, asked.not_features), asked, y)
 
 
-def _arrow_columns(table: Any, not_features: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]]:
-    named = zip(table.column_names, table.columns, strict=True)
-    return list(table.column_names), [
-        np.fromiter(column.to_pylist(), dtype=object, count=len(column)) if name in not_features else _array(column)
-        for name, column in named
-    ]
-
-
-def _array(column: Any) -> NDArray[Any]:
-    """Bring an Arrow column to an array of numbers, texts, dates or times; anything else to objects."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    kind = column.type
-    if types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if types.is_decimal(kind):
-        column, kind = column.cast(pa.float64()), pa.float64()
-    if types.is_time(kind):
-        return np.asarray(column.cast(pa.time64("us")).cast(pa.int64()).cast(pa.duration("us")).to_numpy())
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return np.asarray(column.cast(pa.timestamp("us", getattr(kind, "tz", None))).to_numpy())
-    if types.is_boolean(kind) and column.null_count:
-        column = column.cast(pa.int8())
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return np.array(["" if text is None else text.strip() for text in column.to_pylist()], dtype=np.str_)
-    if types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-        return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
-    return np.asarray(column.to_numpy())
-
-
-def _codes(content: bytes) -> bool:
+def _codes(content: str) -> bool:
     """Tell whether a cell of a csv file begins with a zero and another digit, which a number would lose."""
-    text = np.frombuffer(b"\n\n" + content, dtype=np.uint8)
-    opens = BEFORE[text]
-    opens[1:] |= SIGN[text[1:]] & opens[:-1]
-    return bool((opens[:-2] & (text[1:-1] == ord("0")) & DIGIT[text[2:]]).any())
+    blocks = range(0, len(content), BLOCK)
+    kinds = (content[max(0, start - 3) : start + BLOCK].encode().translate(KINDS) for start in blocks)
+    return any(code in block for block in kinds for code in CODES)
 
 
-def _numbers(content: str, mark: str, width: int) -> list[NDArray[Any]] | None:
+def _numbers(path: Path, content: str, width: int) -> list[NDArray[Any]] | None:
     """Read a file of nothing but numbers, fast; None if it is no such file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there are no rows; said below
-            lines = io.StringIO(content)
-            cells = np.loadtxt(lines, delimiter=mark, skiprows=1, ndmin=2, comments=None, quotechar='"')
+            cells = np.loadtxt(lines(content), delimiter=mark(path), skiprows=1, ndmin=2, comments=None, quotechar='"')
     except ValueError:
         return None
     return list(cells.T) if cells.size and cells.shape[1] == width else None
 
 
-def _texts(path: Path, lines: Iterable[list[str]], header: Sequence[str]) -> list[NDArray[Any]]:
-    rows = [row for row in lines if row]
-    for number, row in enumerate(rows):
+def _texts(path: Path, cells: Iterable[list[str]], header: Sequence[str]) -> list[NDArray[Any]]:
+    found = [row for row in cells if row]
+    for number, row in enumerate(found):
         if len(row) != len(header):
             raise CorruptFileError(
                 f"{path}: record {number} has {len(row)} fields, the header has {len(header)}{_separated(header)}"
             )
-    if not rows:
+    if not found:
         raise CorruptFileError(f"{path}: expected a record a line below the header, got none")
-    return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*rows, strict=True)]
+    return [np.array([cell.strip() for cell in column], dtype=np.str_) for column in zip(*found, strict=True)]
 
 
 def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
@@ -299,6 +220,7 @@ def of_columns(
         )
     if y is not None and asked.label is not None:
         raise InputError(f"{path}: label: the labels stand beside the columns: leave it out, or give the columns alone")
+    source = Source(path)
     label = header[_place(path, header, asked.label)] if y is None else None
     _check_names(path, header, label, asked)
     table = dict(zip(header, columns, strict=True))
@@ -309,9 +231,9 @@ def of_columns(
     facts: dict[str, Any] = {}
     if label is not None:
         labels = table[label].astype(np.str_) if table[label].dtype.kind in "mM" else table[label]
-        y, names = as_label(path, label, labels)
+        y, names = as_label(source, label, labels)
         facts = {"label": label} | ({"class_names": names} if names else {})
-    features = {name: feature(path, name, table[name], asked) for name in seen}
+    features = {name: feature(source, name, table[name], asked) for name in seen}
     readings = tuple(
         features[name].reading if name in features else _reading(name, column, label=name == label)
         for name, column in table.items()
@@ -323,9 +245,7 @@ def of_columns(
         if name != label and (len(header) <= MOST_COLUMNS or name in asked.not_features)
     }
     blocks = [one.x for one in features.values() if one.x is not None]
-    with np.errstate(over="ignore"):  # What is too large for a feature is told as such.
-        x = np.concatenate(blocks, axis=1, dtype=np.float32, casting="same_kind")
-    return records(x, y, name=str(path), columns=kept, readings=readings, **facts)
+    return records(np.concatenate(blocks, axis=1), y, name=str(path), columns=kept, readings=readings, **facts)
 
 
 def _check_names(path: Path | str, header: Sequence[str], label: str | None, asked: DataOptions) -> None:

@@ -105,6 +105,7 @@ def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str,
     parts = [part for key, state in _states(given) for part in _parts(key, state, wanted)]
     if not parts:
         check_state(network, max((state for _, state in _states(given)), key=len, default={}), what)
+        return {}
     part = _chosen(parts, wanted, what)
     _check_values(part.found, what)
     state = {name: value.detach() for name, value in part.found.items()}

@@ -291,7 +291,11 @@ class Maker:
             "model": model,
             "parameters": sum(p.numel() for p in network.parameters()),
             **{key: run.facts[key] for key in HANDED if key in run.facts},
-            **({"notices": [CLIPPED]} if isinstance(network, Estimator) and network.clipped else {}),
+            **(
+                {"notices": [*run.facts.get("notices", ()), CLIPPED]}
+                if isinstance(network, Estimator) and network.clipped
+                else {}
+            ),
             **self._accuracies(model, seen),
         }
 

@@ -27,7 +27,7 @@ def answers(
         ``(M, N, K)`` of a floating type that holds the numbers exactly, and the labels.
 
     Raises:
-        ShapeError: other axes; the message says what they may be.
+        ShapeError: other axes, of which the message says what they may be; or no numbers at all.
         NonFiniteError: NaN or infinity.
         InputError: a label beyond the classes.
     """
@@ -35,6 +35,8 @@ def answers(
     checked = checks.array(**{name: values}, ndim=tuple(range(8)))
     if checked.ndim not in {2, 3} or checked.shape[1] != len(truth):
         raise ShapeError(f"{name}: {_other_axes(checked.shape, len(truth), name)}")
+    if not checked.size:
+        raise ShapeError(f"{name}: expected numbers of at least one model and one record, got none: {checked.shape}")
     numbers = checked if checked.dtype.kind == "f" else checked.astype(np.float64)
     wide = numbers[:, :, None] if numbers.ndim == 2 else numbers
     finite_rows(wide, name)

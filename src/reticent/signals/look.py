@@ -133,7 +133,7 @@ def check_ending(model: nn.Module, x: Tensor) -> None:
         ModelError: it ends with a sigmoid or a softmax, and its answers look so; the message names it.
     """
     found, answer = ending(model, x)
-    if answer is None or found in {LOGITS, UNKNOWN} or not answer.numel():
+    if answer is None or found in {LOGITS, UNKNOWN} or not answer.dim() or not answer.numel():
         return
     numbers = answer.double().cpu().reshape(len(answer), -1).numpy()
     kind = squashed(two_logits(numbers), rows=1)

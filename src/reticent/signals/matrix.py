@@ -136,9 +136,11 @@ class Signals:
         told = resolution(numbers)
         for model, row in enumerate(numbers):
             check_probabilities(row, told, f"probabilities: model {model}")
-        made = [logarithms(row, told) for row in numbers]
-        clipped = sum(count for _, count in made)
-        found = cls._of(np.stack([row for row, _ in made]), truth)
+        logits, clipped = np.empty((*numbers.shape[:2], max(numbers.shape[2], 2))), 0
+        for model, row in enumerate(numbers):
+            logits[model], count = logarithms(row, told)
+            clipped += count
+        found = cls._of(logits, truth)
         return replace(found, notices=(clipped_words(clipped, numbers.size, told),) if clipped else ())
 
     @classmethod

@@ -97,6 +97,6 @@ def _unsupported(answer: Tensor) -> str:
     """Name the kind of model that such answers are of, where it is one that is not supported."""
     if answer.dim() > 2:
         return "; several answers a record, such as one a token or a pixel, are not supported"
-    if answer.dim() == 1 or answer.shape[1] == 1:
+    if answer.dim() == 1 or answer.shape[1:] == (1,):
         return "; a regression is not supported"
     return ""

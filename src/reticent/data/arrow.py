@@ -1,0 +1,124 @@
+"""Columns of Parquet files and data frames, through Arrow: as arrays of numbers, texts, dates and times."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.errors import CorruptFileError, InputError, MissingExtraError
+
+
+def is_frame(value: Any) -> bool:
+    """Tell a table of Python: a data frame of pandas or polars, or a table of pyarrow.
+
+    Args:
+        value: anything.
+
+    Returns:
+        True for one of them.
+    """
+    return hasattr(value, "columns") and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "iloc"))
+
+
+def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[str], list[NDArray[Any]]]:
+    """Read the columns of a Parquet file.
+
+    Args:
+        path: the file.
+        not_features: columns that stay Python objects, whatever they hold.
+
+    Returns:
+        Their names and their values: numbers, texts, NumPy dates and times, with gaps as NaN, empty texts and NaT; what
+        is none of these as objects.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        CorruptFileError: it cannot be read.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "reading Parquet files") from None
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptFileError(f"{path}: cannot be read as Parquet: {error}") from None
+    return _columns(table, not_features)
+
+
+def frame_columns(name: str, frame: Any, not_features: Sequence[str] = ()) -> tuple[list[str], list[NDArray[Any]]]:
+    """Read the columns of a data frame.
+
+    Args:
+        name: what to call it in messages.
+        frame: for which `is_frame` is true; an index of pandas that counts on is no column.
+        not_features: columns that stay Python objects, whatever they hold.
+
+    Returns:
+        Their names and their values, as for `parquet_columns`.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        InputError: a column holds values of several kinds.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "reading data frames") from None
+    try:
+        return _columns(pa.table(frame), not_features)
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"{name}: the data frame cannot be read as columns of one kind each: {error}") from None
+
+
+def _columns(table: Any, not_features: Sequence[str]) -> tuple[list[str], list[NDArray[Any]]]:
+    named = zip(table.column_names, map(_plain, table.columns), strict=True)
+    return list(table.column_names), [
+        _objects(column) if name in not_features else _array(column) for name, column in named
+    ]
+
+
+def _objects(column: Any) -> NDArray[Any]:
+    return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+
+
+def _plain(column: Any) -> Any:
+    """Write out a dictionary, and round down to microseconds: Python has no nanoseconds."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    if types.is_time(column.type):
+        return column.cast(pa.time64("us"), safe=False)
+    return column.cast(pa.duration("us"), safe=False) if types.is_duration(column.type) else column
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """Bring an Arrow column to an array of numbers, texts, dates or times; anything else to objects."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_decimal(kind):
+        column, kind = column.cast(pa.float64()), pa.float64()
+    if types.is_time(kind):
+        return np.asarray(column.cast(pa.int64()).cast(pa.duration("us")).to_numpy())
+    if types.is_date(kind):
+        return np.asarray(column.cast(pa.timestamp("us")).to_numpy())
+    if types.is_timestamp(kind):
+        return np.asarray(column.to_numpy())
+    if types.is_boolean(kind) and column.null_count:
+        column = column.cast(pa.int8())
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return np.array(["" if text is None else text.strip() for text in column.to_pylist()], dtype=np.str_)
+    if types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        return _objects(column)
+    return np.asarray(column.to_numpy())

@@ -71,6 +71,6 @@ def test_tests_that_fail_without_a_fault_are_told_before_any_is_planted(script, 
 
     monkeypatch.setattr(script, "noticed", failing)
     monkeypatch.setattr("sys.argv", ["mutants", "--count", "3"])
-    with pytest.raises(SystemExit, match="fail without any fault: tests/test_x.py::test_y"):
+    with pytest.raises(SystemExit, match=r"fail without any fault: tests/test_x\.py::test_y"):
         script.main()
     assert planted == [True]

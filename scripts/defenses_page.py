@@ -37,8 +37,9 @@ printed by `scripts/defenses page` from the comparisons that `scripts/defenses r
 What to keep in mind. The attacks are those of every audit: SELENA's own stronger one (`selena-replica`) is not among
 them, and the card of `selena` measures what it adds. No setting was tuned: each is the default or a value of its
 paper, most of them chosen for SGD and larger networks, while all rows here are trained by Adam (which undoes a
-factor on the loss, such as that of `ccl`: see its card), but for the tuning of `past`. For cost, `adv-reg` takes one step of its attack network
-for each of the model's, weaker than its default of three, and `selena` trains 10 sub-models in place of 25.
+factor on the loss, such as that of `ccl`: see its card), but for the tuning of `past`. For cost, `adv-reg` takes one
+step of its attack network for each of the model's, weaker than its default of three, and `selena` trains 10 sub-models
+in place of 25.
 """
 
 

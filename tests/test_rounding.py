@@ -70,4 +70,6 @@ def test_limits_are_rounded_outwards_and_as_far_as_tells_them_from_what_they_are
     assert [rounding.down(0.57189), rounding.up(0.57181), rounding.up(0.3)] == ["0.5718", "0.5719", "0.3000"]
     assert [rounding.down(0.600004, 0.6), rounding.up(0.599996, 0.6)] == ["0.600004", "0.599996"]
     assert [rounding.down(0.6, 0.6), rounding.up(0.60001, 0.6)] == ["0.6000", "0.6001"]
+    assert [rounding.down(0.57015, 0.57012), rounding.up(0.57005, 0.57008)] == ["0.57015", "0.57005"]
+    assert [rounding.down(0.57012, 0.57012), rounding.up(0.57012, 0.57012)] == ["0.57012", "0.57012"]
     assert rounding.down(0.6 + 1e-15, 0.6) == "0.600000000000"

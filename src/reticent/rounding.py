@@ -62,7 +62,7 @@ def down(value: float, limit: float | None = None, digits: int = 4) -> str:
 
     Args:
         value: the lower limit.
-        limit: what it is held against in the same sentence; there are as many decimals as tell the two apart.
+        limit: what it is held against in the same sentence; there are as many decimals as keep it on its side of that.
         digits: decimals where fewer would do.
 
     Returns:
@@ -76,7 +76,7 @@ def up(value: float, limit: float | None = None, digits: int = 4) -> str:
 
     Args:
         value: the upper limit.
-        limit: what it is held against in the same sentence; there are as many decimals as tell the two apart.
+        limit: what it is held against in the same sentence; there are as many decimals as keep it on its side of that.
         digits: decimals where fewer would do.
 
     Returns:
@@ -87,9 +87,13 @@ def up(value: float, limit: float | None = None, digits: int = 4) -> str:
 
 def _outward(value: float, limit: float | None, digits: int, towards: Callable[[float], int]) -> str:
     text = f"{towards(round(value * 10**digits, 6)) / 10**digits:.{digits}f}"
-    if limit is None or value == limit or float(text) != limit or digits >= MOST:
+    if limit is None or digits >= MOST or _side(float(text), limit) == _side(value, limit):
         return text
     return _outward(value, limit, digits + 1, towards)
+
+
+def _side(value: float, limit: float) -> int:
+    return (value > limit) - (value < limit)
 
 
 def decimals(fpr: float | None) -> int:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,6 +26,7 @@ from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
 from reticent.jobs.hardening import sides, words
 from reticent.jobs.hardening.roles import Asked, gathered
+from reticent.objectives import OBJECTIVES
 from reticent.report import wording
 from reticent.report.harden import terminal
 from reticent.report.harden.page import html
@@ -260,12 +262,16 @@ def test_what_is_left_out_is_told_plainly():
 
 
 @pytest.mark.usefixtures("place")
-def test_members_as_rows_of_one_data_set():
+def test_members_as_rows_of_one_data_set_for_which_the_authors_give_options(monkeypatch):
+    relaxloss = replace(OBJECTIVES["relaxloss"], published={"all.npz": {"level": 0.25}})
+    monkeypatch.setitem(OBJECTIVES, "relaxloss", relaxloss)
     x, y = noise(0, 180)
     np.savez("all.npz", x=x, y=y)
     Path("rows.txt").write_text("\n".join(map(str, range(60))))
     given = {"members": "rows.txt", "non_members": None, "reference": None, "dataset": "all.npz"}
-    document = run(**given, initial="initial.safetensors", options=CWRF, epochs=2, out="five").document
+    given |= {"objective": "relaxloss", "initial": "initial.safetensors", "options": CWRF}
+    document = run(**given, epochs=2, out="five").document
+    assert document["repair"]["recipe"]["objective"]["level"] == 0.25
     assert (document["data"]["members"], document["data"]["non_members"], document["data"]["reference"]) == (60, 60, 60)
     said = "\n".join(document["cannot_say"])
     assert "Every row of the data set that is no member is taken for a non-member." in said

@@ -350,7 +350,7 @@ def test_long_names_of_recipes_wrap_and_tables_stack_on_a_phone(tab, tmp_path, c
 def test_the_mark_of_ties_stands_beside_its_number(tab, tmp_path, document):
     changed = json.loads(json.dumps(document))
     rate = changed["attacks"][1]["overall"]["tpr_at_fpr"][1]
-    rate |= {"tpr": {"mean": 0.0, "std": 0.0, "interval": [0.0, 0.02]}, "realised_fpr": 0.0}
+    rate |= {"tpr": {"mean": 0.0, "std": 0.0, "interval": [0.0, 0.02], "tied": True}, "realised_fpr": 0.0}
     path = tmp_path / "ties.html"
     path.write_text(html(changed, []), encoding="utf-8")
     for width in (1280, 360):

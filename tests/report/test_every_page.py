@@ -11,6 +11,7 @@ import torch
 from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.report.study.page import html as study_html
+from reticent.studies.told import SCHEMA
 
 pytestmark = [
     pytest.mark.slow,
@@ -39,7 +40,12 @@ COMMANDS = {
     "--models 8 --epochs 5 --workers 1 --store s --device cpu",
 }
 """By page."""
-STUDIES = sorted(path.parent.name for path in DOCS.glob("*/study.json"))
+STUDIES = {
+    path.parent.name: document
+    for path in sorted(DOCS.glob("*/study.json"))
+    if (document := json.loads(path.read_text(encoding="utf-8")))["schema"] == SCHEMA
+}
+"""Those that the page of now can show."""
 OVER = """[...document.querySelectorAll('table:not(#record-table)')].map(t => t.closest('.scroll'))
     .map(e => e.scrollWidth - e.clientWidth)"""
 """By how much each table is wider than its frame."""
@@ -85,9 +91,8 @@ def pages(tmp_path_factory):
         for name, line in COMMANDS.items():
             assert guarded(app, [*line.split(), "--out", name]) == 0, name
     made = {name: next((folder / name).glob("*.html")) for name in COMMANDS}
-    for name in STUDIES:
+    for name, document in STUDIES.items():
         made[name] = folder / f"{name}.html"
-        document = json.loads((DOCS / name / "study.json").read_text(encoding="utf-8"))
         made[name].write_text(study_html(document), encoding="utf-8")
     return made
 

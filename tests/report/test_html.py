@@ -32,7 +32,7 @@ def test_headings_go_down_one_level_at_a_time_from_one_h1(page):
 
 
 def test_the_page_lists_what_the_models_were_fed(page):
-    rows = read(page).one("table", **{"class": "plain fed stack"}).all("tr")
+    rows = read(page).one("table", **{"class": "plain stack fed"}).all("tr")
     cells = [[cell.text.strip() for cell in [*row.all("th"), *row.all("td")]] for row in rows[1:]]
     assert cells == [
         ["(no name)", "not a feature", "–", "0", "0", ""],

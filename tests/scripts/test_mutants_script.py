@@ -60,3 +60,17 @@ def test_the_same_seed_draws_the_same_faults(script):
     assert first == script.drawn(asked)
     asked.at = first[0].place
     assert first[0] in script.drawn(asked)
+
+
+def test_tests_that_fail_without_a_fault_are_told_before_any_is_planted(script, monkeypatch):
+    planted = []
+
+    def failing(fault, _):
+        planted.append(fault.after == fault.before)
+        return "tests/test_x.py::test_y"
+
+    monkeypatch.setattr(script, "noticed", failing)
+    monkeypatch.setattr("sys.argv", ["mutants", "--count", "3"])
+    with pytest.raises(SystemExit, match=r"fail without any fault: tests/test_x\.py::test_y"):
+        script.main()
+    assert planted == [True]

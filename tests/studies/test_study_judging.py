@@ -168,6 +168,13 @@ def test_kinds_that_the_claim_is_about_and_that_disagree_tell_nothing_together()
     assert planted(networks=("ResNet", "ViT"), ResNet=-0.5, ViT=-0.5).verdict == "not reproduced"
 
 
+def test_a_kind_that_is_open_beside_one_that_is_not_says_why_and_is_no_disagreement():
+    both = planted(networks=("ResNet", "ViT"), ResNet=0.5, ViT=0.005)
+    assert [one.found for one in both.kinds] == ["yes", "open"]
+    assert (both.verdict, both.reason) == ("can't tell", "interval")
+    assert planted(ResNet=0.5, ViT=0.005, CNN=-0.5).reason == "disagree"
+
+
 def test_without_a_network_that_the_claim_is_about_nothing_is_told():
     other = planted(networks=("ResNet",), MLP=-0.5)
     assert (other.verdict, other.reason) == ("can't tell", "network")

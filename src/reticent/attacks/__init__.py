@@ -22,7 +22,7 @@ from reticent.attacks import (
     rmia,
     selena_replica,
 )
-from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, model_rows
+from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, enough_queries, model_rows
 from reticent.data.membership import Membership, as_membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals.matrix import Floats
@@ -92,7 +92,7 @@ ATTACKS: dict[str, AttackEntry] = {
         paper="Carlini et al. (2022), Membership inference attacks from first principles",
         access="margins",
         strong=True,
-        fits=lira.fits,
+        fits=enough_queries,
     ),
     "lira-released": AttackEntry(
         spec=lira_released.LiraReleased,
@@ -103,7 +103,7 @@ ATTACKS: dict[str, AttackEntry] = {
         access="margins",
         strong=True,
         usual=False,
-        fits=lira_released.fits,
+        fits=enough_queries,
     ),
     "rmia": AttackEntry(
         spec=rmia.Rmia,

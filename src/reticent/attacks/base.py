@@ -237,3 +237,16 @@ def used_queries(signals: Signals | Offer, queries: int | None, method: str) -> 
             "ask for fewer, or compute signals with more queries"
         )
     return signals.queries if queries is None else queries
+
+
+def enough_queries(spec: Any, offer: Offer) -> None:
+    """Refuse more queries than there are: an entry's `fits` of which nothing else depends on the problem.
+
+    Args:
+        spec: options with ``queries``.
+        offer: what the problem holds.
+
+    Raises:
+        InputError: says how many there are.
+    """
+    used_queries(offer, spec.queries, spec.method)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from reticent.attacks import _leave_one_out, _references
 from reticent.attacks._law import FLOOR, Law, spread
 from reticent.attacks.balance import Balance, Dropped
-from reticent.attacks.base import Needs, Offer, Problem, Rows, used_queries
+from reticent.attacks.base import Needs, Problem, Rows, used_queries
 from reticent.errors import SpecError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -76,19 +76,6 @@ def needs(spec: Lira) -> Needs:
                 raise SpecError(f"lira: shift = shared does not go with {key} = {value}: leave one of them out")
     least = FEWEST if spec.variance == "per-record" else 1
     return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
-
-
-def fits(spec: Lira, offer: Offer) -> None:
-    """Refuse more queries than there are.
-
-    Args:
-        spec: the options.
-        offer: what the problem holds.
-
-    Raises:
-        InputError: says how many there are.
-    """
-    used_queries(offer, spec.queries, spec.method)
 
 
 def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:

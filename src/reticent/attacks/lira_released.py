@@ -13,7 +13,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks import _references
-from reticent.attacks.base import Needs, Offer, Problem, used_queries
+from reticent.attacks.base import Needs, Problem, used_queries
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -46,19 +46,6 @@ def needs(spec: LiraReleased) -> Needs:
     """
     least = 2 if spec.variance == "per-record" else 1
     return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
-
-
-def fits(spec: LiraReleased, offer: Offer) -> None:
-    """Refuse more queries than there are.
-
-    Args:
-        spec: the options.
-        offer: what the problem holds.
-
-    Raises:
-        InputError: says how many there are.
-    """
-    used_queries(offer, spec.queries, spec.method)
 
 
 def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Floats:

@@ -11,6 +11,9 @@ from reticent.auditing.exposure import Exposure
 from reticent.auditing.intervals import tail
 from reticent.rounding import level
 
+NEEDED = "that needs models with it and without it, three in all"
+"""What a record needs to be tested."""
+
 
 def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
     """Count the records whose distance is more than chance, corrected for the number of records.
@@ -22,21 +25,18 @@ def exposed(found: Exposure, confidence: float = 0.95) -> dict[str, Any]:
     Returns:
         The ``exposure`` object of ``audit.json``.
     """
-    level = 2 * tail(confidence)
+    allowed = 2 * tail(confidence)
     tested = ~np.ma.getmaskarray(found.distance)
     records, models = int(tested.sum()), found.k_in + found.k_out
-    count = int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= level))
-    needed, sentence = (
-        None,
-        "No record can be judged by itself: that needs models with it and without it, three in all.",
-    )
+    count = int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= allowed))
+    needed, sentence = None, f"No record can be judged by itself: {NEEDED}."
     if records:
         most = int(models[tested].max())
         least = permutation.log_least(models[tested], found.k_in[tested]).min()
-        if least + math.log(records) > math.log(level):
-            sentence = _impossible(records, most, math.exp(-least), level)
+        if least + math.log(records) > math.log(allowed):
+            sentence = _impossible(records, most, math.exp(-least), allowed)
         else:
-            needed = -float(stdtrit(most - 2, level / records))
+            needed = -float(stdtrit(most - 2, allowed / records))
             sentence = _sentence(records, count, confidence, needed)
     return {
         "records": records,
@@ -54,16 +54,13 @@ def _untested(count: int, tested: int) -> str:
     if not count or not tested:
         return ""
     verb = "is" if count == 1 else "are"
-    return (
-        f" {count:,} of all {count + tested:,} records {verb} not judged: that needs models with it and without it, "
-        "three in all."
-    )
+    return f" {count:,} of all {count + tested:,} records {verb} not judged: {NEEDED}."
 
 
-def _impossible(records: int, models: int, ways: float, level: float) -> str:
+def _impossible(records: int, models: int, ways: float, allowed: float) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
     enough = models
-    while records / math.comb(enough, enough // 2) > level:
+    while records / math.comb(enough, enough // 2) > allowed:
         enough += 1
     return (
         f"With {models} models no record, taken by itself, can give itself away beyond doubt, however far its margins "

@@ -167,7 +167,6 @@ def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:
     Raises:
         UnknownNameError: the scale has no setting of that name.
         InputError: no seed.
-        MissingFileError: there is no folder `data_dir`.
     """
     names = [one.key for one in scale.settings]
     for asked in settings:

@@ -74,6 +74,7 @@ def _together(claim: Claim, kinds: Sequence[Kind]) -> tuple[Answer, Reason | Non
     if not counted:
         return "open", "setting" if any(_about(claim, one.network) for one in kinds) else "network"
     measured = [one for one in counted if one.parts] or counted
-    if len({one.found for one in measured}) > 1:
+    if {"yes", "no"} <= {one.found for one in measured}:
         return "open", "disagree"
-    return measured[0].found, measured[0].reason
+    decisive = next((one for one in measured if one.found == "open"), measured[0])
+    return decisive.found, decisive.reason

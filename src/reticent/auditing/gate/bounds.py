@@ -138,13 +138,13 @@ def accuracy(document: Plain, limit: float, allow: tuple[str, ...]) -> Check:
     shown = fraction(mean, DIGITS)
     facts: dict[str, Any] = {"estimate": mean, "bound": low}
     if low >= limit:
-        return Check(name, limit, "passed", f"the lower limit {down(low)} is at or above {limit:g}", **facts)
+        return Check(name, limit, "passed", f"the lower limit {down(low, limit)} is at or above {limit:g}", **facts)
     if high < limit:
         message = f"below the limit: the accuracy is {shown}, and its upper limit {up(high, limit)} is below {limit:g}"
     else:
         message = (
             f"not shown to be above the limit: the accuracy is {shown}, and {limit:g} lies above the lower end of "
-            f"its interval {down(low, limit)} to {up(high)}: more models or more records may settle it"
+            f"its interval {down(low, limit)} to {up(high, limit)}: more models or more records may settle it"
         )
     return Check(name, limit, "failed", message, **facts)
 

@@ -175,11 +175,7 @@ def compare(
     """
     above = max(found, key=lambda one: one.lower(len(found)), default=None)
     top = max(found, key=lambda one: one.upper, default=None)
-    evidence = tuple(
-        f"{one.name}: {fraction(one.summary.mean, DIGITS)}, {100 * one.confidence:.6g} % interval "
-        f"{down(one.summary.interval[0])} to {up(one.upper)}{', decided by equal scores' if one.summary.tied else ''}"
-        for one in found
-    )
+    evidence = tuple(_evidence(one, limit) for one in found)
     fatal = [doubt for doubt in doubts if doubt.fatal]
     if fatal or above is None or top is None:
         # Only the reasons of its emptiness count: to allow another doubt would make a pass of nothing.
@@ -195,9 +191,17 @@ def compare(
     unmet = [doubt for doubt in told if doubt.reason not in allow]
     if unmet:
         return unjudged(name, limit, unmet[0], allow, **facts)
-    message = f"the upper limit of {_all(len(found), each)} is at or below {limit:g}; the highest is {up(top.upper)} "
+    message = (
+        f"the upper limit of {_all(len(found), each)} is at or below {limit:g}; the highest is {up(top.upper, limit)} "
+    )
     allowed = "".join(f"; allowed: {doubt.message}" for doubt in told)
     return Check(name, limit, "passed", f"{message}({top.name}){allowed}", **facts)
+
+
+def _evidence(one: Found, limit: float) -> str:
+    ends = f"{down(one.summary.interval[0], limit)} to {up(one.upper, limit)}"
+    ties = ", decided by equal scores" if one.summary.tied else ""
+    return f"{one.name}: {fraction(one.summary.mean, DIGITS)}, {100 * one.confidence:.6g} % interval {ends}{ties}"
 
 
 def _failed(name: str, limit: float, one: Found, message: str, evidence: tuple[str, ...]) -> Check:
@@ -221,6 +225,6 @@ def _not_below(one: Found, limit: float) -> str:
     low, high = one.summary.interval
     return (
         f"not shown to be below the limit: {one.name} has {fraction(one.summary.mean, DIGITS)}, and {limit:g} lies "
-        f"below the upper end of its interval {down(low)} to {up(high, limit)}: more models or more "
+        f"below the upper end of its interval {down(low, limit)} to {up(high, limit)}: more models or more "
         "records may settle it"
     )

@@ -140,7 +140,7 @@ def ready(
     # What the recipe needs of records does not depend on the records.
     wanted = bool(needs(build_recipe(BY_KIND["tabular"], defended(config.recipe, told))))
     known = gathered(records, config.seed, needed=wanted, why=text)
-    recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told))
+    recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told), str(records.dataset or ""))
     after, membership = _references(config, recipe, known)
     recipe = after.recipe
     _check(recipe, known, int(membership.matrix.sum(axis=1).min()))

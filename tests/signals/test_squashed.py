@@ -264,3 +264,23 @@ def test_a_file_of_probabilities(tmp_path):
     arrays = read_signals(tmp_path / "o.npz")
     found = reticent.attack(**arrays, replicates=100, attacks=["loss"])
     assert np.array_equal(found.scores["loss"], attacked(probabilities=P).scores["loss"])
+
+
+def test_records_of_equal_shares_of_votes_tie_whatever_the_other_classes_got():
+    """Of 30 votes: the label's share alone is what loss and LiRA see; how many other classes got none is not."""
+    votes = np.array([[20, 10, 0, 0], [20, 4, 3, 3], [0, 30, 0, 0], [0, 10, 10, 10], [30, 0, 0, 0], [1, 29, 0, 0]])
+    found = Signals.from_probabilities(np.stack([votes, votes[::-1]]) / 30, np.zeros(6, dtype=int))
+    margins = np.asarray(found.margins)[0, :, 0]
+    expected = np.log([2, 2, 0.5 / 30, 0.5 / 30, 60, 1 / 29])
+    assert margins == pytest.approx(expected, rel=1e-12)
+    assert margins[0] == margins[1]
+    assert margins[2] == margins[3]
+
+
+def test_votes_for_class_one_are_votes_against_class_zero():
+    votes = np.arange(11) / 10
+    labels = np.arange(11) % 2
+    found = np.asarray(Signals.from_probabilities(np.stack([votes, votes]), labels).margins)[0, :, 0]
+    own = np.clip(np.where(labels == 1, votes, 1 - votes), 0.05, None)
+    other = np.clip(np.where(labels == 1, 1 - votes, votes), 0.05, None)
+    assert found == pytest.approx(np.log(own / other), rel=1e-12)

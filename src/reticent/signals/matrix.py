@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent.data.records import renumber
 from reticent.errors import InputError, ShapeError
 from reticent.signals.brought import answers, check_unsquashed, two_logits
-from reticent.signals.probabilities import check_probabilities, clipped_words, logarithms, resolution
+from reticent.signals.probabilities import check_probabilities, clipped_words, logarithms, resolution, shared_margins
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 64 * 2**20
@@ -141,6 +141,9 @@ class Signals:
             logits[model], count = logarithms(row, told)
             clipped += count
         found = cls._of(logits, truth)
+        if told.rounded:
+            rows = [shared_margins(row, truth, told.unit)[:, None] for row in numbers]
+            found = replace(found, margins=np.stack(rows))
         return replace(found, notices=(clipped_words(clipped, numbers.size, told),) if clipped else ())
 
     @classmethod

@@ -99,6 +99,25 @@ def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[F
     return logs, int(zeros.sum())
 
 
+def shared_margins(probabilities: NDArray[np.floating], labels: NDArray[np.int64], unit: float) -> Floats:
+    """Take margins of rounded probabilities or of shares of votes by the label's own alone, so that equal ones tie.
+
+    Args:
+        probabilities: of one model, ``(N, C)``, or ``(N, 1)`` of class 1 of two.
+        labels: ``(N,)``.
+        unit: that all of them are whole multiples of.
+
+    Returns:
+        ``log p - log(1 - p)``, ``(N,)``; what is 0 or 1 is told as half a unit from there.
+    """
+    steps = np.rint(np.clip(probabilities.astype(np.float64), 0, 1) / unit)
+    whole = round(1 / unit)
+    if steps.shape[1] == 1:
+        steps = np.concatenate([whole - steps, steps], axis=1)
+    own = steps[np.arange(len(labels)), labels]
+    return np.asarray(np.log(np.maximum(own, 0.5)) - np.log(np.maximum(whole - own, 0.5)))
+
+
 def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, name: str) -> None:
     """Check that one model's numbers are probabilities.
 

@@ -86,6 +86,15 @@ def test_labels_with_underscores_are_texts(tmp_path):
     assert (records.class_names, records.y[:3].tolist()) == (("10", "1_0", "2"), [1, 0, 2])
 
 
+def test_a_label_that_is_not_known_is_no_class_among_numbers_and_told_among_texts(tmp_path, caplog):
+    for gap in ("NA", "None", "?", "nan", "null"):
+        with pytest.raises(InputError, match=r"the label's column 'label' is empty, NaN or infinite in 20 records"):
+            load(table(tmp_path, x=cycle(1, 2), label=cycle(0, 1, gap)))
+        caplog.clear()
+        assert len(load(table(tmp_path, x=cycle(1, 2), label=cycle("a", "b", gap))).class_names) == 3
+        assert f"has {gap!r} as a class: if it stands for no label, leave those records out" in caplog.text
+
+
 def test_numbers_too_large_for_a_feature_are_told_with_their_column(tmp_path):
     path = table(tmp_path, big=cycle(1e40, 1), huge=cycle(1, 1e200))
     with pytest.raises(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data.given import numbered
-from reticent.data.notation import is_number
+from reticent.data.notation import GAPS, is_gap, is_number
 from reticent.data.separated import Source
 from reticent.errors import InputError
 
@@ -35,7 +35,7 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
         InputError: it has gaps, too many different numbers to be classes, numbers that cannot be told apart, or one
             number that is written in two ways.
     """
-    texts, numbers = column, _numbers(column) if column.dtype.kind == "U" else None
+    texts, numbers = column, plain_numbers(column) if column.dtype.kind == "U" else None
     column = column if numbers is None else numbers
     kind = column.dtype.kind
     empty = np.flatnonzero(column == "" if kind == "U" else ~np.isfinite(column) if kind == "f" else column[:0])
@@ -48,6 +48,12 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
     odd = stray(source, *np.unique(column, return_inverse=True)) if kind == "U" else ""
     if odd:
         log.warning("%s: the label's column %r is read as texts, each a class, since %s", source, name, odd)
+    unknown = [text for text in np.unique(column).tolist() if is_gap(text)] if kind == "U" else []
+    if unknown:
+        log.warning(
+            "%s: the label's column %r has %r as a class: if it stands for no label, leave those records out",
+            *(source, name, unknown[0]),
+        )
     if numbers is not None:
         _once(source, name, texts)
     try:
@@ -63,13 +69,26 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
     return classes, names
 
 
-def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Read texts as numbers, empty ones as NaN; None if one is neither, or all are empty."""
-    filled = np.where(column == "", "nan", column)
-    if (column == "").all() or (np.char.find(column, "_") >= 0).any():  # Python takes 1_0 for 10.
+def plain_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Read texts as plain numbers, gaps as NaN.
+
+    Args:
+        column: texts ``(N,)``.
+
+    Returns:
+        The numbers; None if a text is neither, or all are gaps.
+    """
+    values = _floats(column, column == "")
+    if values is None:  # Only then are other gaps looked for, which takes longer than all else.
+        values = _floats(column, np.isin(np.char.lower(column), list(GAPS)))
+    if values is None or np.isnan(values).all() or (np.char.find(column, "_") >= 0).any():  # Python takes 1_0 for 10.
         return None
+    return values
+
+
+def _floats(column: NDArray[Any], gaps: NDArray[np.bool_]) -> NDArray[np.float64] | None:
     try:
-        return filled.astype(np.float64)
+        return np.where(gaps, "nan", column).astype(np.float64)
     except ValueError:
         return None
 

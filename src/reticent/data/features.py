@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import notation
-from reticent.data.columns import MOST_CATEGORIES, stray
+from reticent.data.columns import MOST_CATEGORIES, plain_numbers, stray
 from reticent.data.options import DataOptions, flag
 from reticent.data.reading import Reading
 from reticent.data.separated import Source
@@ -92,24 +92,13 @@ def numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     Returns:
         The numbers; None if a text is neither, all are gaps, or whole numbers are codes, such as 01.
     """
-    values = _floats(column, column == "")
-    if values is None:  # Only then are other gaps looked for, which takes longer than all else.
-        values = _floats(column, np.isin(np.char.lower(column), list(notation.GAPS)))
-    if values is None or (np.char.find(column, "_") >= 0).any():
+    values = plain_numbers(column)
+    if values is None:
         return None
     known = ~np.isnan(values)
-    if not known.any():
-        return None
     whole = (values[known] == np.rint(values[known])).all()
     padded = whole and np.char.startswith(np.char.lstrip(column, "+-"), "0").any()
     return None if padded and notation.are_codes(np.unique(column[known]).tolist()) else values
-
-
-def _floats(column: NDArray[Any], gaps: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    try:
-        return np.where(gaps, "nan", column).astype(np.float64)
-    except ValueError:
-        return None
 
 
 def _texts(source: Source, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:

@@ -260,6 +260,15 @@ def test_the_index_that_a_table_was_written_with_is_refused(name, tmp_path):
     assert load(path, not_features=[name]).x.shape == (N, 1)
 
 
+def test_a_nameless_column_of_whole_numbers_that_repeat_is_told(tmp_path, caplog):
+    records = load(table(tmp_path, **{"": 2 * list(range(N // 2)), "x": cycle(1, 2), "Unnamed: 2": cycle(0.5, 1)}))
+    assert [one.telling for one in records.readings] == [True, False, False, False]
+    assert "column '': has no name and holds whole numbers, as an index does that the table was written with: " in (
+        caplog.text
+    )
+    assert "--not-feature '' leaves it out" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [
@@ -365,6 +374,25 @@ def test_a_data_frame_is_read_as_a_table(frame):
     assert imported.records("dataset", {"x": frame(columns), "y": cycle(0, 1)}).x.shape == (N, 3)
     with pytest.raises(InputError, match="label: the labels stand beside the columns"):
         imported.records("dataset", (frame(columns), cycle(0, 1)), DataOptions(label="n"))
+
+
+INDICES = [
+    pytest.param(lambda pd: pd.Index([7 * i % 61 for i in range(N)], name="pidnum"), id="named"),
+    pytest.param(lambda pd: pd.Index([f"p{i}" for i in range(N)]), id="texts"),
+    pytest.param(lambda pd: pd.MultiIndex.from_arrays([range(N), cycle("a", "b")]), id="two levels"),
+    pytest.param(lambda pd: pd.Index(2 * list(range(N // 2))), id="put together"),
+    pytest.param(lambda pd: pd.Index([7 * i % 61 for i in range(N)]), id="shuffled"),
+]
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_the_index_of_a_frame_is_no_feature(index):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": cycle(3, 4), "out": cycle(0, 1)}).set_index(index(pd))
+    for given in (frame, frame.iloc[: N // 2], (frame, frame["out"])):
+        records = imported.records("dataset", given, DataOptions(label=None if isinstance(given, tuple) else "out"))
+        assert [one.column for one in records.readings] == ["a", "out"]
+        assert records.x[:2, 0].tolist() == [3, 4]
 
 
 def test_arrays_have_no_columns_to_ask_about():

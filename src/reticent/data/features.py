@@ -149,7 +149,7 @@ def _number(source: Source, name: str, values: NDArray[np.float64], reading: Rea
     if np.abs(known).max() > most:
         return _refused(reading, f"reaches {np.abs(known).max():.3g}, expected at most {most:.3g}")
     notes, telling = [reading.note] if reading.note else [], reading.telling
-    doubt = _numbered(name, distinct, len(known))
+    doubt = _numbered(name, distinct, len(known)) or _nameless(name, distinct)
     if doubt:
         notes, telling = [doubt, *notes], True
     if len(distinct) == 1:
@@ -174,6 +174,14 @@ def _index(name: str, distinct: NDArray[np.float64], records: int) -> str:
     if UNNAMED.fullmatch(name) and len(distinct) == records > 1 and (distinct == np.rint(distinct)).all():
         return "has no name and a number of its own for every record: it is the index that the table was written with"
     return ""
+
+
+def _nameless(name: str, distinct: NDArray[np.float64]) -> str:
+    """Tell what may be such an index with numbers that repeat, as of tables that were put together."""
+    if UNNAMED.fullmatch(name) is None or (distinct != np.rint(distinct)).any():
+        return ""
+    leave_out = f"{flag('not-feature', name)} leaves it out"
+    return f"has no name and holds whole numbers, as an index does that the table was written with: {leave_out}"
 
 
 def _numbered(name: str, distinct: NDArray[np.float64], known: int) -> str:

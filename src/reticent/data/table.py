@@ -112,7 +112,7 @@ def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Record
 
     Args:
         name: what to call it in messages.
-        frame: for which `is_frame` is true; an index of pandas that counts on is no column.
+        frame: for which `is_frame` is true; an index of pandas is no column.
         asked: how to read its columns.
         y: the labels, if they are none of its columns.
 

@@ -16,6 +16,7 @@ from reticent.data.load import load
 from reticent.data.options import DataOptions
 from reticent.data.parts import together
 from reticent.data.reading import notices
+from reticent.data.records import Records
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
 
 N = 60
@@ -393,6 +394,30 @@ def test_the_index_of_a_frame_is_no_feature(index):
         records = imported.records("dataset", given, DataOptions(label=None if isinstance(given, tuple) else "out"))
         assert [one.column for one in records.readings] == ["a", "out"]
         assert records.x[:2, 0].tolist() == [3, 4]
+
+
+def test_labels_in_another_order_than_the_frame_are_refused():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": np.arange(N) * 0.5, "out": cycle(0, 1)}, index=np.arange(N) * 3)
+    x, y = frame[["a"]], frame["out"].sample(frac=1, random_state=0)
+    words = (
+        "y: rows go together by position, and its index has the labels of x's in another order: give y.loc[x.index], "
+        "or y.to_numpy() if the positions are right"
+    )
+    roads = {
+        "dataset: ": lambda y: imported.records("dataset", (x, y)),
+        "mine: ": lambda y: imported.records("mine", {"x": x, "y": y, "name": "n"}),
+        "members: ": lambda y: together({"members": (x, y), "non-members": (x, y)})[0],
+        "": lambda y: Records.make(x, y),
+    }
+    for prefix, road in roads.items():
+        with pytest.raises(InputError, match=re.escape(words)) as caught:
+            road(y)
+        assert str(caught.value) in {prefix + words, "n: " + words}
+        for right in (y.loc[x.index], y.to_numpy(), y.reset_index(drop=True)):
+            assert road(right).y[:N].tolist() == np.asarray(right).tolist()
+    with pytest.raises(InputError, match=r"columns\['site'\]: rows go together by position"):
+        Records.make(x, frame["out"], columns={"site": y})
 
 
 def test_arrays_have_no_columns_to_ask_about():

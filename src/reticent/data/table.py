@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import opening
+from reticent import checks, opening
 from reticent.data.arrow import frame_columns, parquet_columns
 from reticent.data.columns import as_label
 from reticent.data.features import Feature, feature
@@ -121,8 +121,13 @@ def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Record
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        InputError: a column holds values of several kinds, or what else `of_columns` refuses.
+        InputError: a column holds values of several kinds, the labels have another order, or what else `of_columns`
+            refuses.
     """
+    try:
+        checks.aligned("x", x=frame, y=y)
+    except InputError as error:
+        raise error.prefixed(f"{name}: ") from None
     return of_columns(name, *frame_columns(name, frame, asked.not_features), asked, y)
 
 

@@ -247,6 +247,53 @@ def test_what_should_not_be_overlooked_is_told(name, values, words, tmp_path, ca
         assert words in told[0]
 
 
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([f"p{i}" for i in range(N)], 60),
+        ([f"{2000 + i // 12}-{1 + i % 12:02}-01" for i in range(N)], 60),
+        ([date(2000 + i, 1, 1) for i in range(N)], 60),
+        (range(N), 60),
+        (range(100, 100 + N), 60),
+        ([0, 0, 0, *range(1, N - 2)], 58),
+    ],
+)
+def test_a_label_that_names_the_records_is_refused(labels, classes, tmp_path):
+    path = table(tmp_path, x=cycle(1, 2), label=labels)
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(caught.value) == (
+        f"{path}: the label's column 'label' has {classes} classes for 60 records: it names records and does not "
+        "describe them; give the column of a class"
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (cycle("2020-01-01", "2020-02-01"), "holds dates, and each of 2 is a class: is it meant as the label?"),
+        (
+            [0] * 30 + list(range(1, 31)),
+            "30 of its 31 classes have a single record, which a model knows by its class",
+        ),
+        ([0, 1] * 29 + [2, 3], "2 of its 4 classes have a single record, which a model knows by its class"),
+        ([0, 1, 2] * 19 + [0, 1, 3], ""),
+    ],
+)
+def test_a_label_that_should_not_be_overlooked_is_told(labels, words, tmp_path, caplog):
+    found = reading(load(table(tmp_path, x=cycle(1, 2), label=labels)), "label")
+    assert (found.kind, found.note, found.telling) == ("label", words, bool(words))
+    assert (f"column 'label': {words}" in caplog.text) == bool(words)
+
+
+def test_a_label_of_dates_in_a_frame_is_told():
+    import pyarrow as pa
+
+    frame = pa.table({"x": cycle(1, 2), "day": cycle(date(2020, 1, 1), date(2020, 1, 2))})
+    found = reading(imported.records("dataset", frame, DataOptions(label="day")), "day")
+    assert found.note == "holds dates, and each of 2 is a class: is it meant as the label?"
+
+
 def test_a_table_of_few_records_has_no_identifiers(tmp_path):
     path = tmp_path / "small.csv"
     path.write_text("name,x,label\na,1,0\nb,2,1\nc,3,0\n")

@@ -9,17 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import notation
-from reticent.data.columns import MOST_CATEGORIES, stray
+from reticent.data.columns import FEW, IDENTIFIER, MOST_CATEGORIES, NEARLY, stray
 from reticent.data.options import DataOptions, flag
 from reticent.data.reading import Reading
 from reticent.data.separated import Source
 
-FEW = 20
-"""In a table of fewer records, that each has a value of its own says nothing."""
-IDENTIFIER = 0.95
-"""With more different texts a record than this, a column names records and does not describe them."""
-NEARLY = 0.5
-"""With more different texts or numbers a record than this, it nearly does."""
 RARE, BUCKETS = 10, 64
 """What is proposed for columns of too many texts."""
 NAMES = re.compile(

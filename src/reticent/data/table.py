@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reticent import checks, opening
 from reticent.data.arrow import frame_columns, parquet_columns
-from reticent.data.columns import as_label
+from reticent.data.columns import as_label, doubt_of_label
 from reticent.data.features import Feature, feature
 from reticent.data.given import records
 from reticent.data.notation import is_number
@@ -278,7 +278,8 @@ def _reading(name: str, column: NDArray[Any], *, label: bool) -> Reading:
     gaps = sum(value is None or value != value or value == "" for value in column.tolist())  # noqa: PLR0124  # NaN
     if not label:
         return Reading(name, "not a feature", None, gaps, 0)
-    return Reading(name, "label", len(np.unique(column)), gaps, 0)
+    doubt = doubt_of_label(column)
+    return Reading(name, "label", len(np.unique(column)), gaps, 0, doubt, bool(doubt))
 
 
 def _check_features(path: Path | str, features: Sequence[Feature], readings: tuple[Reading, ...]) -> None:

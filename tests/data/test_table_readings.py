@@ -198,14 +198,17 @@ def test_scale_standard_takes_mean_and_deviation_of_all_records_before_anything_
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (cycle(1e9, 2e9), "'a' reaches up to 2e+09, 'b' up to 1: networks learn badly from that"),
-        (cycle(1e-5, 2e-5), "'b' reaches up to 1, 'a' up to 2e-05"),
-        (cycle(1, -999), None),
+        ({"a": cycle(1e9, 2e9), "b": cycle(1, 2)}, "'a' reaches up to 2e+09, 'b' up to 2: networks learn badly"),
+        ({"a": cycle(1e9, 2e9), "b": cycle(0, 1), "c": cycle("u", "v")}, "'a' reaches up to 2e+09: networks learn"),
+        ({"year": cycle(1e6, ""), "b": cycle("u", "v"), "c": cycle(2, 3)}, "'year' reaches up to 1e+06, 'c' up to 3:"),
+        ({"a": cycle(1e-5, 2e-5), "b": cycle(0, 1)}, "'b' reaches up to 1, 'a' up to 2e-05"),
+        ({"year": cycle(2010, 2011, ""), "b": cycle(0, 1), "c": cycle("u", "v")}, None),
+        ({"a": cycle(1, -999), "b": cycle(1, 2)}, None),
     ],
 )
 def test_columns_of_very_different_size_are_told_with_the_remedy(values, words, tmp_path, caplog):
-    path = table(tmp_path, a=values, b=cycle(0, 1))
-    load(path)
+    path = table(tmp_path, **values)
+    load(path, missing="indicator")
     assert (
         (words in caplog.text and "--scale standard brings all numbers to one scale" in caplog.text)
         if words
@@ -214,9 +217,9 @@ def test_columns_of_very_different_size_are_told_with_the_remedy(values, words, 
 
 
 def test_arrays_of_very_different_size_are_told_too(tmp_path, caplog):
-    np.savez(tmp_path / "d.npz", x=np.array([[1e6, 1], [2e6, 0]]), y=[0, 1])
+    np.savez(tmp_path / "d.npz", x=np.array([[1e6, 2], [2e6, 0]]), y=[0, 1])
     load(tmp_path / "d.npz")
-    assert "feature 0 reaches up to 2e+06, feature 1 up to 1" in caplog.text
+    assert "feature 0 reaches up to 2e+06, feature 1 up to 2" in caplog.text
     assert "(x - x.mean(axis=0)) / x.std(axis=0)" in caplog.text
 
 
@@ -226,7 +229,9 @@ def test_arrays_of_very_different_size_are_told_too(tmp_path, caplog):
         ("x", range(5, 5 + N), "seems to number the records (counts from 5 to 64)"),
         ("patientID", [int(1e6) + 7 * i for i in range(N)], "seems to number the records (has a telling name)"),
         ("patient_nbr", [7 * (i // 2 * 2 if i < 40 else i) for i in range(N)], "(has a telling name)"),
-        ("income", [int(1e6) + 7 * i for i in range(N)], None),
+        ("income", [int(1e6) + 7 * i for i in range(N)], "seems to number the records (differs in every record)"),
+        ("income", [int(1e6) + 7 * max(i, 1) for i in range(N)], None),
+        ("income", [int(1e6) + 7.5 * i for i in range(N)], None),
         ("id", cycle(1, 2, 3), None),
         ("text", [f"t{i % 40}" for i in range(N)], "40 texts for 60 records, by which a model knows most of them"),
         ("dose", cycle("12 kg", "<5", "7 kg"), "most of its values are numbers or dates, such as '12 kg'"),

@@ -182,11 +182,13 @@ def _numbered(name: str, distinct: NDArray[np.float64], known: int) -> str:
     """Tell numbers that seem to number records."""
     if known < FEW or len(distinct) <= NEARLY * known or (distinct != np.rint(distinct)).any():
         return ""
-    counted = len(distinct) == known and distinct[-1] - distinct[0] == known - 1
+    own = len(distinct) == known
     telling = NAMES.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
-    if not counted and not telling:
+    if not own and not telling:
         return ""
-    how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}" if counted else "has a telling name"
+    how = "has a telling name" if telling else "differs in every record"
+    if own and distinct[-1] - distinct[0] == known - 1:
+        how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}"
     leave_out = f"{flag('not-feature', name)} leaves it out"
     return f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
 

@@ -48,9 +48,9 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
     kind = column.dtype.kind
     empty = np.flatnonzero(column == "" if kind == "U" else ~np.isfinite(column) if kind == "f" else column[:0])
     if len(empty):
-        what = "empty, NaN or infinite" if kind == "f" else "empty"
+        what, first = "empty, NaN or infinite" if kind == "f" else "empty", source.place(int(empty[0]))
         raise InputError(
-            f"{source}: the label's column {name!r} is {what} in {len(empty)} records, the first is record {empty[0]}: "
+            f"{source}: the label's column {name!r} is {what} in {len(empty)} records, the first is {first}: "
             "expected a label for every record; fill them in, or leave those records out"
         )
     odd = stray(source, *np.unique(column, return_inverse=True)) if kind == "U" else ""

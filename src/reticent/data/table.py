@@ -153,8 +153,9 @@ def _texts(path: Path, cells: Iterable[list[str]], header: Sequence[str]) -> lis
     found = [row for row in cells if row]
     for number, row in enumerate(found):
         if len(row) != len(header):
+            place = Source(path).place(number)
             raise CorruptFileError(
-                f"{path}: record {number} has {len(row)} fields, the header has {len(header)}{_separated(header)}"
+                f"{path}: {place} has {len(row)} fields, the header has {len(header)}{_hint(header)}"
             )
     if not found:
         raise CorruptFileError(f"{path}: expected a record a line below the header, got none")
@@ -169,7 +170,7 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
     """
     if label is not None:
         if label not in header:
-            raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}{_separated(header)}")
+            raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}{_hint(header)}")
         return header.index(label)
     telling = [name for name in header if name.lower() in LABELS]
     if len(telling) == 1:
@@ -179,12 +180,15 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
     )
     raise InputError(
         f"{path}: which column is the label? Expected one named {', '.join(LABELS)}, got {found}: give --label COLUMN"
-        f"{_separated(header)}"
+        f"{_hint(header)}"
     )
 
 
-def _separated(header: Sequence[str]) -> str:
-    """Hint at another separator, where the whole header came as one column."""
+def _hint(header: Sequence[str]) -> str:
+    """Hint at a header that is missing, or at another separator, where the whole header came as one column."""
+    counted = [str(i) for i in range(len(header))]
+    if 2 * sum(map(is_number, header)) > len(header) and list(header) != counted:
+        return ". The first line seems to be data, not a header: add one with the names of the columns"
     if len(header) != 1:
         return ""
     marks = {
@@ -221,7 +225,7 @@ def of_columns(
     twice = next((name for name in header if header.count(name) > 1), None) if len(set(header)) < len(header) else None
     if twice is not None:
         raise CorruptFileError(
-            f"{path}: {header.count(twice)} columns are called {twice!r}: rename them, or leave out one"
+            f"{path}: {header.count(twice)} columns are called {twice!r}: rename them, or leave out one{_hint(header)}"
         )
     if y is not None and asked.label is not None:
         raise InputError(f"{path}: label: the labels stand beside the columns: leave it out, or give the columns alone")

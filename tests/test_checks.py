@@ -47,3 +47,18 @@ def test_the_words_of_each_refusal(call, kind, words):
 def test_a_guard_takes_one_argument():
     with pytest.raises(TypeError, match="exactly one named argument"):
         checks.array(a=[1], b=[2], ndim=1)
+
+
+class Indexed:
+    """What has an index as pandas' frames have."""
+
+    def __init__(self, *labels):
+        self.index = type("Index", (tuple,), {"equals": tuple.__eq__})(labels)
+
+
+def test_an_index_in_another_order_is_refused():
+    with pytest.raises(InputError, match=r"^y: rows go together by position, .* give y\.loc\[x\.index\], or y"):
+        checks.aligned("x", x=Indexed(3, 1, 2), y=Indexed(1, 2, 3))
+    for other in (Indexed(3, 1, 2), Indexed(3, 1, 4), Indexed(1, 3), [1, 2, 3], np.arange(3), None):
+        checks.aligned("x", x=Indexed(3, 1, 2), y=other)
+        checks.aligned("x", x=other, y=Indexed(3, 1, 2))

@@ -72,6 +72,28 @@ def complete(values: NDArray[Any], name: str) -> None:
         )
 
 
+def aligned(first: str, **named: Any) -> None:
+    """Check that tables and columns of pandas have their rows in one order; what has no index is left alone.
+
+    Args:
+        first: the argument that gives the order.
+        **named: it and the others, by their names.
+
+    Raises:
+        InputError: two have the same labels in their index, in another order.
+    """
+    index = getattr(named[first], "index", None)
+    for name, value in named.items():
+        other = getattr(value, "index", None)
+        if not hasattr(index, "equals") or not hasattr(other, "equals") or index.equals(other):
+            continue
+        if len(index) == len(other) and set(index) == set(other):
+            raise InputError(
+                f"{name}: rows go together by position, and its index has the labels of {first}'s in another order: "
+                f"give {name}.loc[{first}.index], or {name}.to_numpy() if the positions are right"
+            )
+
+
 def floats(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
     """Check that an argument is an array of finite numbers.
 

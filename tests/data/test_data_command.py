@@ -74,6 +74,17 @@ def test_missing_files_are_reticent_errors(capsys, tmp_path):
         run(capsys, "check", "mnist", "--data-dir", str(tmp_path))
 
 
+def test_a_folder_of_the_name_of_a_missing_data_set_is_pointed_at(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for there in (False, True):
+        with pytest.raises(MissingFileError) as caught:
+            run(capsys, "check", "mnist", "--data-dir", "data")
+        words = "\n  there is a folder ./mnist here: give ./mnist to read it"
+        assert str(caught.value).endswith(words) == there
+        (tmp_path / "mnist").mkdir(exist_ok=True)
+
+
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [("reticent.cli.data", "numpy torch rich sklearn"), ("reticent.data.load", "torch sklearn PIL pyarrow scipy")],

@@ -1,12 +1,14 @@
 """A user's own files: every form that is taken, and the words with which others are refused."""
 
+import gzip
 import sys
 
 import numpy as np
 import pytest
 
-from reticent.data import given
+from reticent.data import given, imported
 from reticent.data.load import load
+from reticent.data.options import DataOptions
 from reticent.errors import (
     CorruptFileError,
     InputError,
@@ -177,8 +179,9 @@ def test_unknown_names_get_the_nearest(name, words):
 
 def test_other_suffixes_are_refused(tmp_path):
     (tmp_path / "d.pkl").write_bytes(b"")
-    with pytest.raises(InputError, match=r"expected a file of type \.npz, .*, \.parquet, or a folder, got \.pkl$"):
-        load(tmp_path / "d.pkl")
+    for asked in ({}, {"label": "div"}):
+        with pytest.raises(InputError, match=r"expected a file of type \.npz, .*, \.parquet, or a folder, got \.pkl$"):
+            load(tmp_path / "d.pkl", **asked)
 
 
 def csv(tmp_path, text):
@@ -313,7 +316,7 @@ def test_a_slip_among_very_many_numbers_is_named_where_they_are_refused(tmp_path
         ("\n", CorruptFileError, "expected a header line"),
         ("a,label\n", CorruptFileError, "expected a record a line below the header"),
         ("1,2\n3,4\n5,6\n", CorruptFileError, "got numbers: add one"),
-        ("a,label\n1,0\n2\n", CorruptFileError, "record 1 has 1 fields, the header has 2"),
+        ("a,label\n1,0\n2\n", CorruptFileError, "line 3 has 1 fields, the header has 2"),
         ("label\n1\n0\n", CorruptFileError, "expected columns beside the label 'label'"),
         (
             "a,label\n1,0\nnan,1\n",
@@ -351,6 +354,44 @@ def test_another_separator_is_hinted_at(rows, tmp_path):
     for label in (None, "label"):
         with pytest.raises((InputError, CorruptFileError), match="seem to be separated by semicolons, expected commas"):
             load(path, label=label)
+
+
+@pytest.mark.parametrize(
+    ("header", "label", "hint"),
+    [
+        ("1,12.0,red,0", "6", True),
+        ("1,12.0,red,0", None, True),
+        ("1,1,red,0", "0", True),
+        ("red,blue,1", "6", False),
+        ("0,1,2,red", "6", True),
+    ],
+)
+def test_a_first_line_of_data_is_told(header, label, hint, tmp_path):
+    path = csv(tmp_path, f"{header}\n{header}\n")
+    with pytest.raises((InputError, CorruptFileError)) as caught:
+        load(path, label=label)
+    words = ". The first line seems to be data, not a header: add one with the names of the columns"
+    assert str(caught.value).endswith(words) == hint
+
+
+def test_columns_of_a_frame_that_are_counted_are_no_first_line():
+    import pyarrow as pa
+
+    frame = pa.table({"0": [1, 2], "1": [3, 4], "2": [0, 1]})
+    with pytest.raises(InputError, match=r"no column '6': expected one of 0, 1, 2$"):
+        imported.records("dataset", frame, DataOptions(label="6"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".tsv.gz"])
+@pytest.mark.parametrize(("row", "words"), [("1,", "'label' is empty"), ("nan,0", "'a' is empty"), ("1", "1 fields")])
+def test_a_record_is_named_by_its_line_in_every_text(suffix, row, words, tmp_path):
+    text = f"a,label\n1,0\n\n2,x\n{row}\n".replace(",", "\t" if "tsv" in suffix else ",")
+    path = tmp_path / f"d{suffix}"
+    path.write_bytes(gzip.compress(text.encode()) if suffix.endswith(".gz") else text.encode())
+    with pytest.raises((InputError, CorruptFileError)) as caught:
+        load(path)
+    assert words in str(caught.value)
+    assert "line 5" in str(caught.value)
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path):
@@ -430,5 +471,5 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
 def test_a_record_without_a_label_is_named(tmp_path):
     file = tmp_path / "gap.csv"
     file.write_text("a,y\n1,yes\n2,\n3,no\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"label's column 'y' is empty in 1 records, the first is record 1"):
+    with pytest.raises(InputError, match=r"label's column 'y' is empty in 1 records, the first is line 3:"):
         load(str(file))

@@ -16,6 +16,7 @@ from reticent.data.load import load
 from reticent.data.options import DataOptions
 from reticent.data.parts import together
 from reticent.data.reading import notices
+from reticent.data.records import Records
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
 
 N = 60
@@ -206,14 +207,17 @@ def test_scale_standard_takes_mean_and_deviation_of_all_records_before_anything_
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (cycle(1e9, 2e9), "'a' reaches up to 2e+09, 'b' up to 1: networks learn badly from that"),
-        (cycle(1e-5, 2e-5), "'b' reaches up to 1, 'a' up to 2e-05"),
-        (cycle(1, -999), None),
+        ({"a": cycle(1e9, 2e9), "b": cycle(1, 2)}, "'a' reaches up to 2e+09, 'b' up to 2: networks learn badly"),
+        ({"a": cycle(1e9, 2e9), "b": cycle(0, 1), "c": cycle("u", "v")}, "'a' reaches up to 2e+09: networks learn"),
+        ({"year": cycle(1e6, ""), "b": cycle("u", "v"), "c": cycle(2, 3)}, "'year' reaches up to 1e+06, 'c' up to 3:"),
+        ({"a": cycle(1e-5, 2e-5), "b": cycle(0, 1)}, "'b' reaches up to 1, 'a' up to 2e-05"),
+        ({"year": cycle(2010, 2011, ""), "b": cycle(0, 1), "c": cycle("u", "v")}, None),
+        ({"a": cycle(1, -999), "b": cycle(1, 2)}, None),
     ],
 )
 def test_columns_of_very_different_size_are_told_with_the_remedy(values, words, tmp_path, caplog):
-    path = table(tmp_path, a=values, b=cycle(0, 1))
-    load(path)
+    path = table(tmp_path, **values)
+    load(path, missing="indicator")
     assert (
         (words in caplog.text and "--scale standard brings all numbers to one scale" in caplog.text)
         if words
@@ -222,9 +226,9 @@ def test_columns_of_very_different_size_are_told_with_the_remedy(values, words, 
 
 
 def test_arrays_of_very_different_size_are_told_too(tmp_path, caplog):
-    np.savez(tmp_path / "d.npz", x=np.array([[1e6, 1], [2e6, 0]]), y=[0, 1])
+    np.savez(tmp_path / "d.npz", x=np.array([[1e6, 2], [2e6, 0]]), y=[0, 1])
     load(tmp_path / "d.npz")
-    assert "feature 0 reaches up to 2e+06, feature 1 up to 1" in caplog.text
+    assert "feature 0 reaches up to 2e+06, feature 1 up to 2" in caplog.text
     assert "(x - x.mean(axis=0)) / x.std(axis=0)" in caplog.text
 
 
@@ -234,7 +238,9 @@ def test_arrays_of_very_different_size_are_told_too(tmp_path, caplog):
         ("x", range(5, 5 + N), "seems to number the records (counts from 5 to 64)"),
         ("patientID", [int(1e6) + 7 * i for i in range(N)], "seems to number the records (has a telling name)"),
         ("patient_nbr", [7 * (i // 2 * 2 if i < 40 else i) for i in range(N)], "(has a telling name)"),
-        ("income", [int(1e6) + 7 * i for i in range(N)], None),
+        ("income", [int(1e6) + 7 * i for i in range(N)], "seems to number the records (differs in every record)"),
+        ("income", [int(1e6) + 7 * max(i, 1) for i in range(N)], None),
+        ("income", [int(1e6) + 7.5 * i for i in range(N)], None),
         ("id", cycle(1, 2, 3), None),
         ("text", [f"t{i % 40}" for i in range(N)], "40 texts for 60 records, by which a model knows most of them"),
         ("dose", cycle("12 kg", "<5", "7 kg"), "most of its values are numbers or dates, such as '12 kg'"),
@@ -255,6 +261,53 @@ def test_what_should_not_be_overlooked_is_told(name, values, words, tmp_path, ca
         assert words in told[0]
 
 
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([f"p{i}" for i in range(N)], 60),
+        ([f"{2000 + i // 12}-{1 + i % 12:02}-01" for i in range(N)], 60),
+        ([date(2000 + i, 1, 1) for i in range(N)], 60),
+        (range(N), 60),
+        (range(100, 100 + N), 60),
+        ([0, 0, 0, *range(1, N - 2)], 58),
+    ],
+)
+def test_a_label_that_names_the_records_is_refused(labels, classes, tmp_path):
+    path = table(tmp_path, x=cycle(1, 2), label=labels)
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(caught.value) == (
+        f"{path}: the label's column 'label' has {classes} classes for 60 records: it names records and does not "
+        "describe them; give the column of a class"
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (cycle("2020-01-01", "2020-02-01"), "holds dates, and each of 2 is a class: is it meant as the label?"),
+        (
+            [0] * 30 + list(range(1, 31)),
+            "30 of its 31 classes have a single record, which a model knows by its class",
+        ),
+        ([0, 1] * 29 + [2, 3], "2 of its 4 classes have a single record, which a model knows by its class"),
+        ([0, 1, 2] * 19 + [0, 1, 3], ""),
+    ],
+)
+def test_a_label_that_should_not_be_overlooked_is_told(labels, words, tmp_path, caplog):
+    found = reading(load(table(tmp_path, x=cycle(1, 2), label=labels)), "label")
+    assert (found.kind, found.note, found.telling) == ("label", words, bool(words))
+    assert (f"column 'label': {words}" in caplog.text) == bool(words)
+
+
+def test_a_label_of_dates_in_a_frame_is_told():
+    import pyarrow as pa
+
+    frame = pa.table({"x": cycle(1, 2), "day": cycle(date(2020, 1, 1), date(2020, 1, 2))})
+    found = reading(imported.records("dataset", frame, DataOptions(label="day")), "day")
+    assert found.note == "holds dates, and each of 2 is a class: is it meant as the label?"
+
+
 def test_a_table_of_few_records_has_no_identifiers(tmp_path):
     path = tmp_path / "small.csv"
     path.write_text("name,x,label\na,1,0\nb,2,1\nc,3,0\n")
@@ -267,6 +320,15 @@ def test_the_index_that_a_table_was_written_with_is_refused(name, tmp_path):
     with pytest.raises(ColumnsError, match="it is the index that the table was written with"):
         load(path)
     assert load(path, not_features=[name]).x.shape == (N, 1)
+
+
+def test_a_nameless_column_of_whole_numbers_that_repeat_is_told(tmp_path, caplog):
+    records = load(table(tmp_path, **{"": 2 * list(range(N // 2)), "x": cycle(1, 2), "Unnamed: 2": cycle(0.5, 1)}))
+    assert [one.telling for one in records.readings] == [True, False, False, False]
+    assert "column '': has no name and holds whole numbers, as an index does that the table was written with: " in (
+        caplog.text
+    )
+    assert "--not-feature '' leaves it out" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -374,6 +436,49 @@ def test_a_data_frame_is_read_as_a_table(frame):
     assert imported.records("dataset", {"x": frame(columns), "y": cycle(0, 1)}).x.shape == (N, 3)
     with pytest.raises(InputError, match="label: the labels stand beside the columns"):
         imported.records("dataset", (frame(columns), cycle(0, 1)), DataOptions(label="n"))
+
+
+INDICES = [
+    pytest.param(lambda pd: pd.Index([7 * i % 61 for i in range(N)], name="pidnum"), id="named"),
+    pytest.param(lambda pd: pd.Index([f"p{i}" for i in range(N)]), id="texts"),
+    pytest.param(lambda pd: pd.MultiIndex.from_arrays([range(N), cycle("a", "b")]), id="two levels"),
+    pytest.param(lambda pd: pd.Index(2 * list(range(N // 2))), id="put together"),
+    pytest.param(lambda pd: pd.Index([7 * i % 61 for i in range(N)]), id="shuffled"),
+]
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_the_index_of_a_frame_is_no_feature(index):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": cycle(3, 4), "out": cycle(0, 1)}).set_index(index(pd))
+    for given in (frame, frame.iloc[: N // 2], (frame, frame["out"])):
+        records = imported.records("dataset", given, DataOptions(label=None if isinstance(given, tuple) else "out"))
+        assert [one.column for one in records.readings] == ["a", "out"]
+        assert records.x[:2, 0].tolist() == [3, 4]
+
+
+def test_labels_in_another_order_than_the_frame_are_refused():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": np.arange(N) * 0.5, "out": cycle(0, 1)}, index=np.arange(N) * 3)
+    x, y = frame[["a"]], frame["out"].sample(frac=1, random_state=0)
+    words = (
+        "y: rows go together by position, and its index has the labels of x's in another order: give y.loc[x.index], "
+        "or y.to_numpy() if the positions are right"
+    )
+    roads = {
+        "dataset: ": lambda y: imported.records("dataset", (x, y)),
+        "mine: ": lambda y: imported.records("mine", {"x": x, "y": y, "name": "n"}),
+        "members: ": lambda y: together({"members": (x, y), "non-members": (x, y)})[0],
+        "": lambda y: Records.make(x, y),
+    }
+    for prefix, road in roads.items():
+        with pytest.raises(InputError, match=re.escape(words)) as caught:
+            road(y)
+        assert str(caught.value) in {prefix + words, "n: " + words}
+        for right in (y.loc[x.index], y.to_numpy(), y.reset_index(drop=True)):
+            assert road(right).y[:N].tolist() == np.asarray(right).tolist()
+    with pytest.raises(InputError, match=r"columns\['site'\]: rows go together by position"):
+        Records.make(x, frame["out"], columns={"site": y})
 
 
 def test_arrays_have_no_columns_to_ask_about():

@@ -429,7 +429,7 @@ def test_nothing_is_judged_of_few_records_or_of_other_ones(members, others, blin
          InputError, "expected at least 2 classes, got 1"),
         ({"members": noise(0, 3), "non_members": noise(60, 3), "models": 8}, InputError, "at least 20 records"),
         ({"models": 1}, SpecError, "models: expected greater than or equal to 2"),
-        ({"attack": {"rmia": {"population": "held-out"}}}, InputError, "expected records that no model was trained on"),
+        ({"attacks": ["rmia"], "attack": {"rmia": {"population": "held-out"}}}, InputError, "expected records that no model was trained on"),
         ({"attacks": ["selena-replica"]}, reticent.ReticentError, "selena"),
         ({"recipe__patience": 3}, SpecError, "patience: there are no validation records here"),
         ({"architecture": "mlp"}, SpecError, "architecture: the model is given by itself"),

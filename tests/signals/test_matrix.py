@@ -107,6 +107,16 @@ def test_labels_are_taken_in_the_forms_that_an_audit_takes(form):
     assert np.array_equal(Signals.from_margins(plain.margins, form(labels)).labels, labels)
 
 
+@pytest.mark.parametrize("labels", [["d3", "d1"], np.array(["d3", "d1"], dtype=object)])
+def test_names_of_classes_are_refused_with_the_remedy(labels):
+    with pytest.raises(
+        ShapeError,
+        match=r"^labels: expected the numbers of classes, got elements of type (<U2|object), such as 'd3': number the "
+        r"classes from 0, in the order of the columns of the answers$",
+    ):
+        Signals.from_logits(np.zeros((2, 2, 3)), labels)
+
+
 def test_labels_of_another_form_are_told_by_their_name():
     with pytest.raises(InputError, match=r"labels: expected one label a record, or rows with a single 1, got shape"):
         Signals.from_logits(np.zeros((2, 6, 3)), np.ones((6, 2), dtype=int))

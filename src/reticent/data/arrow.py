@@ -54,7 +54,7 @@ def frame_columns(name: str, frame: Any, not_features: Sequence[str] = ()) -> tu
 
     Args:
         name: what to call it in messages.
-        frame: for which `is_frame` is true; an index of pandas that counts on is no column.
+        frame: for which `is_frame` is true; an index of pandas is no column.
         not_features: columns that stay Python objects, whatever they hold.
 
     Returns:
@@ -69,7 +69,8 @@ def frame_columns(name: str, frame: Any, not_features: Sequence[str] = ()) -> tu
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", "reading data frames") from None
     try:
-        return _columns(pa.table(frame), not_features)
+        table = pa.Table.from_pandas(frame, preserve_index=False) if hasattr(frame, "iloc") else pa.table(frame)
+        return _columns(table, not_features)
     except (pa.ArrowException, TypeError) as error:
         raise InputError(f"{name}: the data frame cannot be read as columns of one kind each: {error}") from None
 

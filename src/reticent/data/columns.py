@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data import notation
 from reticent.data.given import numbered
 from reticent.data.notation import GAPS, is_gap, is_number
 from reticent.data.separated import Source
@@ -16,6 +17,13 @@ log = logging.getLogger(__name__)
 
 MOST_CATEGORIES = 500
 """A column of more different texts is taken for names or prose, not for a category."""
+
+FEW = 20
+"""In a table of fewer records, that each has a value of its own says nothing."""
+IDENTIFIER = 0.95
+"""With more different texts or classes a record than this, a column names records and does not describe them."""
+NEARLY = 0.5
+"""With more different texts or numbers a record than this, it nearly does."""
 
 INTEGER = re.compile(r"[+-]?\d+")
 
@@ -32,17 +40,17 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
         Labels as `given.records` takes them, and the names of the classes, or none.
 
     Raises:
-        InputError: it has gaps, too many different numbers to be classes, numbers that cannot be told apart, or one
-            number that is written in two ways.
+        InputError: it has gaps, too many different numbers to be classes, numbers that cannot be told apart, one
+            number that is written in two ways, or a class of its own for nearly every record.
     """
     texts, numbers = column, plain_numbers(column) if column.dtype.kind == "U" else None
     column = column if numbers is None else numbers
     kind = column.dtype.kind
     empty = np.flatnonzero(column == "" if kind == "U" else ~np.isfinite(column) if kind == "f" else column[:0])
     if len(empty):
-        what = "empty, NaN or infinite" if kind == "f" else "empty"
+        what, first = "empty, NaN or infinite" if kind == "f" else "empty", source.place(int(empty[0]))
         raise InputError(
-            f"{source}: the label's column {name!r} is {what} in {len(empty)} records, the first is record {empty[0]}: "
+            f"{source}: the label's column {name!r} is {what} in {len(empty)} records, the first is {first}: "
             "expected a label for every record; fill them in, or leave those records out"
         )
     odd = stray(source, *np.unique(column, return_inverse=True)) if kind == "U" else ""
@@ -66,7 +74,32 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
             f"{len(names) - 1}: expected at most {MOST_CATEGORIES} classes; give the column of a class, or make "
             "classes of ranges of this one"
         )
+    found, fractions = len(np.unique(classes)), classes.dtype.kind == "f" and (classes != np.rint(classes)).any()
+    if len(classes) >= FEW and found > IDENTIFIER * len(classes) and not fractions:
+        raise InputError(
+            f"{source}: the label's column {name!r} has {found} classes for {len(classes)} records: it names records "
+            "and does not describe them; give the column of a class"
+        )
     return classes, names
+
+
+def doubt_of_label(column: NDArray[Any]) -> str:
+    """Say what speaks against a label.
+
+    Args:
+        column: its values ``(N,)``.
+
+    Returns:
+        A note; empty where there is nothing to say.
+    """
+    values, counts = np.unique(column, return_counts=True)
+    read = notation.read(values.tolist()) if column.dtype.kind == "U" else None
+    if column.dtype.kind == "M" or (read is not None and read.kind == "date"):
+        return f"holds dates, and each of {len(values)} is a class: is it meant as the label?"
+    single = int(np.count_nonzero(counts == 1))
+    if len(column) < FEW or single < NEARLY * len(values):
+        return ""
+    return f"{single} of its {len(values)} classes have a single record, which a model knows by its class"
 
 
 def plain_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:

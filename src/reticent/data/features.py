@@ -9,17 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import notation
-from reticent.data.columns import MOST_CATEGORIES, plain_numbers, stray
+from reticent.data.columns import FEW, IDENTIFIER, MOST_CATEGORIES, NEARLY, plain_numbers, stray
 from reticent.data.options import DataOptions, flag
 from reticent.data.reading import Reading
 from reticent.data.separated import Source
 
-FEW = 20
-"""In a table of fewer records, that each has a value of its own says nothing."""
-IDENTIFIER = 0.95
-"""With more different texts a record than this, a column names records and does not describe them."""
-NEARLY = 0.5
-"""With more different texts or numbers a record than this, it nearly does."""
 RARE, BUCKETS = 10, 64
 """What is proposed for columns of too many texts."""
 NAMES = re.compile(
@@ -138,7 +132,7 @@ def _number(source: Source, name: str, values: NDArray[np.float64], reading: Rea
     if np.abs(known).max() > most:
         return _refused(reading, f"reaches {np.abs(known).max():.3g}, expected at most {most:.3g}")
     notes, telling = [reading.note] if reading.note else [], reading.telling
-    doubt = _numbered(name, distinct, len(known))
+    doubt = _numbered(name, distinct, len(known)) or _nameless(name, distinct)
     if doubt:
         notes, telling = [doubt, *notes], True
     if len(distinct) == 1:
@@ -165,15 +159,25 @@ def _index(name: str, distinct: NDArray[np.float64], records: int) -> str:
     return ""
 
 
+def _nameless(name: str, distinct: NDArray[np.float64]) -> str:
+    """Tell what may be such an index with numbers that repeat, as of tables that were put together."""
+    if UNNAMED.fullmatch(name) is None or (distinct != np.rint(distinct)).any():
+        return ""
+    leave_out = f"{flag('not-feature', name)} leaves it out"
+    return f"has no name and holds whole numbers, as an index does that the table was written with: {leave_out}"
+
+
 def _numbered(name: str, distinct: NDArray[np.float64], known: int) -> str:
     """Tell numbers that seem to number records."""
     if known < FEW or len(distinct) <= NEARLY * known or (distinct != np.rint(distinct)).any():
         return ""
-    counted = len(distinct) == known and distinct[-1] - distinct[0] == known - 1
+    own = len(distinct) == known
     telling = NAMES.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
-    if not counted and not telling:
+    if not own and not telling:
         return ""
-    how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}" if counted else "has a telling name"
+    how = "has a telling name" if telling else "differs in every record"
+    if own and distinct[-1] - distinct[0] == known - 1:
+        how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}"
     leave_out = f"{flag('not-feature', name)} leaves it out"
     return f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
 

@@ -127,4 +127,6 @@ def describe_missing(entry: DatasetEntry, file: OfficialFile, looked: list[Path]
     lines.append(f"  official address: {file.source}")
     lines.append(f"  checksum: {', '.join(sums) if sums else 'none is published'}")
     lines.append(f"  to download it: reticent data fetch {entry.name}; if it lies elsewhere: --data-dir FOLDER")
+    if Path(entry.name).is_dir():
+        lines.append(f"  there is a folder ./{entry.name} here: give ./{entry.name} to read it")
     return "\n".join(lines)

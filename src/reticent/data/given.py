@@ -32,6 +32,7 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
             what = "the features are" if key == "x" else "the labels are"
             raise ShapeError(f"{name}: {key}: {what} missing: expected an array with one entry a record, got None")
     try:
+        checks.aligned("x", x=x, y=y)
         labels, names = arrays.array(y, "y"), tuple[str, ...]()
         checks.complete(labels, "y")
         if labels.ndim == 2 and labels.shape[1] == 1:

@@ -50,13 +50,13 @@ def read(path: Path, asked: DataOptions) -> Records:
     """
     if not path.exists():
         raise MissingFileError(f"no file {str(path)!r} (looked in {Path.cwd()})")
+    if not path.is_dir() and not form(path):
+        raise InputError(f"{path}: {refused(path)}")
     try:
         asked.check("table" if is_table(path) else "pictures" if path.is_dir() else "arrays", path)
         if path.is_dir() or form(path) in ARRAYS:
             x, y, facts = arrays(path, asked.image_size)
             return tell(given.records(x, y, name=str(path), **facts))
-        if not is_table(path):
-            raise InputError(f"{path}: {refused(path)}")
         opening.check(path)
         reader = table.read_parquet if form(path) == ".parquet" else table.read_csv
         return tell(reader(path, asked))

@@ -131,6 +131,10 @@ def _arrays(name: str, value: Any, image_size: int | None) -> tuple[NDArray[Any]
     if isinstance(value, Mapping) and {"x", "y"} <= value.keys():
         value = value["x"], value["y"]
     if isinstance(value, (tuple, list)) and len(value) == 2:
+        try:
+            checks.aligned("x", x=value[0], y=value[1])
+        except InputError as error:
+            raise error.prefixed(f"{name}: ") from None
         x, y = (arrays.array(one, f"{name}: {what}") for one, what in zip(value, "xy", strict=True))
         return x, y, {}
     records = imported.records(name, value)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from reticent.data.records import Records
@@ -89,14 +90,18 @@ def notices(records: "Records") -> list[str]:
 
 
 def _sizes(records: "Records") -> list[str]:
-    """Name the largest feature, if it outweighs the others."""
+    """Name the largest feature, if it outweighs the others; those of 0 and 1 alone say yes or no, and have no size."""
     if records.kind != "tabular":
         return []
     reach = np.maximum(records.x.max(axis=0), -records.x.min(axis=0)).astype(np.float64)
     known = np.flatnonzero(reach > 0)
     if not len(known) or (reach.max() <= LARGE and reach.max() <= APART * reach[known].min()):
         return []
-    largest, smallest = int(reach.argmax()), int(known[reach[known].argmin()])
+    largest = int(reach.argmax())
+    rising = known[reach[known].argsort(kind="stable")].tolist()
+    smallest = next((i for i in rising if not _says_yes_or_no(records.x[:, i])), largest)
+    if reach[largest] <= LARGE and reach[largest] <= APART * reach[smallest]:
+        return []
     beside = "" if largest == smallest else f", {_called(records.readings, smallest)} up to {reach[smallest]:.3g}"
     how = (
         "--scale standard brings all numbers to one scale"
@@ -107,6 +112,11 @@ def _sizes(records: "Records") -> list[str]:
         f"features are given to the models as they are, and {_called(records.readings, largest)} reaches up to "
         f"{reach[largest]:.3g}{beside}: networks learn badly from that, and what learns badly gives little away; {how}"
     ]
+
+
+def _says_yes_or_no(feature: NDArray[Any]) -> bool:
+    """Tell a feature of 0 and 1 alone, such as one of a category, or one that says where gaps were."""
+    return bool(((feature == 0) | (feature == 1)).all())
 
 
 def _called(readings: Sequence[Reading], feature: int) -> str:

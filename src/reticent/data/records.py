@@ -79,6 +79,8 @@ class Records:
             ShapeError: the arrays do not fit each other, are of no known form, or hold no feature.
             InputError: labels out of range, an empty class, features that are not finite, or too large as tokens.
         """
+        beside = {f"columns[{name!r}]": values for name, values in facts.get("columns", {}).items()}
+        checks.aligned("x", x=x, y=y, **beside)
         features = checks.array(x=x, ndim=(2, 3, 4))
         labels = checks.integers(y=y, ndim=1, low=0, high=classes)
         if len(features) != len(labels):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import opening
+from reticent import checks, opening
 from reticent.data.arrow import frame_columns, parquet_columns
-from reticent.data.columns import as_label
+from reticent.data.columns import as_label, doubt_of_label
 from reticent.data.features import Feature, feature
 from reticent.data.given import records
 from reticent.data.notation import is_number
@@ -112,7 +112,7 @@ def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Record
 
     Args:
         name: what to call it in messages.
-        frame: for which `is_frame` is true; an index of pandas that counts on is no column.
+        frame: for which `is_frame` is true; an index of pandas is no column.
         asked: how to read its columns.
         y: the labels, if they are none of its columns.
 
@@ -121,8 +121,13 @@ def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Record
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        InputError: a column holds values of several kinds, or what else `of_columns` refuses.
+        InputError: a column holds values of several kinds, the labels have another order, or what else `of_columns`
+            refuses.
     """
+    try:
+        checks.aligned("x", x=frame, y=y)
+    except InputError as error:
+        raise error.prefixed(f"{name}: ") from None
     return of_columns(name, *frame_columns(name, frame, asked.not_features), asked, y)
 
 
@@ -148,8 +153,9 @@ def _texts(path: Path, cells: Iterable[list[str]], header: Sequence[str]) -> lis
     found = [row for row in cells if row]
     for number, row in enumerate(found):
         if len(row) != len(header):
+            place = Source(path).place(number)
             raise CorruptFileError(
-                f"{path}: record {number} has {len(row)} fields, the header has {len(header)}{_separated(header)}"
+                f"{path}: {place} has {len(row)} fields, the header has {len(header)}{_hint(header)}"
             )
     if not found:
         raise CorruptFileError(f"{path}: expected a record a line below the header, got none")
@@ -164,7 +170,7 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
     """
     if label is not None:
         if label not in header:
-            raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}{_separated(header)}")
+            raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}{_hint(header)}")
         return header.index(label)
     telling = [name for name in header if name.lower() in LABELS]
     if len(telling) == 1:
@@ -174,12 +180,15 @@ def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
     )
     raise InputError(
         f"{path}: which column is the label? Expected one named {', '.join(LABELS)}, got {found}: give --label COLUMN"
-        f"{_separated(header)}"
+        f"{_hint(header)}"
     )
 
 
-def _separated(header: Sequence[str]) -> str:
-    """Hint at another separator, where the whole header came as one column."""
+def _hint(header: Sequence[str]) -> str:
+    """Hint at a header that is missing, or at another separator, where the whole header came as one column."""
+    counted = [str(i) for i in range(len(header))]
+    if 2 * sum(map(is_number, header)) > len(header) and list(header) != counted:
+        return ". The first line seems to be data, not a header: add one with the names of the columns"
     if len(header) != 1:
         return ""
     marks = {
@@ -216,7 +225,7 @@ def of_columns(
     twice = next((name for name in header if header.count(name) > 1), None) if len(set(header)) < len(header) else None
     if twice is not None:
         raise CorruptFileError(
-            f"{path}: {header.count(twice)} columns are called {twice!r}: rename them, or leave out one"
+            f"{path}: {header.count(twice)} columns are called {twice!r}: rename them, or leave out one{_hint(header)}"
         )
     if y is not None and asked.label is not None:
         raise InputError(f"{path}: label: the labels stand beside the columns: leave it out, or give the columns alone")
@@ -273,7 +282,8 @@ def _reading(name: str, column: NDArray[Any], *, label: bool) -> Reading:
     gaps = sum(value is None or value != value or value == "" for value in column.tolist())  # noqa: PLR0124  # NaN
     if not label:
         return Reading(name, "not a feature", None, gaps, 0)
-    return Reading(name, "label", len(np.unique(column)), gaps, 0)
+    doubt = doubt_of_label(column)
+    return Reading(name, "label", len(np.unique(column)), gaps, 0, doubt, bool(doubt))
 
 
 def _check_features(path: Path | str, features: Sequence[Feature], readings: tuple[Reading, ...]) -> None:

@@ -27,11 +27,17 @@ def answers(
         ``(M, N, K)`` of a floating type that holds the numbers exactly, and the labels.
 
     Raises:
-        ShapeError: other axes, of which the message says what they may be; or no numbers at all.
+        ShapeError: other axes, of which the message says what they may be; no numbers at all; or labels that are none.
         NonFiniteError: NaN or infinity.
         InputError: a label beyond the classes.
     """
-    truth = checks.integers(labels=given.whole(arrays.array(labels, "labels"), "labels"), ndim=1, low=0)
+    found = given.whole(arrays.array(labels, "labels"), "labels")
+    if found.dtype.kind not in "biuf":
+        raise ShapeError(
+            f"labels: expected the numbers of classes, got elements of type {found.dtype}, such as "
+            f"{str(found.flat[0])[:40]!r}: number the classes from 0, in the order of the columns of the answers"
+        )
+    truth = checks.integers(labels=found, ndim=1, low=0)
     checked = checks.array(**{name: values}, ndim=tuple(range(8)))
     if checked.ndim not in {2, 3} or checked.shape[1] != len(truth):
         raise ShapeError(f"{name}: {_other_axes(checked.shape, len(truth), name)}")

@@ -303,7 +303,7 @@ def test_records_without_references_are_named_where_they_are_many_or_an_attack_i
 
 def test_other_options_are_a_remedy_only_where_they_need_less(brought):
     never = lacking(brought, FEW)
-    with pytest.raises(TooFewReferencesError, match=", or choose options that need fewer$"):
+    with pytest.raises(TooFewReferencesError, match=r", or choose options that need fewer$"):
         run(never, attacks="lira")
     assert "lira" in run(never, attacks="lira", options={"lira": {"mode": "offline"}}).scores
     with pytest.raises(TooFewReferencesError, match=r"some target \(3, 17, 40\)$"):

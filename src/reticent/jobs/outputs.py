@@ -43,8 +43,8 @@ def unaudited_words(ids: NDArray[np.int64], records: int) -> list[str]:
         return []
     return [
         f"{len(left):,} of {records:,} records were left out of every attack ({listed(left)}): the strongest attacks "
-        "need models that were trained on a record and models that were not, besides the target, and here there are too "
-        "few of one kind. How exposed these records are is not known."
+        "need models that were trained on a record and models that were not, besides the target, and here there are "
+        "too few of one kind. How exposed these records are is not known."
     ]
 
 

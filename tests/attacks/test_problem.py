@@ -54,7 +54,7 @@ def test_parts_must_fit():
     with pytest.raises(ShapeError, match=r"population: expected 1 queries, .* got 2"):
         Problem.make(signals, known, population=Signals.from_margins(np.zeros((4, 6, 2)), np.arange(6) % 2))
     with pytest.raises(ShapeError, match="population: expected at least one record, got none"):
-        Problem.make(signals, known, population=Signals.from_margins(np.zeros((4, 0)), np.arange(0)))
+        Problem.make(signals, known, population=signals.among(np.arange(0)))
 
 
 def test_no_references_do_for_attacks_that_learn_nothing():

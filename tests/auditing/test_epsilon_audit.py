@@ -170,17 +170,27 @@ def test_the_sentences():
     )
     assert sentence(0.0, 0.0, 0.99, accountant) == (
         "This shows nothing about epsilon: at this size the audit cannot rule out epsilon 0 (at delta 0), at 99 % "
-        "confidence. That does not contradict the accountant: the accountant proves at most 8 (at delta 0.00001, which "
-        "says nothing of delta 0)."
+        "confidence. That does not contradict the accountant: the accountant proves at most 8.00 (at delta 0.00001, "
+        "which says nothing of delta 0)."
     )
     assert sentence(9.0, 1e-5, 0.95, accountant).endswith(
-        "That contradicts the accountant: the accountant proves at most 8. Either the noise is not added as it "
+        "That contradicts the accountant: the accountant proves at most 8.00. Either the noise is not added as it "
         "assumes, or another of its assumptions does not hold, or this is one of the rare audits that are wrong."
     )
     assert sentence(9.0, 1e-6, 0.95, accountant).endswith(
-        "It cannot be held against the accountant: the accountant proves at most 8 (at delta 0.00001), and another "
+        "It cannot be held against the accountant: the accountant proves at most 8.00 (at delta 0.00001), and another "
         "delta is another promise."
     )
+
+
+@pytest.mark.parametrize("lower", [0.6479, 0.01, 1.2399, 12.399, 123.9])
+def test_the_sentence_and_the_card_have_the_same_number(lower):
+    accountant = {"epsilon": lower + 1, "delta": 1e-5, "source": "rdp"}
+    said = sentence(lower, 1e-5, 0.95, accountant)
+    card = epsilon_tile({"epsilon": {"lower": lower, "delta": 1e-5, "confidence": 0.95, "accountant": accountant}})
+    assert f"epsilon below {card['value']} (at delta" in said
+    assert said.rstrip(".").split()[-1] == card["note"].split()[-1]
+    assert f"epsilon below {rounded_down(0.00123456)} (at" in sentence(0.00123456, 1e-5, 0.95, None)
 
 
 @pytest.mark.parametrize(

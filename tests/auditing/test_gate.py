@@ -421,6 +421,7 @@ def test_the_lower_limit_of_the_accuracy_is_judged():
     arm = t.ppf(0.975, 7) * math.sqrt(0.02**2 / 8 + 0.9 * 0.1 / 1800)
     for limit, outcome in ((0.9 - arm - 1e-9, "passed"), (0.9 - arm + 1e-9, "failed"), (0.95, "failed")):
         check = one(document(), min_accuracy=limit)
+        assert check.side == "at least"
         assert check.outcome == outcome
         assert (check.estimate, check.bound) == (0.9, pytest.approx(0.9 - arm, abs=1e-12))
     assert one(document(), min_accuracy=0.95).message.startswith("below the limit")

@@ -8,6 +8,7 @@ from scipy import stats
 
 from reticent.attacks import score
 from reticent.attacks.base import Problem
+from reticent.auditing import grouptext
 from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.crossed import area_interval, share_interval
 from reticent.auditing.exposure import exposure
@@ -282,6 +283,17 @@ def test_sentences_name_the_group_or_say_that_none_stands_out():
     assert "of the other class in" in text
     assert len(text) < 400
     assert "\n" not in text
+
+
+def test_the_most_exposed_group_is_of_those_that_stand_out_where_another_is_higher():
+    labelling, *_ = case(0)
+    entries = found(0, shift=0.0, extra=2.0)["groups"]
+    entries[0] = entries[0] | {"auc": entries[5]["auc"] | {"mean": 0.999}, "stands_out": None}
+    text = grouptext.sentence(labelling, entries, 5, 40)
+    assert text.startswith('The most exposed group by g of those that stand out is "5": an attacker tells')
+    assert "1 of the others has a higher value, which chance may explain." in text
+    entries[1] = entries[1] | {"auc": entries[0]["auc"], "stands_out": None}
+    assert "2 of the others have a higher value, which" in grouptext.sentence(labelling, entries, 5, 40)
 
 
 def test_shares_without_a_hit_have_clopper_and_pearsons_limit():

@@ -255,6 +255,61 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
         run(brought, targets=[0], references=[1], attacks="lira")
 
 
+FEW = [3, 17, 40]
+
+
+def lacking(brought, records):
+    """The same outputs, where no model was trained on some records."""
+    membership = brought["membership"].copy()
+    membership[:, records] = False
+    return brought | {"membership": membership}
+
+
+def test_a_few_records_without_references_are_left_out_of_every_attack(brought, tmp_path):
+    groups = np.where(np.isin(np.arange(RECORDS), FEW), "gone", np.where(np.arange(RECORDS) < 60, "a", "b"))
+    arrays = lacking(brought, FEW)
+    done = run(arrays, groups={"g": groups})
+    ids = np.setdiff1d(np.arange(RECORDS), FEW)
+    arrays["membership"][2, 3] = True  # One target has no references for it; another one has.
+    assert run(arrays).ids.tolist() == ids.tolist()
+    without = run(
+        {name: brought[name][..., ids] for name in ("labels", "membership")}, logits=brought["logits"][:, ids]
+    )
+    assert list(done.scores) == list(run(brought).scores)
+    assert all(np.array_equal(scores, without.scores[name]) for name, scores in done.scores.items())
+    assert [row["record"] for row in done.rows] == [ids[row["record"]] for row in without.rows]
+    assert [one["name"] for one in done.document["groups"][1]["groups"]] == ["a", "b"]
+    assert done.document["left_out"] == []
+    assert done.document["data"]["records"] == RECORDS
+    assert done.document["data"]["roles"] == {"audited": RECORDS - 3}
+    (said,) = done.document["population"]["notices"]
+    assert said.startswith("3 of 120 records were left out of every attack (3, 17, 40): the strongest attacks need ")
+    assert said in done.document["verdict"]["cannot_say"]
+    assert np.flatnonzero(np.isnan(done.every_score["lira"][0])).tolist() == FEW
+    assert np.array_equal(done.every_score["lira"][:, ids], done.scores["lira"])
+    assert "roles" not in run(brought).document["data"]
+
+
+def test_records_without_references_are_named_where_they_are_many_or_an_attack_is_asked_for(brought):
+    many = list(range(12))
+    done = run(lacking(brought, many))
+    assert [one["name"] for one in done.document["left_out"]] == ["lira", "rmia"]
+    remedy = "or leave out the 12 records that are short for some target (0, 1, 2, 3, 4, ...)"
+    assert remedy in done.document["left_out"][0]["sentence"]
+    assert done.ids.tolist() == list(range(RECORDS))
+    with pytest.raises(TooFewReferencesError, match=r"or leave out the 3 records that are short .* \(3, 17, 40\), or"):
+        run(lacking(brought, FEW), attacks="lira")
+
+
+def test_other_options_are_a_remedy_only_where_they_need_less(brought):
+    never = lacking(brought, FEW)
+    with pytest.raises(TooFewReferencesError, match=r", or choose options that need fewer$"):
+        run(never, attacks="lira")
+    assert "lira" in run(never, attacks="lira", options={"lira": {"mode": "offline"}}).scores
+    with pytest.raises(TooFewReferencesError, match=r"some target \(3, 17, 40\)$"):
+        run(never | {"membership": ~never["membership"]}, attacks="lira")
+
+
 def test_classes_can_be_said_where_margins_do_not_show_them(brought):
     few = margins_of(brought) | {"labels": brought["labels"] % 2}
     assert "correctness" in run(few).scores

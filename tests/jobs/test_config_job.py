@@ -297,6 +297,10 @@ def test_hamp_has_its_authors_values_for_a_data_set_that_they_give_them_for(data
     made = build_recipe({}, {"objective": "hamp"}, dataset).objective
     assert made.gamma == gamma
     assert made.alpha == pytest.approx(released * classes)
+    as_released = build_recipe({}, defended({}, "hamp:kl_scale=element"), dataset).objective
+    assert as_released == Hamp(gamma=gamma, alpha=released, kl_scale="element")
+    own = defended({}, "hamp:kl_scale=element,alpha=0.7")
+    assert build_recipe({}, own, dataset).objective == Hamp(gamma=gamma, alpha=0.7, kl_scale="element")
     assert build_recipe({}, {"objective": "hamp"}, "mine.csv").objective == Hamp()
 
 
@@ -326,9 +330,11 @@ def test_what_the_user_gives_wins_over_the_authors_value_option_by_option():
 def test_every_value_of_an_author_belongs_to_a_data_set_and_an_architecture_that_exist():
     for objective, entry in OBJECTIVES.items():
         for place, options in entry.published.items():
-            dataset, _, network = place.partition("/")
+            dataset, _, other = place.partition("/")
+            key, beside, value = other.partition("=")
             assert dataset in DATASETS
-            assert not network or network in ARCHITECTURES
+            assert not key or key in (entry.spec.model_fields if beside else ARCHITECTURES)
+            assert not beside or entry.spec(**{key: value})
             assert OBJECTIVES[objective].spec(**options)
 
 

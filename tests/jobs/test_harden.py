@@ -30,6 +30,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.report import wording
 from reticent.report.harden import terminal
 from reticent.report.harden.page import html
+from reticent.report.view import rate_at
 from reticent.signals.matrix import Signals
 from reticent.store import Store
 
@@ -241,6 +242,38 @@ def test_the_page_and_the_terminal_mark_what_equal_scores_decide(place):
         assert tied.endswith(f"% {wording.MARK}")
         assert tied in text
         assert wording.TIES in " ".join(text.split())
+
+
+def test_the_mark_is_explained_under_the_table_that_has_it(place):
+    found = copy.deepcopy(place[2].document)
+    rates = [one["tpr"] for one in found["after"]["attacks"][0]["overall"]["tpr_at_fpr"] if one["measurable"]]
+    shown = rate_at(found["after"]["attacks"][0]["overall"], found["difference"]["fpr"])["tpr"]
+    for one in rates:
+        one["tied"] = one is not shown
+    assert wording.MARK not in html(found)
+    shown["tied"] = True
+    first, second = html(found).split('<section id="attacks"')
+    assert wording.MARK not in first
+    assert second.count(f'id="ties">{wording.MARK} {wording.TIES}') == 1
+    found["difference"]["rows"][0]["tpr"]["tied"] = True
+    first, second = html(found).split('<section id="attacks"')
+    assert first.count(f'id="ties">{wording.MARK} {wording.TIES}') == 1
+    assert f'<p class="note">{wording.MARK} {wording.TIES}' in second
+
+
+def test_the_page_says_why_epsilon_is_below_that_of_an_attack_alone(place):
+    found = copy.deepcopy(place[2].document)
+    said = (
+        "Epsilon is lowered for the choice among 2 attacks; the bounds in the table of attacks are each of one attack"
+    )
+    found["before"]["epsilon"]["lower"] = 0.5
+    assert said in html(found)
+    for side in ("before", "after"):
+        found[side]["epsilon"]["lower"] = 0.0
+    assert said not in html(found)
+    for side in ("before", "after"):
+        found[side] |= {"attacks": found[side]["attacks"][:1], "epsilon": found[side]["epsilon"] | {"lower": 0.5}}
+    assert "Epsilon is lowered" not in html(found)
 
 
 @pytest.mark.usefixtures("place")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reticent import seeds
 from reticent.attacks import (
@@ -38,6 +38,7 @@ __all__ = [
     "check_membership",
     "check_offer",
     "check_references",
+    "lacking_references",
     "needs_replicas",
     "parse",
     "score",
@@ -239,6 +240,21 @@ def needs_replicas(attack: str | Spec) -> bool:
     """
     spec = parse(attack)
     return ATTACKS[spec.method].needs(spec).replicas
+
+
+def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_]:
+    """Tell which records have too few references for an attack on some target.
+
+    Args:
+        attack: a name or a spec.
+        problem: the problem.
+
+    Returns:
+        ``(N,)``.
+    """
+    spec = parse(attack)
+    needs = ATTACKS[spec.method].needs(spec)
+    return _references.lacking(needs, problem.membership, problem.targets, problem.references)
 
 
 def check_membership(

@@ -7,9 +7,14 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Needs, Rows
 from reticent.data.membership import Membership
+from reticent.data.records import listed
 from reticent.errors import TooFewReferencesError
 
 Counts = NDArray[np.int64]
+FEW = 0.5
+"""Up to this share of the records, leaving out those that are short is named as a remedy."""
+CHEAPEST = Needs(references_out=1)
+"""What any attack needs that compares models and has options, with those that need least."""
 
 
 def counts(membership: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Counts, Counts]]:
@@ -28,6 +33,24 @@ def counts(membership: Membership, targets: Rows, references: Rows) -> Iterator[
     for target in targets:
         own = membership.matrix[target]
         yield (inside - own, outside - ~own) if target in references else (inside, outside)
+
+
+def lacking(needs: Needs, membership: Membership, targets: Rows, references: Rows) -> NDArray[np.bool_]:
+    """Tell which records have too few IN or OUT references for some target.
+
+    Args:
+        needs: what an attack needs.
+        membership: ``(M, N)``.
+        targets: rows to audit.
+        references: rows to learn from.
+
+    Returns:
+        ``(N,)``.
+    """
+    short = np.zeros(membership.records, dtype=np.bool_)
+    for inside, outside in counts(membership, targets, references):
+        short |= (inside < needs.references_in) | (outside < needs.references_out)
+    return short
 
 
 def require(method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows) -> None:
@@ -58,17 +81,30 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
         if short > most:
             worst, most = (int(target), inside, outside), short
     if worst is not None:
-        raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}")
+        cheapest = lacking(CHEAPEST, membership, targets, references)
+        remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())
+        raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
 
 
 def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short: int) -> str:
     lacks_in = np.maximum(needs.references_in - inside, 0)
     lacks_out = np.maximum(needs.references_out - outside, 0)
     record = int(np.argmax(lacks_in + lacks_out))
-    enough = 2 * (max(needs.references_in, needs.references_out) + 1)
     return (
         f"expected at least {needs.references_in} IN and {needs.references_out} OUT references for every record, but "
         f"target {target} has fewer for {short} of {len(inside)} records: record {record} has {inside[record]} IN and "
-        f"{outside[record]} OUT, so {lacks_in[record]} IN and {lacks_out[record]} OUT are missing: train more models "
-        f"({enough} are enough where each record is in half of them), or choose options that need fewer"
+        f"{outside[record]} OUT, so {lacks_in[record]} IN and {lacks_out[record]} OUT are missing"
     )
+
+
+def _remedy(needs: Needs, short: NDArray[np.bool_], *, options: bool) -> str:
+    """Say what helps: more models always, fewer records where few are short, other options where those are enough."""
+    most = max(needs.references_in, needs.references_out)
+    remedies = [f"train more models ({2 * (most + 1)} are enough where each record is in half of them)"]
+    if short.mean() <= FEW:
+        remedies.append(
+            f"leave out the {short.sum()} records that are short for some target ({listed(np.flatnonzero(short))})"
+        )
+    if options and not needs.replicas:
+        remedies.append("choose options that need fewer")
+    return ", or ".join(remedies)

@@ -1,7 +1,7 @@
 """What every attack takes: the problem, and the facts that the table of attacks states of each attack."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +98,22 @@ class Problem:
             )
         rows, learned = model_rows(known.models, targets, references)
         return cls(signals, known, rows, learned, population, replicas)
+
+    def among(self, ids: NDArray[np.int64]) -> "Problem":
+        """Keep some of the records, of answers in memory.
+
+        Args:
+            ids: which, ``(K,)``.
+
+        Returns:
+            The problem of these alone, in their order.
+
+        Raises:
+            InputError: a model would have no members among them, or no non-members.
+        """
+        replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
+        known = Membership(self.membership.matrix[:, ids])
+        return replace(self, signals=self.signals.among(ids), membership=known, replicas=replicas)
 
     @property
     def shape(self) -> tuple[int, int]:

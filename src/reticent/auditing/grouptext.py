@@ -45,8 +45,13 @@ def sentence(labelling: Labelling, entries: Sequence[Plain], most: int | None, n
     sure = "" if len(compared) == 2 else f", corrected for all {len(compared)} {many}"
     others = sum(one["stands_out"] == "more" for one in entries) - 1
     also = f" {others} more stand{'s' * (others == 1)} out as well." if others else ""
+    higher = sum(one["stands_out"] != "more" and one["auc"]["mean"] > entry["auc"]["mean"] for one in compared)
+    among = " of those that stand out" if higher else ""
+    if higher:
+        have = "has" if higher == 1 else "have"
+        also += f" {higher} of the others {have} a higher value, which chance may explain."
     return (
-        f"The most exposed {what}{place} is {_named(labelling, most)}: an attacker tells its members from its "
+        f"The most exposed {what}{place}{among} is {_named(labelling, most)}: an attacker tells its members from its "
         f"non-members in {percent(entry['auc']['mean'])} of pairs, and those of {rest} in "
         f"{percent(entry['auc']['mean'] - entry['difference']['mean'])}; that is more than chance{sure}."
         f"{also}{small}"

@@ -1,6 +1,6 @@
 """From a column of the data to groups: texts as they are, ranges of numbers, and one group for what is missing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,19 @@ class Labelling:
     codes: NDArray[np.int64]
     shown: tuple[str, ...]
     cut: bool = False
+
+    def among(self, ids: NDArray[np.int64]) -> "Labelling":
+        """Keep some of the records, and the groups that have one.
+
+        Args:
+            ids: which, ``(K,)``.
+
+        Returns:
+            Their groups, named as before.
+        """
+        kept, codes = np.unique(self.codes[ids], return_inverse=True)
+        names, shown = (tuple(texts[code] for code in kept) for texts in (self.names, self.shown))
+        return replace(self, names=names, shown=shown, codes=codes.astype(np.int64))
 
     def values(self) -> list[str]:
         """Return each record's group.

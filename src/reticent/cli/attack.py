@@ -33,7 +33,8 @@ def attack(
             records by.
         attack: An attack to run; repeat it for several. By default all that the outputs allow.
         out: Folder for report.html, audit.json and records.csv.
-        scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several.
+        scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
+            records that are not audited.
         group_by: An array of the file, one value a record, whose groups are compared, beside the classes; repeat it.
         seed: Seed of the bootstrap. [0]
         control: null repeats the audit with permuted membership, where there is nothing to find. [none]
@@ -69,4 +70,4 @@ def attack(
             stage=first(lambda: replaced(out, AUDIT), lambda _: None),
         )  # fmt: skip
     files = told(terminal(done.document), done.files, beside=not_looked_at(arrays.get("ungrouped", ())))
-    return [*files, *told(None, [save_scores(scores, done.scores)])] if scores else files
+    return [*files, *told(None, [save_scores(scores, done.every_score)])] if scores else files

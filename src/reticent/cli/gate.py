@@ -100,9 +100,9 @@ def _table(result: "Gate") -> "Table":
     table.add_column("attack", overflow="fold")
     table.add_column("result", no_wrap=True)
     for check in result.checks:
-        side, outward = ("at least", down) if check.name.startswith("accuracy") else ("at most", up)
+        outward = down if check.side == "at least" else up
         estimate = MISSING if check.estimate is None else f"{check.estimate:.{DIGITS}f}"
-        bound = MISSING if check.bound is None else f"{side} {outward(check.bound, check.limit)}"
+        bound = MISSING if check.bound is None else f"{check.side} {outward(check.bound, check.limit)}"
         name, attack = Text(visible(check.name)), Text(visible(check.attack or MISSING))
         table.add_row(name, estimate, bound, attack, Text(check.outcome, style=STYLES[check.outcome]))
     return table

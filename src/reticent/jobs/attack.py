@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.attacks import ATTACKS, check_references
+from reticent.attacks import ATTACKS, check_references, lacking_references
 from reticent.attacks.base import Problem
 from reticent.auditing.labelling import CLASS
 from reticent.data.membership import Membership
@@ -51,6 +51,7 @@ class Attacked:
         rows: one mapping a record, the most exposed first.
         scores: by attack, ``(T, N)``, higher means member.
         problem: signals, membership, targets and references.
+        ids: of the N records that were audited, their numbers among those that were brought.
         files: report.html, records.csv and audit.json, if they were written.
     """
 
@@ -58,12 +59,22 @@ class Attacked:
     rows: list[dict[str, Any]]
     scores: dict[str, NDArray[np.float64]]
     problem: Problem
+    ids: NDArray[np.int64]
     files: tuple[Path, ...] = ()
 
     @property
     def targets(self) -> NDArray[np.int64]:
         """The audited rows ``(T,)``."""
         return self.problem.targets
+
+    @property
+    def every_score(self) -> dict[str, NDArray[np.float64]]:
+        """The scores of all records that were brought, by attack; NaN for those that were not audited."""
+        records = int(self.document["data"]["records"])
+        wide = {name: np.full((len(rows), records), np.nan) for name, rows in self.scores.items()}
+        for name, rows in self.scores.items():
+            wide[name][:, self.ids] = rows
+        return wide
 
     @property
     def sentence(self) -> str:
@@ -109,7 +120,8 @@ def attack(
         targets: rows to audit; by default all.
         references: rows that may be learned from; by default all; a target is never among its own.
         classes: number of classes, where only margins are given; by default one more than the largest label.
-        attacks: names, or one name; by default all that these outputs allow.
+        attacks: names, or one name; by default all that these outputs allow, of the records that the strongest of
+            them have references for, if these are nearly all (`audited`).
         options: by attack.
         groups: by name, one value a record ``(N,)``: the groups of records that share a value are compared, as the
             classes always are.
@@ -163,6 +175,10 @@ def attack(
         control=control,
         format=format,
     )
+    facts, ids = outputs.population_facts(problem), audited(problem, config)
+    notices = [*signals.notices, *outputs.unaudited_words(ids, signals.records)]
+    problem, labellings = problem.among(ids), tuple(labelling.among(ids) for labelling in labellings)
+    facts |= {"notices": notices} if notices else {}
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
     if config.control == "null":
@@ -172,25 +188,24 @@ def attack(
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
-    facts = outputs.population_facts(problem) | ({"notices": list(signals.notices)} if signals.notices else {})
     written = document.assemble(
         measured,
-        data=outputs.data_facts(signals, name),
+        data=outputs.data_facts(signals, name, ids),
         recipe=None,
         population=facts,
         environment=document.versions() | {"started": started, "seconds_scoring": seconds},
         control=checked,
         cannot_say=[
             *document.health_sentences(facts, measured.verdict["leak"]),
-            *signals.notices,
+            *notices,
             *left_out.values(),
             *not_looked_at(ungrouped),
         ],
         left_out=left_out,
     )
-    rows = document.record_rows(measured, np.arange(signals.records), signals.labels, ())
+    rows = document.record_rows(measured, ids, problem.signals.labels, ())
     files = write_report(opening.path(out), written, rows, form=config.format) if out is not None else ()
-    return Attacked(written, rows, measured.scores, problem, files)
+    return Attacked(written, rows, measured.scores, problem, ids, files)
 
 
 def problem_of(arrays: Mapping[str, Any]) -> Problem:
@@ -234,6 +249,33 @@ def not_looked_at(names: Sequence[str]) -> list[str]:
         f"Whether records differ by {listed} is not known: the file holds that, but it was not looked at (--group-by "
         f"{names[0]} compares the groups)."
     ]
+
+
+MOST_UNAUDITED = 0.05
+"""The largest share of the records that are left out so that the strongest attacks can run."""
+
+
+def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
+    """Choose which records are audited: all, or where no attack is named, those that the strongest attacks can judge.
+
+    All attacks get the same records, so that they can be compared.
+
+    Args:
+        problem: what was brought.
+        config: which attacks, with what options.
+
+    Returns:
+        Numbers of the records; all where more than `MOST_UNAUDITED` of them lack references.
+    """
+    every, short = np.arange(problem.signals.records), np.zeros(problem.signals.records, dtype=np.bool_)
+    if config.attacks:
+        return every
+    for spec in build_attacks(config, _possible(problem.signals)):
+        lacking = lacking_references(spec, problem)
+        if ATTACKS[spec.method].strong and lacking.mean() <= MOST_UNAUDITED:
+            short |= lacking
+    members = problem.membership.matrix[:, ~short].mean(axis=1)
+    return every[~short] if short.mean() <= MOST_UNAUDITED and 0 < members.min() <= members.max() < 1 else every
 
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:

@@ -17,7 +17,7 @@ from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.jobs import pairing, replicas
-from reticent.jobs.attack import problem_of, read_signals, runnable
+from reticent.jobs.attack import audited, problem_of, read_signals, runnable
 from reticent.jobs.attacks import AttackConfig, gather_attacks
 from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
@@ -253,6 +253,7 @@ class _Shared:
         arrays = read_signals(path, config.group_by)
         try:
             problem = problem_of(arrays)
+            problem = problem.among(audited(problem, config))
             return Brought(arrays, config, problem, runnable(problem, config)[0])
         except ReticentError as error:
             raise error.prefixed(f"{path}: ") from None

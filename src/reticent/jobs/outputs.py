@@ -4,24 +4,48 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
+from reticent.data.records import listed
 from reticent.jobs import document
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals
 
 
-def data_facts(signals: Signals, name: str) -> dict[str, Any]:
+def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> dict[str, Any]:
     """State what the outputs are of.
 
     Args:
         signals: the outputs.
         name: what they are called.
+        ids: of the records that are audited.
 
     Returns:
         Plain values.
     """
-    return {"name": name, "kind": "outputs", "records": signals.records, "classes": signals.classes, "class_names": []}
+    facts = {"name": name, "kind": "outputs", "records": signals.records, "classes": signals.classes, "class_names": []}
+    return facts | ({"roles": {"audited": len(ids)}} if len(ids) < signals.records else {})
+
+
+def unaudited_words(ids: NDArray[np.int64], records: int) -> list[str]:
+    """Say which records are not audited.
+
+    Args:
+        ids: of those that are.
+        records: how many there are.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    left = np.setdiff1d(np.arange(records), ids)
+    if not len(left):
+        return []
+    return [
+        f"{len(left):,} of {records:,} records were left out of every attack ({listed(left)}): the strongest attacks "
+        "need models that were trained on a record and models that were not, besides the target, and here there are "
+        "too few of one kind. How exposed these records are is not known."
+    ]
 
 
 def population_facts(problem: Problem) -> dict[str, Any]:

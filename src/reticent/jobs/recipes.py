@@ -44,7 +44,7 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset
     if "objective" in merged:
         options = _table(merged["objective"])
         network = str(_table(merged.get("architecture", {})).get("name"))
-        merged["objective"] = {**published(options.get("name"), dataset, network), **options}
+        merged["objective"] = {**published(options, dataset, network), **options}
     for part, table in METHODS.items():
         if part in merged:
             usual = _table(suggested.get(part, {}))
@@ -54,19 +54,22 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset
     return Recipe(**merged)
 
 
-def published(objective: Any, dataset: str, architecture: str) -> Options:
-    """Find the options that an objective's authors give for a data set, and for a network on it.
+def published(given: Mapping[str, Any], dataset: str, architecture: str) -> Options:
+    """Find the options that an objective's authors give for a data set, for a network on it, and beside other options.
 
     Args:
-        objective: its name.
+        given: the objective's name, and the options that the user gives.
         dataset: name of the data set.
         architecture: name of the network.
 
     Returns:
         Options; none where the authors give none, or there is no such objective.
     """
-    known = OBJECTIVES[objective].published if objective in OBJECTIVES else {}
-    return {**known.get(dataset, {}), **known.get(f"{dataset}/{architecture}", {})}
+    known = OBJECTIVES[given["name"]].published if given.get("name") in OBJECTIVES else {}
+    found: Options = dict(known.get(dataset, {}))
+    for part in (architecture, *(f"{key}={value}" for key, value in given.items())):
+        found |= known.get(f"{dataset}/{part}", {})
+    return found
 
 
 def at_delta(recipe: Recipe, config: AttackConfig, members: Iterable[int]) -> Recipe:

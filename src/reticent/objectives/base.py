@@ -306,8 +306,9 @@ class ObjectiveEntry:
         check: raises a `SpecError` for options that have no meaning with so many classes.
         check_kind: raises an `InputError` for a kind of records (image, tabular, tokens) that it cannot be used with.
         between_epochs: what it adds comes between two epochs of one run of the loop, so that one epoch lacks it.
-        published: options that the authors give for a data set, by its name, or for a network on it, by
-            ``"dataset/architecture"``; a recipe for it has them where the user says nothing else.
+        published: options that the authors give for a data set, by its name, for a network on it, by
+            ``"dataset/architecture"``, or beside an option, by ``"dataset/key=value"``; a recipe for it has them where
+            the user says nothing else.
         brief: from its options, and the share of the epochs that a shorter training has, to those of that training.
     """
 

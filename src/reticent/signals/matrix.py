@@ -191,6 +191,18 @@ class Signals:
         """Number of queries a record Q."""
         return self.margins.shape[2]
 
+    def among(self, ids: NDArray[np.int64]) -> "Signals":
+        """Keep some of the records, in memory.
+
+        Args:
+            ids: which, ``(K,)``.
+
+        Returns:
+            The signals of these alone, in their order.
+        """
+        logits = None if self.logits is None else np.asarray(self.logits[:, ids])
+        return replace(self, labels=self.labels[ids], margins=np.asarray(self.margins[:, ids]), logits=logits)
+
     def blocks(self, width: int | None = None) -> Iterator[slice]:
         """Divide the records so that a float64 block of all models stays below `BLOCK_BYTES`.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.rounding import level
+from reticent.rounding import down, level, up
 
 GIVEN = ("given", "as stated by the user")
 """Sources of an epsilon that nobody computed here; documents of before have the second. Others name an accountant."""
@@ -46,7 +46,7 @@ def sentence(
     at = f"(at delta {digits(delta)})"
     sure = f"at {level(confidence)} confidence"
     if lower > 0:
-        found = f"No training with epsilon below {rounded_down(lower)} {at} could give such results, {sure}."
+        found = f"No training with epsilon below {_least(lower)} {at} could give such results, {sure}."
     else:
         found = f"This shows nothing about epsilon: at this size the audit cannot rule out epsilon 0 {at}, {sure}."
     if accountant is None:
@@ -128,6 +128,11 @@ def digits(value: float) -> str:
     return str(np.format_float_positional(value, trim="-"))
 
 
+def _least(lower: float) -> str:
+    """Write a bound with two decimals, as it stands beside the sentence, unless these would make it 0."""
+    return down(lower, digits=2) if lower >= 0.01 else rounded_down(lower)
+
+
 def _at(upper: float, lower: float | None) -> str:
     """Name the delta of an upper bound where it is not that of the lower one, and what it says of that if it is given.
 
@@ -146,7 +151,7 @@ def _beside(lower: float, delta: float, accountant: Mapping[str, Any]) -> str:
     at = _at(accountant["delta"], None if fits is None else delta)
     who, promise, wrong = "accountant", "the accountant proves at most ", "the noise is not added as it assumes, or "
     wrong += "another of its assumptions does not hold"
-    promise += f"{rounded_up(accountant['epsilon'])}{at}"
+    promise += f"{up(accountant['epsilon'], digits=2)}{at}"
     if stated(accountant):
         who, wrong = "promise", "the training does not keep it"
         promise = f"epsilon at most {digits(accountant['epsilon'])}{at}, as stated by the user, not computed"

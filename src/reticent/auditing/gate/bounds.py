@@ -136,7 +136,7 @@ def accuracy(document: Plain, limit: float, allow: tuple[str, ...]) -> Check:
         return unjudged(name, limit, Doubt("no-accuracy", lacking), allow)
     mean, low, high = found
     shown = fraction(mean, DIGITS)
-    facts: dict[str, Any] = {"estimate": mean, "bound": low}
+    facts: dict[str, Any] = {"estimate": mean, "bound": low, "side": "at least"}
     if low >= limit:
         return Check(name, limit, "passed", f"the lower limit {down(low, limit)} is at or above {limit:g}", **facts)
     if high < limit:

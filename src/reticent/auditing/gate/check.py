@@ -29,10 +29,11 @@ class Check:
         outcome: "passed", "failed", "cannot judge", or "skipped": it cannot be judged, and that was allowed.
         message: why, for people.
         estimate: the estimate that decided, or None.
-        bound: its confidence limit that was judged: the upper one; for an accuracy the lower one; or None.
+        bound: its confidence limit that was judged, or None.
         attack: the attack that decided, or None.
         reason: why it cannot be judged, in one word such as "not-measurable"; None if it was judged.
         evidence: one line for each thing compared.
+        side: what the bound says of the true value: "at most" of an upper limit, "at least" of a lower one.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Check:
     attack: str | None = None
     reason: str | None = None
     evidence: tuple[str, ...] = ()
+    side: Literal["at most", "at least"] = "at most"
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The rows of the table of a repair: each measure before, after, and the change with its interval."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reticent.report.view import rate_at, title
-from reticent.report.wording import Plain, found, from_below, level, middle, percent, signed, span, written
+from reticent.report.wording import MARK, Plain, found, from_below, level, middle, percent, signed, span, written
 from reticent.rounding import decimals
 
 SIDES = ("before", "after")
@@ -74,6 +74,36 @@ def alone(document: Mapping[str, Any]) -> str:
         f"Each interval is of its own row alone. {len(pairs)} changes are tested together, and allowing for that, "
         "chance may explain a change whose own interval just leaves out 0."
     )
+
+
+def chosen(document: Mapping[str, Any]) -> str:
+    """Say why epsilon is below that of the attack itself; empty where there was no choice among attacks.
+
+    Args:
+        document: the repair.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    many = len(document["before"]["attacks"])
+    if many == 1 or not any(document[side]["epsilon"]["lower"] for side in SIDES):
+        return ""
+    return (
+        f"Epsilon is lowered for the choice among {many} attacks; the bounds in the table of attacks are each of one "
+        "attack alone, and so may be higher."
+    )
+
+
+def marked(lines: Sequence[Line]) -> bool:
+    """Tell whether a number has the mark of equal scores.
+
+    Args:
+        lines: of `main`.
+
+    Returns:
+        True if the mark must be explained.
+    """
+    return any(MARK in line.before + line.after for line in lines)
 
 
 def attacks(document: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.report import dots
-from reticent.report.harden.lines import SIDES, alone, attacks, main
+from reticent.report.harden.lines import SIDES, alone, attacks, chosen, main, marked
 from reticent.report.harden.picture import curves, strongest
 from reticent.report.page import columns_read
 from reticent.report.svg import SERIES
@@ -33,7 +33,7 @@ def html(document: Mapping[str, Any]) -> str:
         The text of the page; text from outside is escaped, the same document gives the same text.
     """
     model, fpr = document["model"], document["difference"]["fpr"]
-    lines = attacks(document)
+    lines, measures = attacks(document), main(document)
     leak = document["leak"]
     series = [
         dots.Series("before", [line["auc"][0] for line in lines], filled=False, colour=SERIES[1], marker="s"),
@@ -47,9 +47,9 @@ def html(document: Mapping[str, Any]) -> str:
         "sentence": document["sentence"],
         "detail": document["detail"],
         "leak": LEAKS.get(leak, LEAKS["cannot tell"]),
-        "lines": main(document),
-        "alone": alone(document),
-        "ties": tied(document),
+        "lines": measures,
+        "notes": [note for note in (chosen(document), alone(document)) if note],
+        "ties": {"both": marked(measures), "attacks": tied([line["tpr"] for line in lines])},
         "confidence": level(document["difference"]["confidence"]),
         "attacks": lines,
         "fpr": fpr,

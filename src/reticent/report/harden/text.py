@@ -8,9 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reticent.report.harden.lines import alone, main
+from reticent.report.harden.lines import alone, main, marked
 from reticent.report.prose import Prose
-from reticent.report.view import tied
 from reticent.report.wording import MARK, TIES, duration
 
 
@@ -27,13 +26,14 @@ def terminal(document: Mapping[str, Any]) -> Group:
     table.add_column("", overflow="fold")
     for heading in ("before", "after", "change", "interval"):
         table.add_column(heading, justify="right")
-    for line in main(document):
+    lines = main(document)
+    for line in lines:
         table.add_row(*line)
     cost = document["environment"]["repair"]
     share = cost["share_of_training_anew"]
     beside = f", {share:.2f} of what training it anew would take" if share is not None else ""
     said = [
-        *[f"{MARK} {TIES}"] * tied([row["tpr"] for row in document["difference"]["rows"]]),
+        *[f"{MARK} {TIES}"] * marked(lines),
         *filter(None, [alone(document)]),
         *document["detail"],
         f"The repair took {duration(cost['seconds'])}{beside}.",

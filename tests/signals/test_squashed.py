@@ -284,3 +284,48 @@ def test_votes_for_class_one_are_votes_against_class_zero():
     own = np.clip(np.where(labels == 1, votes, 1 - votes), 0.05, None)
     other = np.clip(np.where(labels == 1, 1 - votes, votes), 0.05, None)
     assert found == pytest.approx(np.log(own / other), rel=1e-12)
+
+
+OWN = np.take_along_axis(P, Y[None, :, None], axis=2)[:, :, 0]
+EXACT = Signals.from_logits(Z, Y).margins[:, :]
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy", "words"),
+    [
+        (
+            OWN,
+            lambda p: np.log(p) - np.log1p(-p),
+            r"these are probabilities of the true label: .* numpy\.log\(p\) - nu",
+        ),
+        (
+            np.log(OWN),
+            lambda log: log - np.log(-np.expm1(log)),
+            r"log-probabilities of the true label \(minus the loss\): .* l - numpy\.log\(-numpy\.expm1\(l\)\)",
+        ),
+    ],
+)
+def test_the_labels_probabilities_are_no_margins(given, remedy, words):
+    """Whether all models' are, or one's; of few records it may be an accident."""
+    mixed = np.where(np.arange(MODELS)[:, None] == 2, given, EXACT[:, :, 0])
+    for one in (given, mixed, given[:, :30]):
+        with pytest.raises(InputError, match=f"^margins: expected log-odds of the true label, .*{words}"):
+            Signals.from_margins(one, Y[: one.shape[1]])
+    assert Signals.from_margins(given[:, :20], Y[:20]).records == 20
+    assert Signals.from_margins(remedy(given), Y).margins == pytest.approx(EXACT, abs=1e-9)
+
+
+def test_margins_of_models_that_are_always_wrong_are_margins():
+    for weak in (EXACT - EXACT.max() - 1e-3, -0.7 + 0.2 * RNG.uniform(-1, 1, size=(MODELS, RECORDS)), 0 * EXACT + 0.3):
+        assert Signals.from_margins(weak, Y).records == RECORDS
+
+
+def test_logits_are_no_margins_of_queries():
+    telling = Z + 3 * np.eye(CLASSES)[Y]
+    for given, name in ((telling, "logits"), (softmax(telling), "probabilities")):
+        with pytest.raises(InputError, match=rf"^margins: got shape \(4, 200, 5\), .*: give them as {name}\."):
+            Signals.from_margins(given, Y)
+    uneven = np.where(Y < 4, 0, 4)
+    queries = EXACT + RNG.normal(size=Z.shape) + [2, 0, 0, 0, 0]
+    assert Signals.from_margins(queries, uneven).queries == CLASSES
+    assert Signals.from_margins(telling, Y, classes=7).queries == CLASSES

@@ -10,6 +10,7 @@ from reticent.data import given
 from reticent.data.records import listed
 from reticent.errors import InputError, NonFiniteError, ShapeError
 from reticent.signals.squashed import (
+    COUNTS,
     LOOKS,
     OF_LABEL,
     PERCENT,
@@ -114,6 +115,8 @@ def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> No
     remedies = {
         SOFTMAX: "give them as probabilities, or the logits from before the softmax",
         PERCENT: "give them, divided by 100, as probabilities, or the logits from before the softmax",
+        COUNTS: "give them, divided by that constant, as probabilities, or give the logits from before the softmax"
+        + otherwise,
         SIGMOID: "give them as probabilities (of class 1), or the logits from before the sigmoid" + otherwise,
         SIGMOIDS: "give the logits from before the sigmoid" + otherwise,
     }

@@ -18,11 +18,13 @@ all below zero too, but few lie there."""
 DEVIATIONS = 5
 """So far above chance the label's column is the largest of a row's."""
 
-SOFTMAX, PERCENT, SIGMOID, SIGMOIDS = "softmax", "percent", "sigmoid", "sigmoids"
+SOFTMAX, PERCENT, COUNTS, SIGMOID, SIGMOIDS = "softmax", "percent", "counts", "sigmoid", "sigmoids"
 OF_LABEL, LOG_OF_LABEL = "of label", "log of label"
 LOOKS = {
     SOFTMAX: "lie between 0 and 1, and every row sums to 1: these are probabilities, as after a softmax",
     PERCENT: "lie between 0 and 100, and every row sums to 100: these are percentages",
+    COUNTS: "are whole numbers from 0 on, and all rows have about the same sum: these are probabilities times a "
+    "constant, such as 255, or votes",
     SIGMOID: "all lie between 0 and 1, as probabilities after a sigmoid do",
     SIGMOIDS: "all lie between 0 and 1, and rows do not sum to 1: as after a sigmoid for each class, or of several "
     "labels a record, which are not supported",
@@ -53,6 +55,8 @@ def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> str | None:
         for whole, kind in ((1, SOFTMAX), (100, PERCENT)):
             if high <= whole * (1 + SUM) and (np.abs(sums / whole - 1) <= near).all():
                 return kind
+        if _counts(answers, sums):
+            return COUNTS
     if low == high or high > 1:
         return None
     return SIGMOID if one else SIGMOIDS
@@ -65,10 +69,10 @@ def of_label(margins: NDArray[Any]) -> str | None:
         margins: of one model, or of all where they are few; any shape.
 
     Returns:
-        `OF_LABEL`, `LOG_OF_LABEL`, or None for what may be margins. Margins that do not differ at all are margins.
+        `OF_LABEL`, `LOG_OF_LABEL`, or None for what may be margins, such as numbers of which few differ.
     """
     low, high = float(margins.min()), float(margins.max())
-    if margins.size < TELLING_VALUES or low == high:
+    if margins.size < TELLING_VALUES or high > 1 or len(np.unique(margins)) < TELLING_ROWS:
         return None
     if low >= 0:
         return OF_LABEL
@@ -92,3 +96,12 @@ def by_class(answers: NDArray[Any], labels: NDArray[np.int64]) -> bool:
     chance = float(shares[0] @ shares[1])
     deviation = np.sqrt(chance * (1 - chance) / len(labels))
     return bool((largest == labels).mean() > chance + DEVIATIONS * deviation)
+
+
+def _counts(answers: NDArray[Any], sums: NDArray[np.float64]) -> bool:
+    """Tell probabilities times a constant from quantised logits, whose sums vary, or are far above the largest."""
+    whole = float(np.median(sums))
+    if whole <= 1 or 2 * answers.max() <= whole or (answers != np.rint(answers)).any():
+        return False
+    near = min(max(SUM, answers.shape[1] / (2 * whole)), 0.1)
+    return bool((np.abs(sums / whole - 1) <= near).all())

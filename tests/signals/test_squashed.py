@@ -30,6 +30,10 @@ def bfloat16(p):
     return torch.from_numpy(p).bfloat16()
 
 
+def printed(p, digits):
+    return np.array([float(f"{one:.{digits}g}") for one in p.ravel()]).reshape(p.shape)
+
+
 P, S, ONE = softmax(Z), sigmoid(Z), sigmoid(Z[:, :, 0])
 
 
@@ -45,6 +49,12 @@ P, S, ONE = softmax(Z), sigmoid(Z), sigmoid(Z[:, :, 0])
         (100 * P, Y, "every row sums to 100: these are percentages: give them, divided by 100, as probabilities"),
         ((100 * P).round(1).astype(np.float16), Y, "these are percentages"),
         (np.eye(CLASSES, dtype=int)[P.argmax(axis=2)], Y, "these are probabilities"),
+        (
+            np.rint(255 * P).astype(np.uint8),
+            Y,
+            "are whole numbers from 0 on.* give them, divided by that constant, as prob",
+        ),
+        ((RNG.multinomial(30, P)), Y, "such as 255, or votes: give them, divided by that constant, as probabilities"),
         (S, Y, "rows do not sum to 1: as after a sigmoid for each class.*not supported: give the logits from before"),
         (ONE, Y % 2, r"after a sigmoid do: give them as probabilities \(of class 1\), or the logits from before"),
         (ONE[:, :, None], Y % 2, "as probabilities after a sigmoid do"),
@@ -138,6 +148,10 @@ def test_rounded_probabilities_are_off_by_half_a_unit_a_class(digits):
         (lambda p: (64 * p).round() / 64, 1 / 64, 1 / 64),
         (lambda p: (30 * p).round() * (1 / 30), 1 / 30, 1 / 30),
         (lambda p: 1 - (1 - p).astype("f4"), 2.0**-24, 2.0**-24),
+        (lambda p: printed(p, 6), 1e-6, 2.0**-1074),
+        (lambda p: printed(p, 4), 1e-4, 2.0**-1074),
+        (lambda p: printed(p, 9), 1e-9, 2.0**-1074),
+        (lambda p: printed(p, 6).astype("f4"), 1e-6, 2.0**-149),
     ],
 )
 def test_how_finely_probabilities_are_told(form, unit, least):
@@ -173,6 +187,11 @@ def test_zeros_of_rounded_rows_share_what_the_row_lacks():
     ("given", "labels", "words"),
     [
         (100 * P, Y, "model 0: expected rows that sum to 1, got sums of 100, as of percentages: divide them by 100"),
+        (
+            np.rint(255 * P),
+            Y,
+            "model 0: .* got whole numbers and sums of about 255: divide all by one number, such as 255",
+        ),
         (100 * ONE, Y % 2, "model 0: expected numbers from 0 to 1, got .* for record 0"),
         (Z, Y, "model 0: expected numbers from 0 to 1, got -.*: logits are given as logits"),
         (S, Y, "model 0: expected rows that sum to 1, .* one sigmoid a class makes none .*multi-label"),
@@ -284,3 +303,63 @@ def test_votes_for_class_one_are_votes_against_class_zero():
     own = np.clip(np.where(labels == 1, votes, 1 - votes), 0.05, None)
     other = np.clip(np.where(labels == 1, 1 - votes, votes), 0.05, None)
     assert found == pytest.approx(np.log(own / other), rel=1e-12)
+
+
+OWN = np.take_along_axis(P, Y[None, :, None], axis=2)[:, :, 0]
+EXACT = Signals.from_logits(Z, Y).margins[:, :]
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy", "words"),
+    [
+        (
+            OWN,
+            lambda p: np.log(p) - np.log1p(-p),
+            r"these are probabilities of the true label: .* numpy\.log\(p\) - nu",
+        ),
+        (
+            np.log(OWN),
+            lambda log: log - np.log(-np.expm1(log)),
+            r"log-probabilities of the true label \(minus the loss\): .* l - numpy\.log\(-numpy\.expm1\(l\)\)",
+        ),
+    ],
+)
+def test_the_labels_probabilities_are_no_margins(given, remedy, words):
+    """Whether all models' are, or one's; of few records it may be an accident."""
+    mixed = np.where(np.arange(MODELS)[:, None] == 2, given, EXACT[:, :, 0])
+    for one in (given, mixed, given[:, :30]):
+        with pytest.raises(InputError, match=f"^margins: expected log-odds of the true label, .*{words}"):
+            Signals.from_margins(one, Y[: one.shape[1]])
+    assert Signals.from_margins(given[:, :20], Y[:20]).records == 20
+    assert Signals.from_margins(remedy(given), Y).margins == pytest.approx(EXACT, abs=1e-9)
+
+
+def test_margins_of_models_that_are_always_wrong_are_margins():
+    for weak in (EXACT - EXACT.max() - 1e-3, -0.7 + 0.2 * RNG.uniform(-1, 1, size=(MODELS, RECORDS)), 0 * EXACT + 0.3):
+        assert Signals.from_margins(weak, Y).records == RECORDS
+
+
+def test_logits_are_no_margins_of_queries():
+    telling = Z + 3 * np.eye(CLASSES)[Y]
+    for given, name in ((telling, "logits"), (softmax(telling), "probabilities")):
+        with pytest.raises(InputError, match=rf"^margins: got shape \(4, 200, 5\), .*: give them as {name}\."):
+            Signals.from_margins(given, Y)
+    uneven = np.where(Y < 4, 0, 4)
+    queries = EXACT + RNG.normal(size=Z.shape) + [2, 0, 0, 0, 0]
+    assert Signals.from_margins(queries, uneven).queries == CLASSES
+    assert Signals.from_margins(telling, Y, classes=7).queries == CLASSES
+
+
+def test_quantised_logits_are_logits_and_bytes_over_255_are_probabilities():
+    assert squashed(np.rint(128 + 8 * Z[0])) is None
+    assert squashed(np.rint(128 + 8 * RNG.normal(size=(RECORDS, 100)))) is None
+    found = Signals.from_probabilities(np.rint(255 * P) / 255, Y)
+    assert np.abs(np.exp(log_probability(found.margins)) - np.exp(log_probability(EXACT))).max() <= 0.5 / 255 + 1e-12
+
+
+def test_an_exact_one_among_printed_numbers_is_half_of_their_last_digit_away():
+    ordinary = printed(np.concatenate([sigmoid(np.linspace(0.1, 9, 40)), [1e-12]]), 6)
+    one = np.concatenate([ordinary, [1.0, 0.0]])[None]
+    found = Signals.from_probabilities(one, np.ones(43, dtype=int))
+    assert found.margins[0, 40:, 0] == pytest.approx([np.log(1e-12), np.log(2e6), -1075 * np.log(2)], abs=1e-5)
+    assert "(steps of 1e-06 near 1" in found.notices[0]

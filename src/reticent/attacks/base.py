@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
-from reticent.data.membership import Membership, as_membership
+from reticent.data.membership import Membership, as_membership, booleans
 from reticent.errors import InputError, ShapeError
 from reticent.signals.matrix import Floats, Matrix, Signals
 from reticent.spec import Spec
@@ -69,7 +69,7 @@ class Problem:
         """
         turned = (signals.records, signals.models)
         if not isinstance(membership, Membership):
-            membership = checks.boolean(membership=membership, ndim=2)
+            membership = booleans(membership)
         if isinstance(membership, np.ndarray) and turned[0] != turned[1] and membership.shape == turned:
             raise ShapeError(
                 f"membership: expected shape {turned[::-1]} (models, records), as the signals have, got {turned}: it "

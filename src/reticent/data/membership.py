@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import checks, seeds
-from reticent.errors import InputError
+from reticent import arrays, checks, seeds
+from reticent.errors import InputError, ShapeError
 
 FEWEST = 20
 """Records from which a random half is all of them, or none, by an accident of one in half a million at most."""
@@ -23,7 +23,7 @@ class Membership:
     matrix: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        matrix = checks.boolean(membership=self.matrix, ndim=2)
+        matrix = booleans(self.matrix)
         object.__setattr__(self, "matrix", matrix)
         models, records = matrix.shape
         if models < 2:
@@ -112,6 +112,52 @@ def as_membership(membership: "Membership | ArrayLike") -> Membership:
     Returns:
         The checked membership.
     """
-    return (
-        membership if isinstance(membership, Membership) else Membership(checks.boolean(membership=membership, ndim=2))
-    )
+    return membership if isinstance(membership, Membership) else Membership(booleans(membership))
+
+
+def booleans(membership: ArrayLike) -> NDArray[np.bool_]:
+    """Take a boolean array ``(M, N)`` or ``(N, M)``.
+
+    Args:
+        membership: in any form of `arrays.array`.
+
+    Returns:
+        The array.
+
+    Raises:
+        ShapeError: it has other axes, or holds lists of rows, texts or other numbers; the message says what to do.
+        InputError: values are missing.
+    """
+    if _of_rows(membership):
+        raise ShapeError(
+            "membership: expected booleans (models, records), got the rows of records for each model: begin with "
+            "numpy.zeros((models, records), dtype=bool), and set [m, rows] of model m to True"
+        )
+    values = arrays.array(membership, "membership")
+    if values.dtype.kind in "OUS" and values.size and all(isinstance(one, (str, bytes)) for one in values.flat):
+        found = np.unique(values.astype(np.str_))
+        told = ", ".join(map(repr, found[:3].tolist())) + (", ..." if len(found) > 3 else "")
+        raise ShapeError(
+            f"membership: expected booleans, got texts ({told}): compare with the text of members, as in "
+            f"numpy.asarray(membership) == {_member_text(found)!r}"
+        )
+    return checks.boolean(membership=values, ndim=2)
+
+
+def _of_rows(membership: ArrayLike) -> bool:
+    """Tell whether it lists the rows of each model's members: whole numbers, all different within a model."""
+    if not isinstance(membership, (list, tuple, np.ndarray)) or len(membership) < 2:
+        return False
+    try:
+        models = [arrays.array(one) for one in membership]
+    except InputError:
+        return False
+    if any(one.ndim != 1 or one.dtype.kind not in "iu" or not one.size for one in models):
+        return False
+    different = all(len(np.unique(one)) == len(one) for one in models)
+    return different and min(int(one.min()) for one in models) >= 0 and max(int(one.max()) for one in models) > 1
+
+
+def _member_text(found: NDArray[np.str_]) -> str:
+    known = ("in", "member", "train", "true", "yes", "1")
+    return next((str(one) for word in known for one in found if one.lower() == word), str(found[0]))

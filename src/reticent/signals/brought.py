@@ -9,7 +9,19 @@ from reticent import arrays, checks
 from reticent.data import given
 from reticent.data.records import listed
 from reticent.errors import InputError, NonFiniteError, ShapeError
-from reticent.signals.squashed import LOOKS, PERCENT, SIGMOID, SIGMOIDS, SOFTMAX, squashed
+from reticent.signals.squashed import (
+    COUNTS,
+    LOOKS,
+    OF_LABEL,
+    PERCENT,
+    SIGMOID,
+    SIGMOIDS,
+    SOFTMAX,
+    TELLING_VALUES,
+    by_class,
+    of_label,
+    squashed,
+)
 
 
 def answers(
@@ -109,12 +121,49 @@ def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> No
     remedies = {
         SOFTMAX: "give them as probabilities, or the logits from before the softmax",
         PERCENT: "give them, divided by 100, as probabilities, or the logits from before the softmax",
+        COUNTS: "give them, divided by that constant, as probabilities, or give the logits from before the softmax"
+        + otherwise,
         SIGMOID: "give them as probabilities (of class 1), or the logits from before the sigmoid" + otherwise,
         SIGMOIDS: "give the logits from before the sigmoid" + otherwise,
     }
     raise InputError(
         f"logits: the answers of model {first} ({len(kinds)} of {len(logits)} models) {LOOKS[kind]}: {remedies[kind]}"
     )
+
+
+def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], classes: int) -> None:
+    """Refuse what is often taken for margins: logits, and the label's probabilities or their logarithms.
+
+    Args:
+        margins: ``(M, N, Q)``.
+        labels: ``(N,)``.
+        classes: number of classes.
+
+    Raises:
+        InputError: the message says what they look like, and what to do.
+    """
+    if margins.shape[2] == classes and by_class(margins, labels):
+        name = "probabilities" if squashed(margins[0]) == SOFTMAX else "logits"
+        raise InputError(
+            f"margins: got shape {margins.shape}, one number a class, of which the label's is mostly the largest: "
+            f"these look like {name}: give them as {name}. Margins are (M, N), log-odds of the true label alone, or "
+            "(M, N, Q) of Q queries of a record"
+        )
+    expected = (
+        "margins: expected log-odds of the true label, which are above 0 where a model is right and below where not"
+    )
+    for rows in margins if margins[0].size >= TELLING_VALUES else margins[None]:
+        kind = of_label(rows)
+        if kind == OF_LABEL:
+            raise InputError(
+                f"{expected}, got numbers from 0 to 1 alone: these are probabilities of the true label: give the "
+                "probabilities of all classes as probabilities, or numpy.log(p) - numpy.log1p(-p), where no p is 0 or 1"
+            )
+        if kind is not None:
+            raise InputError(
+                f"{expected}, got none above 0 and many near it: these are log-probabilities of the true label (minus "
+                "the loss): give the logits, or l - numpy.log(-numpy.expm1(l)), where no l is 0"
+            )
 
 
 def two_logits(logits: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent.data.records import renumber
 from reticent.errors import InputError, ShapeError
-from reticent.signals.brought import answers, check_unsquashed, two_logits
+from reticent.signals.brought import answers, check_margins, check_unsquashed, two_logits
 from reticent.signals.probabilities import check_probabilities, clipped_words, logarithms, resolution, shared_margins
 
 Floats = NDArray[np.float64]
@@ -165,7 +165,8 @@ class Signals:
 
         Raises:
             NonFiniteError: a model's margins are NaN or infinite; the message names the model and the count.
-            InputError: a label too large to be the number of a class, where `classes` is not given.
+            InputError: a label too large to be the number of a class, where `classes` is not given; or the numbers
+                look like logits, or like the label's probabilities or their logarithms.
         """
         values, truth = answers(margins, labels, "margins", classes)
         largest = int(truth.max(initial=1))
@@ -174,6 +175,7 @@ class Signals:
                 f"labels: expected labels that count from 0, got {largest} among {len(truth)} records; "
                 f"{renumber('labels')}, or give the number of classes as classes"
             )
+        check_margins(values, truth, classes or largest + 1)
         return cls(labels=truth, margins=values, classes=classes or largest + 1)
 
     @property

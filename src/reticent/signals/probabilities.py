@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.errors import InputError
+from reticent.signals.squashed import COUNTS, squashed
 
 Floats = NDArray[np.float64]
 TYPES = {"bfloat16": (8, -133), "float16": (11, -24), "float32": (24, -149), "float64": (53, -1074)}
@@ -16,6 +17,8 @@ TELLING = 10
 SAMPLE = 4096
 """So many numbers are searched for a step that all are multiples of, before all are looked at."""
 MOST_STEPS = 10**6
+MOST_DIGITS = 12
+"""More that were printed are told as the type tells them."""
 SLACK = 1e-4
 """A row's sum may be so far from one, however finely it is told."""
 
@@ -26,7 +29,7 @@ class Resolution:
 
     Attributes:
         unit: the distance of neighbours just below one: 2**-53 of float64, 2**-24 of float32, 2**-11 of float16,
-            2**-8 of bfloat16; 10**-k of numbers that were rounded to k digits, 1 / n of shares of n votes.
+            2**-8 of bfloat16; 10**-k of numbers that were rounded or printed with k digits, 1 / n of shares of n votes.
         least: the smallest number above zero. Of a type: 2**-1074, 2**-149, 2**-24, 2**-133. It is the unit where
             numbers were rounded, and where none lies between zero and the unit: these were made as one minus another,
             and their zeros tell no more.
@@ -53,7 +56,8 @@ def resolution(values: NDArray[np.floating]) -> Resolution:
         values: from 0 to 1, of one or several models.
 
     Returns:
-        The steps of the coarsest type that holds all of them, or of the rounding.
+        The steps of the coarsest type that holds all of them, or of the rounding. Numbers that were printed with k
+        digits (``%.6g``) have the steps of the type near zero, and of 10**-k near one.
     """
     inside = [one for one in map(_inside, values) if len(one)]
     if sum(map(len, inside)) < TELLING:
@@ -64,7 +68,7 @@ def resolution(values: NDArray[np.floating]) -> Resolution:
         step = _step(inside, 2.0**-digits)
     if step is not None:
         return Resolution(step, step, rounded=True)
-    unit = 2.0**-digits
+    unit = _step_near_one(inside, 2.0**-digits)
     return Resolution(unit, unit if inside and min(one.min() for one in inside) >= unit else 2.0**smallest)
 
 
@@ -138,6 +142,12 @@ def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, n
         and (np.abs(sums - 100) <= 1 + classes / 4).all()
     ):
         raise InputError(f"{name}: expected rows that sum to 1, got sums of 100, as of percentages: divide them by 100")
+    if classes > 1 and squashed(probabilities) == COUNTS:
+        whole = np.median(sums)
+        raise InputError(
+            f"{name}: expected rows that sum to 1, got whole numbers and sums of about {whole:.0f}: divide all by one "
+            f"number, such as {whole:.0f}"
+        )
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + SLACK))
     if wrong.any():
         record = int(np.argmax(wrong.any(axis=1)))
@@ -193,17 +203,25 @@ def _holds(digits: int, smallest: int, values: NDArray[np.floating]) -> bool:
     return bool(values.min() >= 2.0**smallest and (scaled == np.rint(scaled)).all())
 
 
-def _step(inside: Sequence[NDArray[np.floating]], unit: float) -> float | None:
-    """Find the largest step, at least a millionth and the type's unit, that all numbers are whole multiples of."""
+def _step(inside: Sequence[NDArray[np.floating]], unit: float, most: int = 6) -> float | None:
+    """Find the largest step, of so many digits at most, that all numbers are whole multiples of."""
     stride = max(1, sum(map(len, inside)) // SAMPLE)
     sample = np.unique(np.concatenate([values[::stride] for values in inside]).astype(np.float64))
-    for steps in _candidates(sample):
+    for steps in _candidates(sample, most):
         if steps * unit <= 1 and all(_multiples(values, steps, unit) for values in (sample, *inside)):
             return 1.0 / steps
     return None
 
 
-def _candidates(sample: Floats) -> Iterator[int]:
+def _step_near_one(inside: Sequence[NDArray[np.floating]], unit: float) -> float:
+    """Find how finely numbers near one are told: by the type, or coarser where they were printed with k digits."""
+    near = [one for one in (values[values > 0.5] for values in inside) if len(one)]
+    if sum(map(len, near)) < TELLING:
+        return unit
+    return max(_step(near, unit, MOST_DIGITS) or unit, unit)
+
+
+def _candidates(sample: Floats, most: int) -> Iterator[int]:
     """Guess into how many steps the way from zero to one is divided.
 
     Yields:
@@ -211,10 +229,12 @@ def _candidates(sample: Floats) -> Iterator[int]:
     """
     gaps = np.diff(sample, prepend=0.0, append=1.0)
     nearest = float(gaps[gaps > 1 / MOST_STEPS].min(initial=1.0))  # Closer ones differ by rounding errors.
-    yield from sorted({round(1 / nearest), *(10**digits for digits in range(1, 7))})
+    yield from sorted({round(1 / nearest), *(10**digits for digits in range(1, most + 1))})
 
 
 def _multiples(values: NDArray[np.floating], steps: int, unit: float) -> bool:
     """Tell whether all numbers are multiples of a step: as nearly as their type tells, where that is telling."""
     scaled, error = values.astype(np.float64) * steps, steps * unit
-    return bool((np.abs(scaled - np.rint(scaled)) <= 1e-6 + (error if error < 0.05 else 0)).all())
+    near = np.abs(scaled - np.rint(scaled)) <= 1e-6 + (error if error < 0.07 else 0)
+    residues = (scaled < 0.5) & (scaled > 8 * error)  # Smaller ones are rounding errors of a difference that is zero.
+    return bool(near.all()) and not residues.any()

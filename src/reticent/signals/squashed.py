@@ -10,10 +10,21 @@ TELLING_ROWS = 10
 SUM = 0.02
 """How far the sum of a row may be from one: probabilities that were rounded, or are in a coarse type."""
 
-SOFTMAX, PERCENT, SIGMOID, SIGMOIDS = "softmax", "percent", "sigmoid", "sigmoids"
+TELLING_VALUES = 100
+"""In fewer margins it may be an accident; a model of few records is looked at together with the others."""
+NEAR_ZERO, SHARE = -0.1, 0.05
+"""Logarithms of a trained model's probabilities: so many are so near to zero. Margins of one that is always wrong are
+all below zero too, but few lie there."""
+DEVIATIONS = 5
+"""So far above chance the label's column is the largest of a row's."""
+
+SOFTMAX, PERCENT, COUNTS, SIGMOID, SIGMOIDS = "softmax", "percent", "counts", "sigmoid", "sigmoids"
+OF_LABEL, LOG_OF_LABEL = "of label", "log of label"
 LOOKS = {
     SOFTMAX: "lie between 0 and 1, and every row sums to 1: these are probabilities, as after a softmax",
     PERCENT: "lie between 0 and 100, and every row sums to 100: these are percentages",
+    COUNTS: "are whole numbers from 0 on, and all rows have about the same sum: these are probabilities times a "
+    "constant, such as 255, or votes",
     SIGMOID: "all lie between 0 and 1, as probabilities after a sigmoid do",
     SIGMOIDS: "all lie between 0 and 1, and rows do not sum to 1: as after a sigmoid for each class, or of several "
     "labels a record, which are not supported",
@@ -44,6 +55,53 @@ def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> str | None:
         for whole, kind in ((1, SOFTMAX), (100, PERCENT)):
             if high <= whole * (1 + SUM) and (np.abs(sums / whole - 1) <= near).all():
                 return kind
+        if _counts(answers, sums):
+            return COUNTS
     if low == high or high > 1:
         return None
     return SIGMOID if one else SIGMOIDS
+
+
+def of_label(margins: NDArray[Any]) -> str | None:
+    """Tell whether margins look like the label's probabilities, or like the logarithms of these (minus the loss).
+
+    Args:
+        margins: of one model, or of all where they are few; any shape.
+
+    Returns:
+        `OF_LABEL`, `LOG_OF_LABEL`, or None for what may be margins, such as numbers of which few differ.
+    """
+    low, high = float(margins.min()), float(margins.max())
+    if margins.size < TELLING_VALUES or high > 1 or len(np.unique(margins)) < TELLING_ROWS:
+        return None
+    if low >= 0:
+        return OF_LABEL
+    return LOG_OF_LABEL if high <= 0 and np.mean(margins > NEAR_ZERO) >= SHARE else None
+
+
+def by_class(answers: NDArray[Any], labels: NDArray[np.int64]) -> bool:
+    """Tell whether columns are classes: the label's is the largest of its row much more often than by chance.
+
+    Args:
+        answers: ``(M, N, C)``.
+        labels: ``(N,)`` below C.
+
+    Returns:
+        Whether it is so, by records, since models agree; chance is what two independent columns would agree by.
+    """
+    if len(labels) < TELLING_ROWS:
+        return False
+    largest, classes = answers.argmax(axis=2), answers.shape[2]
+    shares = [np.bincount(one.ravel(), minlength=classes) / one.size for one in (largest, labels)]
+    chance = float(shares[0] @ shares[1])
+    deviation = np.sqrt(chance * (1 - chance) / len(labels))
+    return bool((largest == labels).mean() > chance + DEVIATIONS * deviation)
+
+
+def _counts(answers: NDArray[Any], sums: NDArray[np.float64]) -> bool:
+    """Tell probabilities times a constant from quantised logits, whose sums vary, or are far above the largest."""
+    whole = float(np.median(sums))
+    if whole <= 1 or 2 * answers.max() <= whole or (answers != np.rint(answers)).any():
+        return False
+    near = min(max(SUM, answers.shape[1] / (2 * whole)), 0.1)
+    return bool((np.abs(sums / whole - 1) <= near).all())

@@ -8,6 +8,7 @@ from reticent.procedures.estimator import CLIPPED
 
 OWN = """
 import numpy as np
+import torch
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -27,6 +28,10 @@ def ridge(x, y, seed):
 
 def logistic(x, y, seed):
     return LogisticRegression
+
+
+def meta(x, y, seed):
+    return torch.nn.Linear(4, 2, device="meta")
 """
 
 
@@ -54,6 +59,7 @@ def test_an_audit_of_forests_says_what_was_clipped(own_folder):
             "expected a torch.nn.Module, or a fitted classifier with predict_proba .*, got Ridge: a regression is not",
         ),
         ("logistic", "or a fitted classifier with .*, got the class LogisticRegression itself"),
+        ("meta", "mine_trees:meta: weight is on the meta device, and has no values: .* build it on the CPU"),
     ],
 )
 def test_what_is_no_classifier(train, words, own_folder):

@@ -144,3 +144,33 @@ def test_a_network_that_fails_on_one_record_is_told_in_words(own_folder):
     (own_folder / "mine_norm.py").write_text(NORM.replace("input_shape[0], 8)", "7, 8)"))
     with pytest.raises(ModelError, match="the model mine_norm:build, asked about one record, failed: RuntimeError: "):
         prepare(chosen(None, SMALL | {"architecture": "mine_norm:build", "batch_size": 1}))
+
+
+FROZEN = """
+from torch import nn
+
+def build(input_shape, classes):
+    return nn.Linear(input_shape[0], classes).requires_grad_(False)
+
+def identity():
+    return nn.Identity()
+"""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"architecture": "mine_frozen:build"},
+        {"architecture": "mine_frozen:identity"},
+        {"architecture": "mine_frozen:build", "defense": "cwrf:rate=0.1", "reference": 100},
+        {"architecture": "mine_frozen:build", "defense": "pptp:stage=1"},
+    ],
+)
+def test_a_network_with_nothing_to_train_is_refused_before_training(values, own_folder):
+    (own_folder / "mine_frozen.py").write_text(FROZEN)
+    with pytest.raises(ModelError) as raised:
+        prepare(chosen(None, SMALL | values))
+    assert str(raised.value) == (
+        f"{values['architecture']}: the network has nothing to train: expected a parameter that requires a gradient, "
+        "got none: leave requires_grad as it is for those that are to be trained"
+    )

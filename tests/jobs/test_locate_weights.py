@@ -232,6 +232,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_trained(own, own_folder
         ),
         ({"network": model, "initial": initial, "reference": 81}, RolesError, "expected 1 to 80 records"),
         ({"network": model, "initial": initial, "attacks": "lira"}, SpecError, "means nothing to reticent locate"),
+        ({"network": nn.Sequential(nn.Linear(4, 3, device="meta")), "initial": initial}, ModelError, "is on the meta"),
         ({"network": model, "initial": initial, "seeds": 0}, InputError, "seeds: expected 1 or more"),
         ({"network": model, "initial": initial, "model": 3}, InputError, "got 3 beside a model of your own"),
         ({"network": model, "initial": initial, "members": range(120)}, RolesError, "and there are none"),

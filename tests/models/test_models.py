@@ -152,6 +152,8 @@ def test_code_that_changed_under_way_is_refused(user_module):
         ("user_net:nothing", "expected a torch.nn.Module, got NoneType"),
         ("user_net:wants", "needs an argument 'width', and only input_shape, classes, vocabulary are passed"),
         ("user_net:lazy", "user_net:lazy: weight has no shape yet, as in a lazy module"),
+        ("user_net:meta", "user_net:meta: weight is on the meta device, and has no values: expected a network that is"),
+        ("user_net:buffer", r"1.running_mean is on the meta device, .* build it on the CPU \(without torch.device"),
         ("user net", "expected an import string"),
     ],
 )
@@ -159,6 +161,9 @@ def test_what_a_user_can_get_wrong(user_module, factory, words):
     more = "def broken():\n    raise ValueError('no')\nnumber = 3\ndef nothing():\n    return None\n"
     more += "def wants(classes, width, *rest, **options):\n    return None\n"
     more += "def lazy():\n    return torch.nn.LazyLinear(3)\n"
+    more += "def meta():\n    with torch.device('meta'):\n        return torch.nn.Linear(5, 3)\n"
+    more += "def buffer():\n    last = torch.nn.BatchNorm1d(3, affine=False, device='meta')\n"
+    more += "    return torch.nn.Sequential(torch.nn.Linear(5, 3), last)\n"
     user_module(NET + more)
     with pytest.raises((InputError, ModelError), match=words):
         make("import", GIVEN["mlp"], 3, factory=factory)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.locate.top import BLOCK
+from reticent.objectives.gradient import going_back
 
 if TYPE_CHECKING:
     from reticent.locate.weights import Scoring
@@ -59,7 +60,8 @@ class Mover:
             last: no part follows, so that each gradient may be taken as soon as it is complete.
         """
         self._last = last
-        loss.backward()  # type: ignore[no-untyped-call]
+        with going_back():
+            loss.backward()  # type: ignore[no-untyped-call]
         if last:  # What only an earlier part reached.
             for name, parameter in self._parameters.items():
                 self.take(name, parameter)

@@ -46,7 +46,8 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
         The user's module.
 
     Raises:
-        ModelError: the code changed since the run was named, the factory failed, or it returned something else.
+        ModelError: the code changed since the run was named, the factory failed, or it returned something else, or a
+            network without values.
     """
     factory = usercode.load(spec.factory)
     if spec.source and usercode.digest(spec.factory) != spec.source:
@@ -69,11 +70,28 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
         module = factory(**{name: value for name, value in offered.items() if name in known})
     if not isinstance(module, nn.Module):
         raise ModelError(f"{spec.factory}: expected a torch.nn.Module, got {type(module).__name__}")
-    states = chain(module.named_parameters(), module.named_buffers())
-    lazy = [name for name, value in states if isinstance(value, (UninitializedParameter, UninitializedBuffer))]
-    if lazy:
-        raise ModelError(
-            f"{spec.factory}: {lazy[0]} has no shape yet, as in a lazy module: expected a network that is whole: call "
-            "it once on zeros of input_shape before you return it"
-        )
+    check_whole(module, spec.factory)
     return module
+
+
+def check_whole(network: nn.Module, name: str) -> None:
+    """Refuse a network of which a tensor has no shape or no values.
+
+    Args:
+        network: the user's.
+        name: what to call it in messages.
+
+    Raises:
+        ModelError: a parameter or a buffer is that of a lazy module, or lies on the meta device.
+    """
+    for tensor, value in chain(network.named_parameters(), network.named_buffers()):
+        if isinstance(value, (UninitializedParameter, UninitializedBuffer)):
+            raise ModelError(
+                f"{name}: {tensor} has no shape yet, as in a lazy module: expected a network that is whole: call "
+                "it once on zeros of input_shape before you return it"
+            )
+        if value.is_meta:
+            raise ModelError(
+                f"{name}: {tensor} is on the meta device, and has no values: expected a network that is whole: build "
+                "it on the CPU (without torch.device('meta'))"
+            )

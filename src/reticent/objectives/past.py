@@ -19,6 +19,7 @@ from torch.nn import functional
 from reticent.errors import ModelError
 from reticent.objectives._drawing import Deck, needed_reference
 from reticent.objectives.base import Batch, Context, Objective
+from reticent.objectives.gradient import going_back
 from reticent.spec import Spec
 
 PENALISED = (nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -186,7 +187,8 @@ class _Tuning(Objective):
         drawn = self._reference.deal()
         logits = self.context.ask(self.context.augment(drawn.x, self._views))
         loss = functional.cross_entropy(logits, drawn.y)
-        self._outside = torch.autograd.grad(loss, self._penalised, allow_unused=True)
+        with going_back():
+            self._outside = torch.autograd.grad(loss, self._penalised, allow_unused=True)
         return x
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
@@ -274,7 +276,8 @@ class _Renormalised(Objective):
                     functional.cross_entropy(self.context.ask(examples.x), examples.y)
                     for examples in (self._reference.deal(), self._members.deal())
                 )
-                slopes = torch.autograd.grad(outside - inside, self._penalised, allow_unused=True)
+                with going_back():
+                    slopes = torch.autograd.grad(outside - inside, self._penalised, allow_unused=True)
                 for total, slope in zip(totals, slopes, strict=True):
                     if slope is not None:
                         total.add_(slope, alpha=1 / self._spec.batches)

@@ -23,7 +23,7 @@ from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.procedures.costs import COSTS
 from reticent.procedures.estimator import CLIPPED, Estimator
-from reticent.signals.look import Seen, look
+from reticent.signals.look import UNSTEADY, Seen, look, unsteady
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
@@ -277,6 +277,9 @@ class Maker:
             output = self._output(model, network)
             seen = self._ask(network, self.audited, output)
             other = self._ask(network, self.others, output) if len(self.others) else None
+            again = unsteady(network, self.audited, self.prepare, population.records.classes)
+        clipped = isinstance(network, Estimator) and network.clipped
+        said = [*run.facts.get("notices", ()), *[CLIPPED] * clipped, *[UNSTEADY] * again]
         arrays = {"logits": seen.logits, "margins": seen.margins}
         if other is not None:
             arrays |= {"population_logits": other.logits, "population_margins": other.margins}
@@ -291,11 +294,7 @@ class Maker:
             "model": model,
             "parameters": sum(p.numel() for p in network.parameters()),
             **{key: run.facts[key] for key in HANDED if key in run.facts},
-            **(
-                {"notices": [*run.facts.get("notices", ()), CLIPPED]}
-                if isinstance(network, Estimator) and network.clipped
-                else {}
-            ),
+            **({"notices": said} if said else {}),
             **self._accuracies(model, seen),
         }
 

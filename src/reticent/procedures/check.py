@@ -52,7 +52,7 @@ def check_network(recipe: Recipe, records: Records) -> None:
     Raises:
         ReticentError: as the procedure says, such as a stage that the network does not have; or the network cannot be
             trained on one record, and a batch is one.
-        ModelError: a network of the user's ends with a sigmoid or a softmax.
+        ModelError: a network of the user's ends with a sigmoid or a softmax, or has nothing to train.
     """
     entry = PROCEDURES[recipe.procedure.method]
     ours = recipe.procedure.method != "function"
@@ -64,6 +64,11 @@ def check_network(recipe: Recipe, records: Records) -> None:
     few = prepare.examples(records, np.arange(min(len(records), TELLING_ROWS)))
     none = few.take(torch.arange(0))
     network = entry.network(recipe, Materials(none, none, none, prepare, records.classes), streams)
+    if isinstance(recipe.architecture, Factory) and own and not any(p.requires_grad for p in network.parameters()):
+        raise ModelError(
+            f"{recipe.architecture.factory}: the network has nothing to train: expected a parameter that requires a "
+            "gradient, got none: leave requires_grad as it is for those that are to be trained"
+        )
     if entry.check_network is not None:
         entry.check_network(recipe, network)
     if own:

@@ -8,6 +8,7 @@ from torch import nn
 
 from reticent import usercode
 from reticent.errors import ModelError, SpecError
+from reticent.models.user import check_whole
 from reticent.procedures.base import Trained
 from reticent.procedures.estimator import Estimator, is_estimator
 from reticent.spec import Spec
@@ -99,5 +100,6 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
                 f"decision_function, got {_called(model)}"
             )
         model = Estimator(model, x, materials.classes, spec.function)
+    check_whole(model, spec.function)
     model.to(materials.prepare.device).eval()
     return Trained(model, {}, History())

@@ -21,6 +21,12 @@ from reticent.training.materials import forward
 
 LARGEST = 1e37
 """Logits beyond this are taken for infinite: float32 could not hold their margins."""
+ASKED_AGAIN, ROUNDING = 64, 1e-3
+"""How many records a model is asked about again, and what part of its logits' range two answers may lie apart."""
+UNSTEADY = (
+    "The model answers differently when it is asked again (dropout left on, or noise in its forward?): attacks see one "
+    "answer; an attacker who asks often may find more."
+)
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,12 @@ class Seen:
     Attributes:
         logits: ``float32 (N, C)``, plain query.
         margins: ``float32 (N, Q)``, computed in float64.
+        unsteady: the model is known to answer differently when it is asked again.
     """
 
     logits: NDArray[np.float32]
     margins: NDArray[np.float32]
+    unsteady: bool = False
 
     def accuracy(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which records the model labels correctly.
@@ -102,6 +110,26 @@ def look(
             "check the model's forward pass and its training (a lower learning rate, the data's scale)"
         )
     return Seen(logits, margins)
+
+
+@torch.no_grad()
+def unsteady(model: nn.Module, examples: Examples, prepare: Preparation, classes: int) -> bool:
+    """Tell whether a model answers differently when it is asked again; ask this last, since it draws random numbers.
+
+    Args:
+        model: the network, in eval mode.
+        examples: the records, of which the first few are asked about.
+        prepare: from stored records to model input.
+        classes: number of classes C.
+
+    Returns:
+        Whether two answers to one batch differ by more than rounding.
+    """
+    x = prepare(examples.x[:ASKED_AGAIN])
+    first, second = (forward(model, x, classes).double() for _ in range(2))
+    if not first.numel():
+        return False
+    return not bool((first - second).abs().max() <= ROUNDING * (first.max() - first.min()))
 
 
 def _check_logits(answers: NDArray[np.float32], model: nn.Module, x: Tensor) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
 from reticent.objectives.base import Batch, Context, Objective
+from reticent.objectives.gradient import going_back
 from reticent.spec import canonical
 from reticent.training import augment, optim
 from reticent.training.fused import Adam
@@ -155,7 +156,8 @@ class Run:
             loss: a scalar to go down.
         """
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        with going_back():
+            loss.backward()  # type: ignore[no-untyped-call]
         self.objective.graded()
         self.frozen.mask()
         if self.recipe.clip_norm is not None:

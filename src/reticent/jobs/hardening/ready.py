@@ -29,7 +29,7 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.states import given_state
 from reticent.rounding import percent
-from reticent.signals.look import Seen, look
+from reticent.signals.look import Seen, look, unsteady
 from reticent.signals.queries import Queries
 from reticent.spec import Spec
 from reticent.training.data import Preparation
@@ -206,7 +206,8 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
         ModelError: the network fails on such records, or answers something else than logits.
     """
     with usercode.reported(f"the model {name}, asked about the records,", ModelError), streams.lent("asking"):
-        return look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
+        seen = look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
+        return replace(seen, unsteady=unsteady(network, examples, materials.prepare, materials.classes))
 
 
 def _repairing(defense: str, options: Mapping[str, Any]) -> str:

@@ -38,6 +38,7 @@ class Side:
         correct: which audited records the model labels correctly ``(N,)``.
         blind: AUC of what the references say on average, members of the model against non-members, with its interval:
             0.5 where the two are equally hard.
+        unsteady: the model answers differently when it is asked again.
     """
 
     made: Sequence[Made]
@@ -47,6 +48,7 @@ class Side:
     epsilons: Epsilons
     correct: NDArray[np.bool_]
     blind: tuple[float, tuple[float, float]]
+    unsteady: bool
 
 
 def side(
@@ -82,7 +84,7 @@ def side(
     )
     correct = seen.accuracy(signals.labels)
     blind = _blind(problem, members[0], settings.confidence)
-    return Side(made, audits, scores, verdict(audits), epsilons, correct, blind)
+    return Side(made, audits, scores, verdict(audits), epsilons, correct, blind, seen.unsteady)
 
 
 def _blind(problem: Problem, members: NDArray[np.bool_], confidence: float) -> tuple[float, tuple[float, float]]:

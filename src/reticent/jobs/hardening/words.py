@@ -11,6 +11,7 @@ from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.hardening.sides import Side
 from reticent.jobs.locate.source import FRESH
 from reticent.rounding import decimals, fraction, level, percent
+from reticent.signals.look import UNSTEADY
 
 Plain = Mapping[str, Any]
 Blind = tuple[float, Interval]
@@ -166,6 +167,7 @@ def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared
         *_sick(before, "given"),
         *_sick(after, "repaired"),
         *map(str, repaired.facts.get("notices", ())),
+        *[UNSTEADY] * (before.unsteady or after.unsteady),
         *document.notices(after.made),
         *unresolved(before.audits[0]),
         *(line for line in compared["cannot_say"] if not line.startswith("One model")),

@@ -23,6 +23,7 @@ from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.models.fitting import fitted
+from reticent.models.user import check_whole
 from reticent.signals.look import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
@@ -154,6 +155,7 @@ def states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> 
 
     trained: State
     if own.network is not None:
+        check_whole(own.network, f"the network {type(own.network).__name__}")
         network, given = copied(own.network).to(device), own.network
         trained = given.state_dict
         if own.initial is None or seed is not None:

@@ -59,6 +59,7 @@ class Indexed:
 def test_an_index_in_another_order_is_refused():
     with pytest.raises(InputError, match=r"^y: rows go together by position, .* give y\.loc\[x\.index\], or y"):
         checks.aligned("x", x=Indexed(3, 1, 2), y=Indexed(1, 2, 3))
-    for other in (Indexed(3, 1, 2), Indexed(3, 1, 4), Indexed(1, 3), [1, 2, 3], np.arange(3), None):
+    for other in (Indexed(3, 1, 2), Indexed(3, 1, 4), Indexed(1, 3), Indexed(), [1, 2, 3], [], np.arange(3), None):
         checks.aligned("x", x=Indexed(3, 1, 2), y=other)
         checks.aligned("x", x=other, y=Indexed(3, 1, 2))
+        checks.aligned("x", x=other, y=Indexed())

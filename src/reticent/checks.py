@@ -82,12 +82,10 @@ def aligned(first: str, **named: Any) -> None:
     Raises:
         InputError: two have the same labels in their index, in another order.
     """
-    index = getattr(named[first], "index", None)
-    for name, value in named.items():
-        other = getattr(value, "index", None)
-        if not hasattr(index, "equals") or not hasattr(other, "equals") or index.equals(other):
-            continue
-        if len(index) == len(other) and set(index) == set(other):
+    indices = {name: value.index for name, value in named.items() if hasattr(getattr(value, "index", None), "equals")}
+    index = indices.get(first, ())
+    for name, other in indices.items():
+        if 1 < len(index) == len(other) and not other.equals(index) and set(index) == set(other):
             raise InputError(
                 f"{name}: rows go together by position, and its index has the labels of {first}'s in another order: "
                 f"give {name}.loc[{first}.index], or {name}.to_numpy() if the positions are right"

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
 from reticent.data import given
-from reticent.data.records import listed
+from reticent.data.records import listed, renumber
 from reticent.errors import InputError, NonFiniteError, ShapeError
 from reticent.signals.squashed import (
     COUNTS,
@@ -43,7 +43,7 @@ def answers(
         NonFiniteError: NaN or infinity.
         InputError: a label beyond the classes.
     """
-    truth = checks.integers(labels=given.whole(arrays.array(labels, "labels"), "labels"), ndim=1, low=0)
+    truth = _numbered(given.whole(arrays.array(labels, "labels"), "labels"))
     checked = checks.array(**{name: values}, ndim=tuple(range(8)))
     if checked.ndim not in {2, 3} or checked.shape[1] != len(truth):
         raise ShapeError(f"{name}: {_other_axes(checked.shape, len(truth), name)}")
@@ -57,6 +57,23 @@ def answers(
     return wide, truth
 
 
+def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Take labels that are numbers from 0.
+
+    Raises:
+        InputError: texts, or numbers below 0, such as -1 and 1.
+    """
+    texts = labels.dtype.kind in "OUS" and all(isinstance(one, (str, bytes)) for one in labels.flat)
+    if labels.size and (texts or (labels.dtype.kind == "i" and labels.min() < 0)):
+        found = np.unique(labels.astype(np.str_) if texts else labels)
+        what = "texts" if texts else "numbers below 0"
+        raise InputError(
+            f"labels: expected whole numbers from 0, got {what} among {listed(found)}: {renumber('labels')}, which "
+            "numbers the classes in sorted order, as the answers' columns must be"
+        )
+    return checks.integers(labels=labels, ndim=1, low=0)
+
+
 def _other_axes(shape: tuple[int, ...], records: int, name: str) -> str:
     """Say what axes were expected, and what those that came seem to be."""
     axis = {"margins": "queries"}.get(name, "classes")
@@ -68,8 +85,8 @@ def _other_axes(shape: tuple[int, ...], records: int, name: str) -> str:
         return f"{expected}, got {shape}: are records and models exchanged? Give {name}.swapaxes(0, 1)"
     if len(shape) in {1, 2} and shape[0] == records:
         return (
-            f"{expected}, got {shape}, as of one model alone: give {name}[None], or numpy.stack of several models, "
-            "which attacks compare"
+            f"{expected}, got {shape}, as of one model alone, which cannot be attacked by comparing: at least 2 models "
+            f"are needed, each trained on other records: give numpy.stack of their {name}, and a row of membership each"
         )
     return f"{expected}, got {shape}"
 
@@ -89,7 +106,8 @@ def _check_range(labels: NDArray[np.int64], classes: int | None, *, one: bool) -
             f"{told}: one number a record is the answer of a binary model, and there are {len(found)} different "
             "labels: give one column a class (a regression is not supported)"
         )
-    raise InputError(f"{told}: the answers have {classes} classes, and the labels are {listed(found)}")
+    remedy = ": do they count from 1? Give labels - 1" if found[0] == 1 and found[-1] == classes else ""
+    raise InputError(f"{told}: the answers have {classes} classes, and the labels are {listed(found)}{remedy}")
 
 
 def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> None:

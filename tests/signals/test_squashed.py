@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import reticent
-from reticent.errors import InputError, NonFiniteError, ShapeError, TooFewReferencesError
+from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError
 from reticent.signals.matrix import Signals, log_probability
 from reticent.signals.probabilities import resolution
 from reticent.signals.squashed import PERCENT, SIGMOID, SIGMOIDS, SOFTMAX, squashed
@@ -395,3 +395,20 @@ def test_models_of_one_split_are_told_that_more_of_them_do_not_help():
     known = np.repeat(MEMBERSHIP[:1], MODELS, axis=0)
     with pytest.raises(TooFewReferencesError, match=r"lira: all 4 references .* do not help"):
         reticent.attack(labels=Y, membership=known, logits=Z, attacks=["lira"], replicates=100)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["logits", "margins"])
+def test_numbers_that_have_no_squares_are_refused_before_they_are_squared(name):
+    large = np.where(np.arange(RECORDS)[:, None] == 7, 1e300, Z)[:, :, :1] * [1, -1]
+    with pytest.raises(NonFiniteError, match=f"^{name}: model 0 has 2 of 400 beyond 1e\\+37, which are taken for inf"):
+        reticent.attack(labels=Y % 2, membership=MEMBERSHIP, attacks=["lira"], **{name: large})
+
+
+def test_a_file_without_several_arrays_is_told_of_all(tmp_path):
+    from reticent.jobs.attack import read_signals
+
+    np.savez(tmp_path / "o.npz", other=Y)
+    words = "3 arrays are missing, 'labels' and 'membership' and one of logits, probabilities, margins; it holds other"
+    with pytest.raises(SpecError, match=words):
+        read_signals(tmp_path / "o.npz")

@@ -23,6 +23,10 @@ from reticent.signals.squashed import (
     squashed,
 )
 
+LARGEST = 1e37
+"""Numbers beyond this are taken for infinite: float32 could not hold their margins, nor float64 all that is made of
+their squares."""
+
 
 def answers(
     values: ArrayLike, labels: ArrayLike, name: str, classes: int | None = None
@@ -198,13 +202,18 @@ def finite_rows(values: NDArray[Any], what: str) -> None:
         what: the argument's name, for the message.
 
     Raises:
-        NonFiniteError: names the first model with NaN or infinity, and how many.
+        NonFiniteError: names the first model with NaN or infinity, or numbers beyond `LARGEST`, and how many.
     """
     for model, row in enumerate(values):
-        bad = int(np.count_nonzero(~np.isfinite(row)))
+        bad = int(np.count_nonzero(~(np.abs(row) <= np.float64(LARGEST))))
         if bad:
             zeros = what == "logits" and np.count_nonzero(np.isneginf(row)) == bad
             hint = " (logarithms of zero? Give the probabilities themselves, as probabilities)" if zeros else ""
+            if not zeros and np.isfinite(row).all():
+                raise NonFiniteError(
+                    f"{what}: model {model} has {bad} of {row.size} beyond {LARGEST:g}, which are taken for infinite: "
+                    "expected smaller numbers: were they overflows, or scaled?"
+                )
             raise NonFiniteError(
                 f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers{hint}"
             )

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import reticent
-from reticent.errors import InputError, NonFiniteError, ShapeError
+from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError
 from reticent.signals.matrix import Signals, log_probability
 from reticent.signals.probabilities import resolution
 from reticent.signals.squashed import PERCENT, SIGMOID, SIGMOIDS, SOFTMAX, squashed
@@ -206,10 +206,22 @@ def test_what_are_no_probabilities(given, labels, words):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Signals.from_logits(Z[0], Y), r"got \(200, 5\), as of one model alone: give logits\[None\]"),
-        (lambda: Signals.from_logits(ONE[0], Y), r"got \(200,\), as of one model alone: give logits\[None\]"),
-        (lambda: Signals.from_margins(Z[0, :, 0], Y), r"got \(200,\), as of one model alone: give margins\[None\]"),
-        (lambda: Signals.from_probabilities(P[0], Y), r"as of one model alone: give probabilities\[None\]"),
+        (
+            lambda: Signals.from_logits(Z[0], Y),
+            r"got \(200, 5\), as of one model alone, .* at least 2 models .*: give numpy.stack of their logits",
+        ),
+        (
+            lambda: Signals.from_logits(ONE[0], Y),
+            r"got \(200,\), as of one model alone, .* at least 2 models .*: give numpy.stack of their logits",
+        ),
+        (
+            lambda: Signals.from_margins(Z[0, :, 0], Y),
+            r"got \(200,\), as of one model alone, .* at least 2 models .*: give numpy.stack of their margins",
+        ),
+        (
+            lambda: Signals.from_probabilities(P[0], Y),
+            r"as of one model alone, .* at least 2 models .*: give numpy.stack of their probabilities",
+        ),
         (
             lambda: Signals.from_logits(Z.swapaxes(0, 1), Y),
             r"records and models exchanged\? Give logits\.swapaxes\(0, 1\)",
@@ -250,6 +262,13 @@ def test_axes_that_are_not_those_of_models_and_records(call, words):
             np.where(Y > 2, 5, 1),
             "from 0 to 1, got 5 at position 3: the answers have 2 classes, and the labels are 1, 5",
         ),
+        (Z, Y + 1, "from 0 to 4, got 5 .* the labels are 1, 2, 3, 4, 5: do they count from 1\\? Give labels - 1"),
+        (
+            Z[:, :, 0],
+            2 * (Y % 2) - 1,
+            r"got numbers below 0 among -1, 1: .*numpy\.unique\(labels, return_inverse=True\)\[1\]",
+        ),
+        (Z, np.array(list("abcde"))[Y], r"got texts among a, b, c, d, e: .* return_inverse=True\)\[1\]"),
     ],
 )
 def test_kinds_of_data_that_are_not_supported_are_named(answers, labels, words):
@@ -363,3 +382,33 @@ def test_an_exact_one_among_printed_numbers_is_half_of_their_last_digit_away():
     found = Signals.from_probabilities(one, np.ones(43, dtype=int))
     assert found.margins[0, 40:, 0] == pytest.approx([np.log(1e-12), np.log(2e6), -1075 * np.log(2)], abs=1e-5)
     assert "(steps of 1e-06 near 1" in found.notices[0]
+
+
+def test_models_of_which_some_are_rounded_are_each_told_by_their_own_digits():
+    mixed = np.where(np.arange(MODELS)[:, None, None] < 2, P.round(2), P)
+    found, rounded = (Signals.from_probabilities(one, Y).margins for one in (mixed, P.round(2)))
+    assert np.array_equal(found[:2], rounded[:2])
+    assert found[2:] == pytest.approx(EXACT[2:], abs=1e-9)
+
+
+def test_models_of_one_split_are_told_that_more_of_them_do_not_help():
+    known = np.repeat(MEMBERSHIP[:1], MODELS, axis=0)
+    with pytest.raises(TooFewReferencesError, match=r"lira: all 4 references .* do not help"):
+        reticent.attack(labels=Y, membership=known, logits=Z, attacks=["lira"], replicates=100)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["logits", "margins"])
+def test_numbers_that_have_no_squares_are_refused_before_they_are_squared(name):
+    large = np.where(np.arange(RECORDS)[:, None] == 7, 1e300, Z)[:, :, :1] * [1, -1]
+    with pytest.raises(NonFiniteError, match=f"^{name}: model 0 has 2 of 400 beyond 1e\\+37, which are taken for inf"):
+        reticent.attack(labels=Y % 2, membership=MEMBERSHIP, attacks=["lira"], **{name: large})
+
+
+def test_a_file_without_several_arrays_is_told_of_all(tmp_path):
+    from reticent.jobs.attack import read_signals
+
+    np.savez(tmp_path / "o.npz", other=Y)
+    words = "3 arrays are missing, 'labels' and 'membership' and one of logits, probabilities, margins; it holds other"
+    with pytest.raises(SpecError, match=words):
+        read_signals(tmp_path / "o.npz")

@@ -80,6 +80,13 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
         short = int(np.count_nonzero((inside < needs.references_in) | (outside < needs.references_out)))
         if short > most:
             worst, most = (int(target), inside, outside), short
+    rows = membership.matrix[references]
+    if worst is not None and len(rows) > 1 and (rows == rows[0]).all():
+        raise TooFewReferencesError(
+            f"{method}: all {len(rows)} references were trained on the same records (their rows of membership are "
+            "equal), so that none has both IN and OUT references: more models of the same split do not help: train "
+            "each on a half of the records of its own"
+        )
     if worst is not None:
         cheapest = lacking(CHEAPEST, membership, targets, references)
         remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())

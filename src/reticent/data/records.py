@@ -225,7 +225,7 @@ def renumber(name: str) -> str:
     Returns:
         A clause for an error message.
     """
-    return f"renumber them, for example with numpy.unique({name}, return_inverse=True)"
+    return f"renumber them, for example with numpy.unique({name}, return_inverse=True)[1]"
 
 
 def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:

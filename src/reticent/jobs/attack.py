@@ -346,9 +346,16 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
     if isinstance(content, np.ndarray):
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")
     groups = _groups(path, arrays, group_by)
-    for key in ("labels", "membership"):
-        if key not in arrays:
-            raise SpecError(f"{path}: the array {key!r} is missing; it holds {', '.join(sorted(arrays)) or 'nothing'}")
+    missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
+    if missing:
+        if not any(key in arrays for key in ANSWERS):
+            missing.append(f"one of {', '.join(ANSWERS)}")
+        what = (
+            f"the array {missing[0]} is missing"
+            if len(missing) == 1
+            else f"{len(missing)} arrays are missing, {' and '.join(missing)}"
+        )
+        raise SpecError(f"{path}: {what}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
     further = [key for key in arrays if key not in KEYS]
     for key in further:
         if _misspelt(arrays.pop(key), key, arrays["labels"]):

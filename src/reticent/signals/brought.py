@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
 from reticent.data import given
-from reticent.data.records import listed
+from reticent.data.records import listed, renumber
 from reticent.errors import InputError, NonFiniteError, ShapeError
 from reticent.signals.squashed import (
     COUNTS,
@@ -22,6 +22,10 @@ from reticent.signals.squashed import (
     of_label,
     squashed,
 )
+
+LARGEST = 1e37
+"""Numbers beyond this are taken for infinite: float32 could not hold their margins, nor float64 all that is made of
+their squares."""
 
 
 def answers(
@@ -43,13 +47,7 @@ def answers(
         NonFiniteError: NaN or infinity.
         InputError: a label beyond the classes.
     """
-    found = given.whole(arrays.array(labels, "labels"), "labels")
-    if found.dtype.kind not in "biuf":
-        raise ShapeError(
-            f"labels: expected the numbers of classes, got elements of type {found.dtype}, such as "
-            f"{str(found.flat[0])[:40]!r}: number the classes from 0, in the order of the columns of the answers"
-        )
-    truth = checks.integers(labels=found, ndim=1, low=0)
+    truth = _numbered(given.whole(arrays.array(labels, "labels"), "labels"))
     checked = checks.array(**{name: values}, ndim=tuple(range(8)))
     if checked.ndim not in {2, 3} or checked.shape[1] != len(truth):
         raise ShapeError(f"{name}: {_other_axes(checked.shape, len(truth), name)}")
@@ -63,6 +61,23 @@ def answers(
     return wide, truth
 
 
+def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Take labels that are numbers from 0.
+
+    Raises:
+        InputError: texts, or numbers below 0, such as -1 and 1.
+    """
+    texts = labels.dtype.kind in "OUS" and all(isinstance(one, (str, bytes)) for one in labels.flat)
+    if labels.size and (texts or (labels.dtype.kind == "i" and labels.min() < 0)):
+        found = np.unique(labels.astype(np.str_) if texts else labels)
+        what = "texts" if texts else "numbers below 0"
+        raise InputError(
+            f"labels: expected whole numbers from 0, got {what} among {listed(found)}: {renumber('labels')}, which "
+            "numbers the classes in sorted order, as the answers' columns must be"
+        )
+    return checks.integers(labels=labels, ndim=1, low=0)
+
+
 def _other_axes(shape: tuple[int, ...], records: int, name: str) -> str:
     """Say what axes were expected, and what those that came seem to be."""
     axis = {"margins": "queries"}.get(name, "classes")
@@ -74,8 +89,8 @@ def _other_axes(shape: tuple[int, ...], records: int, name: str) -> str:
         return f"{expected}, got {shape}: are records and models exchanged? Give {name}.swapaxes(0, 1)"
     if len(shape) in {1, 2} and shape[0] == records:
         return (
-            f"{expected}, got {shape}, as of one model alone: give {name}[None], or numpy.stack of several models, "
-            "which attacks compare"
+            f"{expected}, got {shape}, as of one model alone, which cannot be attacked by comparing: at least 2 models "
+            f"are needed, each trained on other records: give numpy.stack of their {name}, and a row of membership each"
         )
     return f"{expected}, got {shape}"
 
@@ -95,7 +110,8 @@ def _check_range(labels: NDArray[np.int64], classes: int | None, *, one: bool) -
             f"{told}: one number a record is the answer of a binary model, and there are {len(found)} different "
             "labels: give one column a class (a regression is not supported)"
         )
-    raise InputError(f"{told}: the answers have {classes} classes, and the labels are {listed(found)}")
+    remedy = ": do they count from 1? Give labels - 1" if found[0] == 1 and found[-1] == classes else ""
+    raise InputError(f"{told}: the answers have {classes} classes, and the labels are {listed(found)}{remedy}")
 
 
 def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> None:
@@ -186,13 +202,18 @@ def finite_rows(values: NDArray[Any], what: str) -> None:
         what: the argument's name, for the message.
 
     Raises:
-        NonFiniteError: names the first model with NaN or infinity, and how many.
+        NonFiniteError: names the first model with NaN or infinity, or numbers beyond `LARGEST`, and how many.
     """
     for model, row in enumerate(values):
-        bad = int(np.count_nonzero(~np.isfinite(row)))
+        bad = int(np.count_nonzero(~(np.abs(row) <= np.float64(LARGEST))))
         if bad:
             zeros = what == "logits" and np.count_nonzero(np.isneginf(row)) == bad
             hint = " (logarithms of zero? Give the probabilities themselves, as probabilities)" if zeros else ""
+            if not zeros and np.isfinite(row).all():
+                raise NonFiniteError(
+                    f"{what}: model {model} has {bad} of {row.size} beyond {LARGEST:g}, which are taken for infinite: "
+                    "expected smaller numbers: were they overflows, or scaled?"
+                )
             raise NonFiniteError(
                 f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers{hint}"
             )

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from reticent.errors import ModelError, NonFiniteError
 from reticent.models.ending import LOGITS, UNKNOWN, ending, remedy
 from reticent.outputs import Output
-from reticent.signals.brought import two_logits
+from reticent.signals.brought import LARGEST, two_logits
 from reticent.signals.correct import hits
 from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries, all_views
@@ -19,8 +19,6 @@ from reticent.training.data import Examples, Preparation
 from reticent.training.loop import EVALUATION_BATCH
 from reticent.training.materials import forward
 
-LARGEST = 1e37
-"""Logits beyond this are taken for infinite: float32 could not hold their margins."""
 ASKED_AGAIN, ROUNDING = 64, 1e-3
 """How many records a model is asked about again, and what part of its logits' range two answers may lie apart."""
 UNSTEADY = (

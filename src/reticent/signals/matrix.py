@@ -133,18 +133,20 @@ class Signals:
             ShapeError: several answers a record, or those of one model alone.
         """
         numbers, truth = answers(probabilities, labels, "probabilities")
-        told = resolution(numbers)
-        for model, row in enumerate(numbers):
+        shared = resolution(numbers)
+        own = [max(shared, resolution(row[None]), key=lambda one: one.unit) for row in numbers]
+        for model, (row, told) in enumerate(zip(numbers, own, strict=True)):
             check_probabilities(row, told, f"probabilities: model {model}")
         logits, clipped = np.empty((*numbers.shape[:2], max(numbers.shape[2], 2))), 0
-        for model, row in enumerate(numbers):
+        margins = np.empty((*numbers.shape[:2], 1))
+        for model, (row, told) in enumerate(zip(numbers, own, strict=True)):
             logits[model], count = logarithms(row, told)
             clipped += count
-        found = cls._of(logits, truth)
-        if told.rounded:
-            rows = [shared_margins(row, truth, told.unit)[:, None] for row in numbers]
-            found = replace(found, margins=np.stack(rows))
-        return replace(found, notices=(clipped_words(clipped, numbers.size, told),) if clipped else ())
+            one = shared_margins(row, truth, told.unit) if told.rounded else margin(logits[model], truth)
+            margins[model, :, 0] = one
+        found = cls(labels=truth, margins=margins, classes=logits.shape[2], logits=logits)
+        coarsest = max(own, key=lambda one: one.unit)
+        return replace(found, notices=(clipped_words(clipped, numbers.size, coarsest),) if clipped else ())
 
     @classmethod
     def _of(cls, values: NDArray[Any], truth: NDArray[np.int64]) -> "Signals":

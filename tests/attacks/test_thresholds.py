@@ -164,7 +164,7 @@ def test_gap_attack_in_closed_form():
     members = np.arange(20) < 10
     predicted = np.where(members | (np.arange(20) < 18), labels, (labels + 1) % 3)
     known = np.stack([members, ~members])
-    case = Problem.make(Signals.from_logits(2 * np.eye(3)[[predicted, labels]], labels), known, targets=[0])
+    case = Problem.make(Signals.from_logits(2 * np.eye(3)[[predicted, labels]] - 1, labels), known, targets=[0])
     scores = score("correctness", case)[0]
     accuracy_in, accuracy_out = scores[members].mean(), scores[~members].mean()
     assert (accuracy_in, accuracy_out) == (1.0, 0.8)

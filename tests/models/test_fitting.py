@@ -171,3 +171,13 @@ def test_a_network_without_a_state_has_an_empty_one():
 def test_arrays_that_hold_no_numbers_are_no_weights():
     with pytest.raises(ModelError, match=r"1 of 9 tensors are missing \(fc\.bias"):
         fitted({**STATE, "fc.bias": np.array(["a", "b"])}, NET, "it")
+
+
+def test_a_state_with_nan_is_refused_and_a_module_stands_for_its_state():
+    with torch.random.fork_rng([]):
+        network, given = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    assert torch.equal(fitted(given, network, "the weights")["weight"], given.weight)
+    with pytest.raises(ModelError, match="the weights: bias: expected finite numbers, got NaN or infinity"):
+        fitted({"weight": given.weight, "bias": torch.tensor([0.0, float("nan")])}, network, "the weights")
+    with pytest.raises(ModelError, match=r"expected a file or a state dictionary .*, got list"):
+        fitted([given.weight], network, "the weights")

@@ -110,9 +110,10 @@ def test_labels_are_taken_in_the_forms_that_an_audit_takes(form):
 @pytest.mark.parametrize("labels", [["d3", "d1"], np.array(["d3", "d1"], dtype=object)])
 def test_names_of_classes_are_refused_with_the_remedy(labels):
     with pytest.raises(
-        ShapeError,
-        match=r"^labels: expected the numbers of classes, got elements of type (<U2|object), such as 'd3': number the "
-        r"classes from 0, in the order of the columns of the answers$",
+        InputError,
+        match=r"^labels: expected whole numbers from 0, got texts among d1, d3: renumber them, for example with "
+        r"numpy.unique\(labels, return_inverse=True\)\[1\], which numbers the classes in sorted order, as the answers' "
+        r"columns must be$",
     ):
         Signals.from_logits(np.zeros((2, 2, 3)), labels)
 

@@ -14,6 +14,8 @@ from reticent.data.options import DataOptions, flag
 from reticent.data.reading import Reading
 from reticent.data.separated import Source
 
+EACH = 5
+"""With fewer records a text than this on average, a column of texts may name what records have in common."""
 RARE, BUCKETS = 10, 64
 """What is proposed for columns of too many texts."""
 NAMES = re.compile(
@@ -227,9 +229,10 @@ def _doubted(reading: Reading, texts: NDArray[Any], gaps: NDArray[np.bool_], odd
     note = ""
     if odd:
         note = f"read as texts, each a feature, since {odd}: if it is meant as numbers, mend it; {leave_out}"
-    elif known >= FEW and values > NEARLY * known:
+    elif known >= FEW and EACH * values > known:
+        how = "most of them one by one" if values > NEARLY * known else "them a few at a time"
         note = (
-            f"{values} texts for {known} records, by which a model knows most of them one by one: {leave_out}, "
+            f"{values} texts for {known} records, by which a model knows {how}: {leave_out}, "
             f"{flag('rare', reading.column, RARE)} joins the rare ones"
         )
     elif notation.are_codes(texts[~gaps].tolist()):
@@ -270,10 +273,11 @@ def _one_hot(codes: NDArray[np.int64], width: int) -> NDArray[np.float32]:
 
 
 def _semi(texts: NDArray[Any], counts: NDArray[np.int64], gaps: NDArray[np.bool_]) -> str:
-    """Say how many values hold a number beside something else, if most do; of very many texts, a part is looked at."""
+    """Say that most values are numbers, some beside something else; of very many texts, a part is looked at."""
     looked = np.flatnonzero(~gaps)[:MOST_CATEGORIES]
     semi = [i for i in looked.tolist() if notation.is_semi(str(texts[i]))]
-    if not len(looked) or 2 * counts[semi].sum() <= counts[looked].sum():
+    plain = [i for i in looked.tolist() if notation.is_number(str(texts[i]))]
+    if not semi or 2 * counts[semi + plain].sum() <= counts[looked].sum():
         return ""
     first = str(texts[semi[int(np.argmax(counts[semi]))]])[:40]
     return f"most of its values are numbers or dates, such as {first!r}, but not all can be read as such"

@@ -181,6 +181,7 @@ def _features(features: NDArray[Any]) -> NDArray[Any]:
         raise InputError(
             f"x: images must be uint8 from 0 to 255; got {features.dtype} from {low:.4g} to {high:.4g} that are no "
             "multiples of 1/255. Take Normalize and random augmentation out of the transform (reticent does both), "
-            "or give numpy.rint(255 * x).astype('uint8') of images from 0 to 1"
+            "or give numpy.rint(255 * x).astype('uint8') of images from 0 to 1, and say what the network's inputs were "
+            "normalised by: mean 0 and std 1 if it takes images from 0 to 1 (else 0.5 and 0.25 are taken)"
         )
     return whole.astype(np.uint8)

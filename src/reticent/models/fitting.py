@@ -101,6 +101,12 @@ def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str,
     Raises:
         ModelError: no part of it is a state of this network, or several are.
     """
+    if isinstance(given, nn.Module):
+        given = given.state_dict()
+    if not isinstance(given, Mapping):
+        raise ModelError(
+            f"{what}: expected a file or a state dictionary (model.state_dict()), got {type(given).__name__}"
+        )
     wanted = network.state_dict(keep_vars=True)
     parts = [part for key, state in _states(given) for part in _parts(key, state, wanted)]
     if not parts:
@@ -110,6 +116,10 @@ def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str,
     _check_values(part.found, what)
     state = {name: value.detach() for name, value in part.found.items()}
     state = {name: value if value.layout == torch.strided else value.to_dense() for name, value in state.items()}
+    for name, value in state.items():
+        wide = value if value.element_size() > 2 else value.float()
+        if value.is_floating_point() and not bool(torch.isfinite(wide).all()):
+            raise ModelError(f"{what}: {name}: expected finite numbers, got NaN or infinity")
     hint = f"; what stands {part} was held against it" if part.prefix or part.key else ""
     check_state(network, state | dict.fromkeys(part.beside, torch.empty(0)), what, hint)
     return state

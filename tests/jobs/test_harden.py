@@ -449,7 +449,7 @@ def test_nothing_is_judged_of_few_records_or_of_other_ones(members, others, blin
         ({"model": "mine_net:nothing"}, InputError, "nothing"),
         ({"weights": "none.safetensors"}, reticent.ReticentError, "no file 'none.safetensors'"),
         ({"weights": "objects.pt"}, reticent.ReticentError, r"objects\.pt: holds Python objects \(pathlib"),
-        ({"weights": "nan.safetensors"}, ModelError, "the weights of nan.safetensors: 0.weight: expected finite numbers"),
+        ({"weights": "nan.safetensors"}, ModelError, "the weights of nan.safetensors: 0.weight: expected finite"),
         ({"weights": "initial.safetensors"}, InputError, "the initial state is the same as the weights"),
         ({"initial": "none.pt"}, reticent.ReticentError, "no file 'none.pt'"),
         ({"members": "test.npz", "non_members": "members.npz"}, InputError, "of its members correctly, .* a model"),

@@ -25,7 +25,7 @@ from reticent.cli.harden import _options
 from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
 from reticent.jobs.hardening import sides, words
-from reticent.jobs.hardening.roles import Asked, gathered
+from reticent.jobs.hardening.roles import ASSUMED, Asked, gathered
 from reticent.objectives import OBJECTIVES
 from reticent.report import wording
 from reticent.report.harden import terminal
@@ -587,3 +587,11 @@ def test_a_plain_script_from_any_folder_and_the_command(tmp_path):
     check = "import torch, my_net; from safetensors.torch import load_file; net = my_net.build(); "
     check += "net.load_state_dict(load_file('repaired/repaired.safetensors'), strict=True); print('loaded')"
     assert python("-c", check).stdout.strip() == "loaded"
+
+
+@pytest.mark.parametrize(("facts", "told"), [({}, True), ({"mean": [0.0], "std": [1.0]}, False)])
+def test_what_pictures_are_normalised_by_is_told_where_it_was_not_said(facts, told):
+    """A network that took pixels from 0 to 1 answers otherwise to (x - 0.5) / 0.25, and nothing else shows it."""
+    rng = np.random.default_rng(0)
+    parts = [(rng.integers(0, 256, (30, 4, 4), dtype=np.uint8), np.arange(30) % 3) for _ in range(3)]
+    assert (ASSUMED in gathered(Asked(*parts, **facts), 0, needed=True).said) == told

@@ -13,9 +13,9 @@ from reticent.cli.data import app
 from reticent.data import imported
 from reticent.data import table as csv_files
 from reticent.data.load import load
+from reticent.data.notices import notices
 from reticent.data.options import DataOptions
 from reticent.data.parts import together
-from reticent.data.reading import notices
 from reticent.data.records import Records
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
 

@@ -10,8 +10,9 @@ from rich.console import Console
 
 import reticent
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
-from reticent.jobs.attack import read_signals, save_scores
+from reticent.jobs.attack import read_signals
 from reticent.jobs.config import chosen, prepare
+from reticent.jobs.score_files import save_scores
 from reticent.population.gather import signals
 from reticent.population.train import train
 from reticent.report.tables import terminal

@@ -50,8 +50,9 @@ def attack(
     from reticent.attacks import ATTACKS
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.attack import attack as run
-    from reticent.jobs.attack import check_scores, not_looked_at, read_signals, save_scores
+    from reticent.jobs.attack import not_looked_at, read_signals
     from reticent.jobs.attacks import gather_attacks
+    from reticent.jobs.score_files import check_scores, save_scores
     from reticent.report.place import AUDIT, check_folder
     from reticent.report.tables import terminal
 

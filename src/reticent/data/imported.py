@@ -7,8 +7,8 @@ import numpy as np
 
 from reticent import arrays, usercode
 from reticent.data import arrow, given, table
+from reticent.data.notices import tell
 from reticent.data.options import DataOptions
-from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import DataError, InputError, nearest
 

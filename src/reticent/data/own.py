@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from reticent import opening
 from reticent.data import class_folders, given, table
 from reticent.data.forms import ARRAYS, form, is_table, refused
+from reticent.data.notices import tell
 from reticent.data.options import DataOptions
-from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError
 

@@ -15,8 +15,8 @@ from reticent import arrays, checks, opening
 from reticent.data import arrow, given, imported, own, table
 from reticent.data.features import as_texts
 from reticent.data.forms import ARRAYS, TABLES, form, refused
+from reticent.data.notices import tell
 from reticent.data.options import DataOptions
-from reticent.data.reading import tell
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 

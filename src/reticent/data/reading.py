@@ -1,29 +1,13 @@
-"""How each column of a table was read, and what of it a person should know before an audit counts on it."""
+"""How each column of a table was read."""
 
-import logging
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from reticent.data.records import Records
-
-log = logging.getLogger(__name__)
+from typing import Any
 
 FITTED = (
     "Categories, medians and scales of columns are fixed in advance or taken over all records, members or not, without "
     "the label: every model gets the same features."
 )
 """On what encoders were fitted."""
-LARGE = 1e4
-"""A feature that reaches further rules what a network learns with the usual learning rates."""
-APART = 1e3
-"""So many times further than another one a feature may reach before the two are told."""
-NAMED = 3
-"""Most columns that one notice names."""
 
 
 @dataclass(frozen=True)
@@ -57,72 +41,3 @@ class Reading:
         """
         values = asdict(self)
         return {"column": values.pop("column"), "read_as": values.pop("kind"), **values}
-
-
-def tell(records: "Records") -> "Records":
-    """Warn of what a person should know of the features.
-
-    Args:
-        records: just read.
-
-    Returns:
-        The same.
-    """
-    for sentence in notices(records):
-        log.warning("%s: %s", records.name, sentence)
-    return records
-
-
-def notices(records: "Records") -> list[str]:
-    """Say what a person should know of the features before an audit counts on them.
-
-    Args:
-        records: a data set.
-
-    Returns:
-        At most two sentences: on columns whose reading is telling, and on features of very different size.
-    """
-    telling = [reading for reading in records.readings if reading.telling]
-    said = [f"column {reading.column!r}: {reading.note}" for reading in telling[:NAMED]]
-    if len(telling) > NAMED:
-        said.append(f"and more of {len(telling) - NAMED} others: reticent data check lists all")
-    return [*(["; ".join(said)] if said else []), *_sizes(records)]
-
-
-def _sizes(records: "Records") -> list[str]:
-    """Name the largest feature, if it outweighs the others; those of 0 and 1 alone say yes or no, and have no size."""
-    if records.kind != "tabular":
-        return []
-    reach = np.maximum(records.x.max(axis=0), -records.x.min(axis=0)).astype(np.float64)
-    known = np.flatnonzero(reach > 0)
-    if not len(known) or (reach.max() <= LARGE and reach.max() <= APART * reach[known].min()):
-        return []
-    largest = int(reach.argmax())
-    rising = known[reach[known].argsort(kind="stable")].tolist()
-    smallest = next((i for i in rising if not _says_yes_or_no(records.x[:, i])), largest)
-    if reach[largest] <= LARGE and reach[largest] <= APART * reach[smallest]:
-        return []
-    beside = "" if largest == smallest else f", {_called(records.readings, smallest)} up to {reach[smallest]:.3g}"
-    how = (
-        "--scale standard brings all numbers to one scale"
-        if records.readings
-        else "bring them to one scale, such as (x - x.mean(axis=0)) / x.std(axis=0)"
-    )
-    return [
-        f"features are given to the models as they are, and {_called(records.readings, largest)} reaches up to "
-        f"{reach[largest]:.3g}{beside}: networks learn badly from that, and what learns badly gives little away; {how}"
-    ]
-
-
-def _says_yes_or_no(feature: NDArray[Any]) -> bool:
-    """Tell a feature of 0 and 1 alone, such as one of a category, or one that says where gaps were."""
-    return bool(((feature == 0) | (feature == 1)).all())
-
-
-def _called(readings: Sequence[Reading], feature: int) -> str:
-    """Name a feature by its column, where there are columns."""
-    for reading in readings:
-        if feature < reading.features:
-            return repr(reading.column)
-        feature -= reading.features
-    return f"feature {feature}"

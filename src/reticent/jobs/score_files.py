@@ -1,0 +1,57 @@
+"""Files of scores: whether they can be written, before anything runs, and writing them."""
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.errors import InputError
+from reticent.report.files import replace_bytes
+from reticent.report.place import check_file
+
+ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
+"""What a file of arrays begins with, by its ending."""
+
+
+def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -> None:
+    """Check, before anything runs, that scores can be saved under a name.
+
+    Args:
+        path: where to.
+        attacks: how many will run.
+        inputs: files that are read, and must stay.
+
+    Raises:
+        InputError: several attacks' scores do not fit an .npy file, the ending is another one, or the file is an input
+            or, by what it holds, no arrays.
+    """
+    check_file("scores", path, inputs, ARRAYS.get(path.suffix))
+    if path.suffix not in {".npy", ".npz"}:
+        raise InputError(f"scores: expected a path that ends in .npy or .npz, got {path.name!r}")
+    if path.suffix == ".npy" and attacks != 1:
+        raise InputError(
+            f"scores: an .npy file holds the scores of one attack, got {attacks} attacks: give --attack NAME, "
+            "or a path that ends in .npz"
+        )
+
+
+def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
+    """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name.
+
+    Args:
+        path: where to; its ending says which form.
+        scores: by attack.
+
+    Returns:
+        The path.
+    """
+    check_scores(path, len(scores))
+    content = io.BytesIO()
+    if path.suffix == ".npy":
+        np.save(content, next(iter(scores.values())))
+    else:
+        np.savez(content, **scores)  # type: ignore[arg-type]
+    replace_bytes(path, content.getvalue())
+    return path

@@ -48,12 +48,6 @@ def fixed() -> Iterator[None]:
     The state is that of a fresh process: float32 on the CPU by default, no autocast, gradients on, products in full
     precision, no deterministic algorithms; and one thread, since sums in another order have other last bits. Random
     generators are no part of it: see `Streams.lent`.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        ModelError: a mode or a hook is in force that cannot be set aside, or the code within left one behind.
     """
     import torch
 
@@ -222,11 +216,7 @@ def _anomaly() -> tuple[bool, bool]:
 
 
 def _refuse() -> None:
-    """Refuse what may change any number and cannot be set aside.
-
-    Raises:
-        ModelError: names it.
-    """
+    """Refuse what may change any number and cannot be set aside."""
     found = list(_in_force())
     if found:
         raise ModelError(
@@ -236,11 +226,7 @@ def _refuse() -> None:
 
 
 def _in_force() -> Iterator[str]:
-    """Name the modes and hooks.
-
-    Yields:
-        A few words for each.
-    """
+    """Name the modes and hooks."""
     import torch
     from torch.nn.modules import module
     from torch.utils import _python_dispatch

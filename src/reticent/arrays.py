@@ -20,23 +20,7 @@ CONVERTED = ("bfloat16", "float8_", "float6_", "float4_")
 
 
 def array(value: Any, name: str = "") -> NDArray[Any]:
-    """Take an array, a list, a tensor, a table or a column of one.
-
-    Args:
-        value: what NumPy reads; tensors on any device, that require gradients or are of a type that NumPy lacks
-            (bfloat16 and float8 become float32, without loss); sparse matrices and tensors; masked arrays of which
-            nothing is masked; whatever has ``__array__`` or ``__dlpack__``; objects that are all numbers.
-        name: what messages call it.
-
-    Returns:
-        A NumPy array in the machine's byte order. Numbers of other lengths than NumPy's usual ones become float64.
-        Texts, dates and objects that are not all numbers (such as None) stay as they are.
-
-    Raises:
-        ShapeError: it is no rectangle, or cannot be read as an array.
-        InputError: masked values, complex numbers, no values at all (the device "meta"), or sparse numbers that are
-            too many to be written out.
-    """
+    """Take an array, a list, a tensor, a table or a column of one."""
     where = f"{name}: " if name else ""
     try:
         return _native(_read(value, where), where)
@@ -48,14 +32,7 @@ def array(value: Any, name: str = "") -> NDArray[Any]:
 
 
 def missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which objects stand for no value: None, pandas' NA and NaT, and NaN.
-
-    Args:
-        values: of any type.
-
-    Returns:
-        The same shape; false everywhere where the elements are not objects.
-    """
+    """Tell which objects stand for no value: None, pandas' NA and NaT, and NaN."""
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=np.bool_)
     return np.array([_is_missing(one) for one in values.flat], dtype=np.bool_).reshape(values.shape)

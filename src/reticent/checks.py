@@ -24,19 +24,7 @@ def _only(named: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
-    """Check that an argument is a numeric or boolean array with the right number of axes.
-
-    Args:
-        ndim: the number of axes allowed, one or several.
-        **named: the one argument, by its name.
-
-    Returns:
-        The argument as an array, by `arrays.array`.
-
-    Raises:
-        ShapeError: it is not a rectangular array of numbers, or has another number of axes.
-        InputError: values are missing (None, masked), or it is what `arrays.array` refuses.
-    """
+    """Check that an argument is a numeric or boolean array with the right number of axes."""
     name, value = _only(named)
     allowed = (ndim,) if isinstance(ndim, int) else ndim
     checked = arrays.array(value, name)
@@ -52,15 +40,7 @@ def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
 
 
 def complete(values: NDArray[Any], name: str) -> None:
-    """Check that no value is missing among objects; NaN among numbers is left to others.
-
-    Args:
-        values: of any type.
-        name: what messages call them.
-
-    Raises:
-        InputError: None, pandas' NA or NaT, or NaN among texts; the message names the first record.
-    """
+    """Check that no value is missing among objects; NaN among numbers is left to others."""
     if values.dtype.kind != "O":
         return
     gone = arrays.missing(values)
@@ -73,15 +53,7 @@ def complete(values: NDArray[Any], name: str) -> None:
 
 
 def aligned(first: str, **named: Any) -> None:
-    """Check that tables and columns of pandas have their rows in one order; what has no index is left alone.
-
-    Args:
-        first: the argument that gives the order.
-        **named: it and the others, by their names.
-
-    Raises:
-        InputError: two have the same labels in their index, in another order.
-    """
+    """Check that tables and columns of pandas have their rows in one order; what has no index is left alone."""
     indices = {name: value.index for name, value in named.items() if hasattr(getattr(value, "index", None), "equals")}
     index = indices.get(first, ())
     for name, other in indices.items():
@@ -93,18 +65,7 @@ def aligned(first: str, **named: Any) -> None:
 
 
 def floats(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
-    """Check that an argument is an array of finite numbers.
-
-    Args:
-        ndim: the number of axes allowed, one or several.
-        **named: the one argument, by its name.
-
-    Returns:
-        The argument as an array of its own floating type (integers become float64).
-
-    Raises:
-        InputError: some elements are NaN or infinite.
-    """
+    """Check that an argument is an array of finite numbers."""
     name, _ = _only(named)
     checked = array(ndim=ndim, **named)
     if checked.dtype.kind != "f":
@@ -119,18 +80,7 @@ def floats(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
 
 
 def boolean(*, ndim: int, **named: ArrayLike) -> NDArray[np.bool_]:
-    """Check that an argument is a boolean array; numbers are refused, since 0/1 often hides a wrong file.
-
-    Args:
-        ndim: the number of axes.
-        **named: the one argument, by its name.
-
-    Returns:
-        The argument as a boolean array.
-
-    Raises:
-        ShapeError: its elements are not booleans.
-    """
+    """Check that an argument is a boolean array; numbers are refused, since 0/1 often hides a wrong file."""
     name, _ = _only(named)
     checked = array(ndim=ndim, **named)
     if checked.dtype != np.bool_:
@@ -150,21 +100,7 @@ def _as_booleans(values: NDArray[Any], name: str) -> str:
 
 
 def integers(*, ndim: int, low: int | None = None, high: int | None = None, **named: ArrayLike) -> NDArray[np.int64]:
-    """Check that an argument is an array of whole numbers in a range.
-
-    Args:
-        ndim: the number of axes.
-        low: the smallest value allowed.
-        high: the first value that is too large.
-        **named: the one argument, by its name.
-
-    Returns:
-        The argument as int64.
-
-    Raises:
-        ShapeError: its elements are not integers.
-        InputError: one is out of range.
-    """
+    """Check that an argument is an array of whole numbers in a range."""
     name, _ = _only(named)
     checked = array(ndim=ndim, **named)
     if checked.dtype.kind not in "iu":
@@ -181,19 +117,7 @@ def integers(*, ndim: int, low: int | None = None, high: int | None = None, **na
 
 
 def shape(*, expected: tuple[int | None, ...], meaning: str, **named: NDArray[Any]) -> NDArray[Any]:
-    """Check an array's shape.
-
-    Args:
-        expected: the lengths; None stands for any.
-        meaning: what the axes are, for the message, such as "(models, records)".
-        **named: the one argument, by its name.
-
-    Returns:
-        The argument, unchanged.
-
-    Raises:
-        ShapeError: the shape is another one.
-    """
+    """Check an array's shape."""
     value: NDArray[Any]
     name, value = _only(named)
     got = tuple(value.shape)
@@ -204,19 +128,7 @@ def shape(*, expected: tuple[int | None, ...], meaning: str, **named: NDArray[An
 
 
 def between(*, low: float, high: float, **named: float) -> float:
-    """Check that a number lies in a closed range.
-
-    Args:
-        low: the smallest value allowed.
-        high: the largest value allowed.
-        **named: the one argument, by its name.
-
-    Returns:
-        The argument, unchanged.
-
-    Raises:
-        InputError: it lies outside.
-    """
+    """Check that a number lies in a closed range."""
     name, value = _only(named)
     if not low <= value <= high:
         raise InputError(f"{name}: expected a number from {low} to {high}, got {value}")

@@ -179,15 +179,7 @@ class MissingExtraError(ReticentError):
 
 
 def nearest(got: str, known: Iterable[str]) -> str:
-    """Say which known names are nearest to a wrong one, whatever their case, or list them all.
-
-    Args:
-        got: the name that was given.
-        known: the names that exist.
-
-    Returns:
-        A clause for an error message.
-    """
+    """Say which known names are nearest to a wrong one, whatever their case, or list them all."""
     names = sorted(known)
     lower: dict[str, list[str]] = {}
     for name in names:

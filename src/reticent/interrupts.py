@@ -17,22 +17,14 @@ class Terminated(KeyboardInterrupt):
     """Somebody else than the user at the keyboard asked the process to end; it unwinds as Ctrl-C does."""
 
     def __init__(self, number: int) -> None:
-        """Keep which signal it was.
-
-        Args:
-            number: of the signal.
-        """
+        """Keep which signal it was."""
         super().__init__(number)
         self.signal = signal.Signals(number)
 
 
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
-    """Raise `Terminated` in the block where the process is asked to end; a signal that is ignored stays ignored.
-
-    Yields:
-        Nothing.
-    """
+    """Raise `Terminated` in the block where the process is asked to end; a signal that is ignored stays ignored."""
     main = threading.current_thread() is threading.main_thread()
     taken = [one for one in ASKED if main and signal.getsignal(one) is signal.SIG_DFL]
     for one in taken:
@@ -55,9 +47,6 @@ def held_back() -> Iterator[None]:
     Processes that are started inside never hear them: whole groups of processes are sent these, and it is the parent
     that tells of it, once, and ends the others. For them signals are blocked; here that is not enough, since any thread
     may be given one, so they are noted too.
-
-    Yields:
-        Nothing.
     """
     if sys.platform == "win32":
         yield

@@ -14,14 +14,7 @@ LOOKED_AT = 1024
 
 
 def path(given: str | Path) -> Path:
-    """Take the path of a file or a folder as its user means it: ``~`` is the home folder.
-
-    Args:
-        given: what stands in a file, behind a flag, or in a call.
-
-    Returns:
-        The path; as it stands where there is no such user.
-    """
+    """Take the path of a file or a folder as its user means it: ``~`` is the home folder."""
     try:
         return Path(given).expanduser()
     except RuntimeError:
@@ -29,15 +22,7 @@ def path(given: str | Path) -> Path:
 
 
 def check(file: Path) -> None:
-    """Refuse a file in which no data can be, with the remedy.
-
-    Args:
-        file: a plain file.
-
-    Raises:
-        CorruptFileError: it is empty, a web page, or the pointer that git-LFS leaves in place of a file.
-        OSError: it cannot be read.
-    """
+    """Refuse a file in which no data can be, with the remedy."""
     with file.open("rb") as stream:
         head = stream.read(LOOKED_AT)
     if not head:
@@ -54,18 +39,7 @@ def check(file: Path) -> None:
 
 
 def text(file: Path) -> str:
-    """Read a text: UTF-8 with or without a mark, or UTF-16 or UTF-32 with one; gzip is unpacked, whatever the name.
-
-    Args:
-        file: a plain file.
-
-    Returns:
-        The text, without the mark.
-
-    Raises:
-        CorruptFileError: it is in another encoding, or its gzip is damaged; the message has the remedy.
-        OSError: it cannot be read.
-    """
+    """Read a text: UTF-8 with or without a mark, or UTF-16 or UTF-32 with one; gzip is unpacked, whatever the name."""
     content = file.read_bytes()
     if content.startswith(GZIP):
         try:

@@ -22,28 +22,12 @@ MOST = 12
 
 
 def fraction(value: Any, digits: int = 3) -> str:
-    """Write a fraction, such as an AUC or an accuracy.
-
-    Args:
-        value: in [0, 1] (or a difference of two such), or None.
-        digits: decimals.
-
-    Returns:
-        For example ``0.619``, ``<0.001``, ``>0.999`` or a dash.
-    """
+    """Write a fraction, such as an AUC or an accuracy."""
     return MISSING if value is None or not math.isfinite(value) else _within(float(value), digits, 1)
 
 
 def percent(value: Any, digits: int = 1) -> str:
-    """Write a measured fraction as a percentage.
-
-    Args:
-        value: in [0, 1] (or a difference of two such), or None.
-        digits: decimals; `decimals` of a rate of false alarms, where it was measured at that.
-
-    Returns:
-        For example ``6.6 %``, ``<0.1 %``, ``>99.9 %`` or a dash.
-    """
+    """Write a measured fraction as a percentage."""
     return MISSING if value is None or not math.isfinite(value) else _within(100 * float(value), digits, 100) + " %"
 
 
@@ -58,30 +42,12 @@ def _within(value: float, digits: int, whole: int) -> str:
 
 
 def down(value: float, limit: float | None = None, digits: int = 4) -> str:
-    """Write a lower limit, rounded down so that it still is one.
-
-    Args:
-        value: the lower limit.
-        limit: what it is held against in the same sentence; there are as many decimals as keep it on its side of that.
-        digits: decimals where fewer would do.
-
-    Returns:
-        For example ``0.5718``.
-    """
+    """Write a lower limit, rounded down so that it still is one."""
     return _outward(value, limit, digits, math.floor)
 
 
 def up(value: float, limit: float | None = None, digits: int = 4) -> str:
-    """Write an upper limit, rounded up so that it still is one.
-
-    Args:
-        value: the upper limit.
-        limit: what it is held against in the same sentence; there are as many decimals as keep it on its side of that.
-        digits: decimals where fewer would do.
-
-    Returns:
-        For example ``0.6525``.
-    """
+    """Write an upper limit, rounded up so that it still is one."""
     return _outward(value, limit, digits, math.ceil)
 
 
@@ -97,24 +63,13 @@ def _side(value: float, limit: float) -> int:
 
 
 def decimals(fpr: float | None) -> int:
-    """Choose the decimals of percentages of what is found at a rate of false alarms: it would have two digits itself.
+    """Choose the decimals of percentages of what is found at a rate of false alarms.
 
-    Args:
-        fpr: the rate; None or 0 where it is not known.
-
-    Returns:
-        One from a rate of 1 % on, 2 at 0.1 %, 3 at 0.01 %.
+    It would have two digits itself.
     """
     return 1 if not fpr else max(1, 1 - math.floor(math.log10(100 * fpr) + 1e-9))
 
 
 def level(rate: float) -> str:
-    """Write a chosen rate, a round number, as a percentage without needless digits.
-
-    Args:
-        rate: a fraction in [0, 1].
-
-    Returns:
-        For example ``1 %`` or ``0.01 %``.
-    """
+    """Write a chosen rate, a round number, as a percentage without needless digits."""
     return f"{100 * rate:.10g} %"

@@ -16,15 +16,7 @@ Name = str | int
 
 
 def sequence(seed: int, *name: Name) -> np.random.SeedSequence:
-    """Derive a NumPy seed sequence from the master seed and a stream's name.
-
-    Args:
-        seed: the master seed, zero or larger.
-        *name: the path of the stream.
-
-    Returns:
-        A seed sequence that no other name shares (up to a collision of 256-bit hashes).
-    """
+    """Derive a NumPy seed sequence from the master seed and a stream's name."""
     path = "/".join(f"{type(part).__name__}:{part}" for part in name)
     digest = hashlib.sha256(path.encode()).digest()
     words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 32, 4)]
@@ -32,42 +24,17 @@ def sequence(seed: int, *name: Name) -> np.random.SeedSequence:
 
 
 def rng(seed: int, *name: Name) -> np.random.Generator:
-    """Return the NumPy generator of a named stream.
-
-    Args:
-        seed: the master seed.
-        *name: the path of the stream.
-
-    Returns:
-        A fresh generator at the stream's start.
-    """
+    """Return the NumPy generator of a named stream."""
     return np.random.default_rng(sequence(seed, *name))
 
 
 def integer(seed: int, *name: Name) -> int:
-    """Return one 63-bit integer of a named stream, to seed a generator of another library.
-
-    Args:
-        seed: the master seed.
-        *name: the path of the stream.
-
-    Returns:
-        An integer from 0 to 2**63 - 1.
-    """
+    """Return one 63-bit integer of a named stream, to seed a generator of another library."""
     return int(sequence(seed, *name).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def torch_generator(seed: int, *name: Name, device: str = "cpu") -> "torch.Generator":
-    """Return the torch generator of a named stream.
-
-    Args:
-        seed: the master seed.
-        *name: the path of the stream.
-        device: where the generator lives.
-
-    Returns:
-        A fresh generator at the stream's start.
-    """
+    """Return the torch generator of a named stream."""
     import torch
 
     return torch.Generator(device=device).manual_seed(integer(seed, *name))

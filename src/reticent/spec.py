@@ -50,22 +50,11 @@ class Spec(BaseModel):
         return data
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with some fields changed, checked again; what was not given counts as not given there too.
-
-        Args:
-            **changes: fields and their new values.
-
-        Returns:
-            The new spec.
-        """
+        """Return a copy with some fields changed, checked again; what was not given counts as not given there too."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
 
     def implied(self) -> dict[str, Any]:
-        """Return what options mean that are left out, where the default only says that they are (None).
-
-        Returns:
-            Option to value; a value that is given and is this one is left out of the canonical form.
-        """
+        """Return what options mean that are left out, where the default only says that they are (None)."""
         return {}
 
 
@@ -74,14 +63,7 @@ def _to_tuple(value: Any) -> Any:
 
 
 def written(value: Any) -> str:
-    """Write a value for an error message as the user wrote it, in TOML or after a flag.
-
-    Args:
-        value: of any kind.
-
-    Returns:
-        ``true`` and ``[64, 32]`` where Python has ``True`` and ``(64, 32)``.
-    """
+    """Write a value for an error message as the user wrote it, in TOML or after a flag."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (list, tuple)):
@@ -130,14 +112,7 @@ def _message(item: Any) -> str:
 
 
 def choices(annotation: Any) -> list[Any]:
-    """List the words that an option may be.
-
-    Args:
-        annotation: its type.
-
-    Returns:
-        The values of its literal types, those inside a union or a tuple too.
-    """
+    """List the words that an option may be."""
     if get_origin(annotation) is Literal:
         return list(get_args(annotation))
     return [word for part in get_args(annotation) if not isinstance(part, str) for word in choices(part)]
@@ -151,14 +126,7 @@ def _list(spec: type[Spec], path: str) -> str:
 
 
 def canonical(value: Any) -> Any:
-    """Bring a spec, or a value inside one, into plain JSON values; fields that equal their default are left out.
-
-    Args:
-        value: a spec, a path, a mapping, a sequence or a scalar.
-
-    Returns:
-        Dictionaries, lists, strings, numbers, booleans and None.
-    """
+    """Bring a spec, or a value inside one, into plain JSON values; fields that equal their default are left out."""
     if isinstance(value, Spec):
         implied, chosen = value.implied(), {}
         for name, field in type(value).model_fields.items():
@@ -175,14 +143,7 @@ def canonical(value: Any) -> Any:
 
 
 def full(value: Any) -> Any:
-    """Like `canonical`, with the defaults written out, for reports.
-
-    Args:
-        value: a spec, or a value inside one.
-
-    Returns:
-        Plain JSON values.
-    """
+    """Like `canonical`, with the defaults written out, for reports."""
     if isinstance(value, Spec):
         body = {name: full(getattr(value, name)) for name in type(value).model_fields}
         return {"method": value.method, **body} if value.method else body
@@ -192,38 +153,17 @@ def full(value: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """Write plain JSON values in the one way that identities are made from.
-
-    Args:
-        value: a spec or plain values.
-
-    Returns:
-        JSON with sorted keys and no spaces.
-    """
+    """Write plain JSON values in the one way that identities are made from."""
     return json.dumps(canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def identity(value: Any) -> str:
-    """Name a value by the hash of its canonical text and the format version.
-
-    Args:
-        value: a spec or plain values.
-
-    Returns:
-        20 hexadecimal digits.
-    """
+    """Name a value by the hash of its canonical text and the format version."""
     return hashlib.sha256(f"{FORMAT}\n{text(value)}".encode()).hexdigest()[:20]
 
 
 def toml_or_text(text: str) -> Any:
-    """Read a value as TOML, or else as a text.
-
-    Args:
-        text: what the user wrote.
-
-    Returns:
-        A number, a truth value, a list or a text.
-    """
+    """Read a value as TOML, or else as a text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -231,19 +171,7 @@ def toml_or_text(text: str) -> Any:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Args:
-        path: the file.
-
-    Returns:
-        Its tables and values.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it is no text that can be read.
-        SpecError: it is not TOML.
-    """
+    """Read a TOML file."""
     try:
         return tomllib.loads(opening.text(opening.path(path)))
     except FileNotFoundError:

@@ -30,14 +30,7 @@ SEEN = "__reticent_source__"
 
 
 def is_import_string(text: str) -> bool:
-    """Tell whether a text reads as ``module:name`` or ``path/to/file.py:name``.
-
-    Args:
-        text: what the user gave.
-
-    Returns:
-        True if both parts can be names, and no such file exists.
-    """
+    """Tell whether a text reads as ``module:name`` or ``path/to/file.py:name``."""
     module, colon, name = text.rpartition(":")
     named = all(part.isidentifier() for part in name.split("."))
     return bool(colon) and named and (module.endswith(".py") or _dotted(module)) and not opening.path(text).exists()
@@ -48,17 +41,7 @@ def _dotted(module: str) -> bool:
 
 
 def load(text: str) -> Callable[..., Any]:
-    """Import a callable; modules are looked for in the working directory first, then as Python does.
-
-    Args:
-        text: ``module:name`` or ``path/to/file.py:name``.
-
-    Returns:
-        The callable.
-
-    Raises:
-        InputError: the text is no import string, there is no such module or name, or it cannot be called.
-    """
+    """Import a callable; modules are looked for in the working directory first, then as Python does."""
     if not is_import_string(text):
         raise InputError(
             f"{text!r}: expected an import string such as my_module:my_function or folder/file.py:function"
@@ -94,15 +77,6 @@ def digest(text: str) -> str:
     """Hash the source behind an import string: its module, and what that imports from the same folder, step by step.
 
     Imports are read from the source, so that constants, and modules that are imported inside functions, count too.
-
-    Args:
-        text: an import string that `load` has loaded.
-
-    Returns:
-        20 hexadecimal digits.
-
-    Raises:
-        InputError: a file changed after this process had imported it, so that other code would run than is hashed.
     """
     named = sys.modules[_module_name(text)]
     modules = [named, sys.modules.get(getattr(load(text), "__module__", ""), named)]
@@ -176,16 +150,6 @@ def reported(text: str, error: type[ReticentError]) -> Iterator[None]:
 
     What the code does to the state of the process is undone when the block ends: the code of one model has no part in
     the next one.
-
-    Args:
-        text: the import string, for the message.
-        error: what to raise.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        ReticentError: one that the code raised itself, unchanged.
     """
     try:
         with fixed():
@@ -197,14 +161,7 @@ def reported(text: str, error: type[ReticentError]) -> Iterator[None]:
 
 
 def told(problem: BaseException) -> str:
-    """Say what an exception was, and where it was raised.
-
-    Args:
-        problem: the exception.
-
-    Returns:
-        Its type, message, function, file and line.
-    """
+    """Say what an exception was, and where it was raised."""
     last = traceback.extract_tb(problem.__traceback__)[-1]
     file, line = last.filename, last.lineno
     if isinstance(problem, SyntaxError):

@@ -131,18 +131,7 @@ ATTACKS: dict[str, AttackEntry] = {
 
 
 def parse(value: str | Mapping[str, Any] | Spec) -> Spec:
-    """Read an attack's options.
-
-    Args:
-        value: a name (default options), a mapping with ``method`` and options, as TOML and JSON give, or a spec.
-
-    Returns:
-        The spec.
-
-    Raises:
-        UnknownNameError: no attack has this name.
-        SpecError: an option is wrong, or the spec belongs to no attack.
-    """
+    """Read an attack's options."""
     if isinstance(value, Spec):
         entry = ATTACKS.get(value.method)
         if entry is None or type(value) is not entry.spec:
@@ -192,17 +181,7 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
 
 
 def check_references(attack: str | Spec, problem: Problem) -> None:
-    """Check that a problem holds what an attack needs, and as many references for every target.
-
-    Args:
-        attack: a name or a spec.
-        problem: the problem.
-
-    Raises:
-        InputError: it needs what the problem does not hold: what the references' own Split-AI says, or what an option
-            asks for.
-        TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
-    """
+    """Check that a problem holds what an attack needs, and as many references for every target."""
     if problem.replicas is None and needs_replicas(attack):
         raise InputError(
             f"{parse(attack).method}: expected soft targets that every reference's own Split-AI gave its members, got "
@@ -214,15 +193,7 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
 
 
 def check_offer(attack: str | Spec, offer: Offer) -> None:
-    """Check that a problem holds, or will hold, what an attack's options need besides references.
-
-    Args:
-        attack: a name or a spec.
-        offer: what it holds.
-
-    Raises:
-        InputError: it does not: too few queries, no population, or no logits of all queries.
-    """
+    """Check that a problem holds, or will hold, what an attack's options need besides references."""
     spec = parse(attack)
     fits = ATTACKS[spec.method].fits
     if fits is not None:
@@ -230,14 +201,7 @@ def check_offer(attack: str | Spec, offer: Offer) -> None:
 
 
 def needs_replicas(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at what the references' own Split-AI says of their members.
-
-    Args:
-        attack: a name or a spec.
-
-    Returns:
-        True where only models trained by selena will do.
-    """
+    """Tell whether an attack looks at what the references' own Split-AI says of their members."""
     spec = parse(attack)
     return ATTACKS[spec.method].needs(spec).replicas
 

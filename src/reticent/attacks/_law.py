@@ -34,30 +34,13 @@ class Law:
     spread: Value
 
     def of(self, row: int) -> "Law":
-        """Take one target's law out of those of several.
-
-        Args:
-            row: the target's.
-
-        Returns:
-            The law, in arrays of one target.
-        """
+        """Take one target's law out of those of several."""
         one = np.asarray([row])
         inner, outer, shift, apart = (np.asarray(value)[one] for value in (*self.variances, self.shift, self.spread))
         return Law((inner, outer), shift, apart)
 
     def ratio(self, value: Floats, centres: Pair, counts: Pair) -> Floats:
-        """Compute log-likelihood ratios, IN against OUT.
-
-        Args:
-            value: of the models that are judged.
-            centres: means of their IN and of their OUT references.
-            counts: how many these are.
-
-        Returns:
-            In nats, of the shape that the arguments have together. The variance that an uncertain centre adds is left
-            out of the logarithm, as LiRA does: where counts differ, it would tell them.
-        """
+        """Compute log-likelihood ratios, IN against OUT."""
         result = np.zeros(np.broadcast_shapes(value.shape, centres[0].shape))
         for kind, sign in ((0, 1.0), (1, -1.0)):
             other, variance = 1 - kind, self.variances[kind]
@@ -70,16 +53,6 @@ class Law:
 
 
 def spread(shifts: Value, squares: Value, records: Value, noise: Value) -> Floats:
-    """Estimate the variance of shifts over records by moments.
-
-    Args:
-        shifts: sum over records of the observed shifts.
-        squares: sum of their squares.
-        records: how many.
-        noise: mean over records of the variance that an observed shift has around the true one.
-
-    Returns:
-        Zero or more, of the shape of the sums.
-    """
+    """Estimate the variance of shifts over records by moments."""
     total = (squares - shifts**2 / records) / np.maximum(records - 1, 1.0)
     return np.asarray(np.maximum(0.0, total - noise))

@@ -34,19 +34,6 @@ class Seen:
 def walk(problem: Problem, floor: float, features: slice, method: str) -> Iterator[tuple[slice, int, Seen]]:
     """Go through blocks of records, and on each through the targets.
 
-    Args:
-        problem: with logits and replicas.
-        floor: added to a distance before its logarithm.
-        features: which of the two are wanted.
-        method: the attack's name, for messages.
-
-    Yields:
-        A block, a target's row of the scores, and what is seen of it; nothing in there depends on its membership, its
-        replicas or, but for what it answers itself, its signals.
-
-    Raises:
-        InputError: the signals hold no logits, or a reference has no replica of a record that it holds.
-
     Cost: O(U R N C) for distances of the U models that are targets or references, and O(T U N) beyond.
     """
     references, places = problem.references, _leave_one_out.rows(problem.targets, problem.references)
@@ -78,9 +65,6 @@ def _nearness(problem: Problem, block: slice, said: Floats, inside: Mask, floor:
     """Compare answers with every replica: ``-log(||p - s||_1 + floor)``, ``(R, U, n)``.
 
     Zero where a reference does not hold the record, and where it is the only target, whose replicas nobody looks at.
-
-    Raises:
-        InputError: a reference has no replica of a record that it holds.
     """
     result = np.zeros((len(inside), *said.shape[:2]))
     if problem.replicas is None:

@@ -32,15 +32,7 @@ class Logs(NamedTuple):
     negative: NDArray[np.bool_] | None
 
     def of(self, row: int, chosen: NDArray[np.bool_] | slice = slice(None)) -> "Logs":
-        """Take one target.
-
-        Args:
-            row: its place.
-            chosen: which records.
-
-        Returns:
-            Its ratios ``(n, Q)``.
-        """
+        """Take one target."""
         return Logs(self.size[row][chosen], None if self.negative is None else self.negative[row][chosen])
 
 
@@ -82,14 +74,6 @@ class Ratios:
 def audited(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
     """Read the audited records.
 
-    Args:
-        spec: the options of RMIA.
-        problem: whose targets are left out of their own references.
-        queries: how many queries are used.
-
-    Returns:
-        Their log-probabilities and marginals; an offline marginal is zero where no reference is OUT.
-
     Cost: O((R + T) N Q).
     """
     return _gather(spec, problem, problem.signals, problem.membership.matrix, queries)
@@ -100,14 +84,6 @@ def held_out(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
 
     Online, too, the marginal is the mean over all references: nobody was trained on these records, so there is no IN
     world to weigh.
-
-    Args:
-        spec: the options of RMIA.
-        problem: with a population.
-        queries: how many queries are used.
-
-    Returns:
-        Its log-probabilities and marginals.
     """
     assert problem.population is not None
     nobody = np.zeros((problem.signals.models, problem.population.records), dtype=np.bool_)
@@ -115,16 +91,7 @@ def held_out(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
 
 
 def groups(problem: Problem, records: int, queries: int) -> Iterator[slice]:
-    """Divide the targets so that what is kept of all records for one group stays below `BLOCK_BYTES`.
-
-    Args:
-        problem: the problem.
-        records: audited records and population together.
-        queries: how many queries are used.
-
-    Yields:
-        Slices of the targets.
-    """
+    """Divide the targets so that what is kept of all records for one group stays below `BLOCK_BYTES`."""
     step = max(1, matrix.BLOCK_BYTES // (16 * records * queries))
     for start in range(0, len(problem.targets), step):
         yield slice(start, start + step)

@@ -75,16 +75,7 @@ def read(
 
 
 def temperature(wish: float | Literal["auto"], offer: Offer, queries: int) -> float:
-    """Choose what logits are divided by.
-
-    Args:
-        wish: a number, or "auto".
-        offer: with logits of the plain query, or without.
-        queries: how many are used.
-
-    Returns:
-        The number; for "auto" 2 where the logits, or the margins of two classes, say all, and else 1.
-    """
+    """Choose what logits are divided by."""
     if wish != "auto":
         return wish
     known = offer.classes == 2 or (offer.logits and queries == 1)
@@ -92,15 +83,7 @@ def temperature(wish: float | Literal["auto"], offer: Offer, queries: int) -> fl
 
 
 def taylor(values: Floats, degree: int) -> Floats:
-    """Evaluate the Taylor polynomial of the exponential function at zero.
-
-    Args:
-        values: any shape.
-        degree: highest power; even degrees are positive everywhere, odd ones are not.
-
-    Returns:
-        The same shape: the sum of ``v**k / k!`` up to the degree.
-    """
+    """Evaluate the Taylor polynomial of the exponential function at zero."""
     result = np.ones_like(values)
     for k in range(degree, 0, -1):
         result = 1 + values * result / k
@@ -118,17 +101,7 @@ def _sigmoid(margins: Floats, targets: Rows, epsilon: float) -> tuple[Floats, Fl
 
 
 def check(offer: Offer, formula: Formula, temperature: float, queries: int) -> None:
-    """Check that there are the logits that a formula needs.
-
-    Args:
-        offer: what the problem holds.
-        formula: which formula.
-        temperature: what logits are divided by.
-        queries: how many are used.
-
-    Raises:
-        InputError: there are none, or not of every query.
-    """
+    """Check that there are the logits that a formula needs."""
     if _by_margin(formula, temperature, offer.classes):
         return
     if not offer.logits:

@@ -20,19 +20,11 @@ class Sums:
     """What the references of one target say, summed over records one after the other: blocks change no bit."""
 
     def __init__(self, features: int) -> None:
-        """Start at zero.
-
-        Args:
-            features: how many.
-        """
+        """Start at zero."""
         self._total = np.zeros(4 * features + 5)
 
     def add(self, seen: Seen) -> None:
-        """Take a block in.
-
-        Args:
-            seen: by the references; the target's answers are not looked at.
-        """
+        """Take a block in."""
         rows = []
         for values in seen.references:
             inside, outside = _centred(values, seen.inside), _centred(values, seen.outside)
@@ -58,23 +50,12 @@ class Discriminant:
     """How much each feature's test counts, learned on the references of one target."""
 
     def __init__(self, laws: Sequence[Law]) -> None:
-        """Start with no record.
-
-        Args:
-            laws: of the features.
-        """
+        """Start with no record."""
         self._laws = laws
         self._total = np.zeros((2, 1 + len(laws) + len(laws) ** 2))
 
     def judge(self, seen: Seen) -> Floats:
-        """Judge the target by each feature, and its references for `weights`.
-
-        Args:
-            seen: of a block.
-
-        Returns:
-            The target's log-likelihood ratios ``(features, n)``.
-        """
+        """Judge the target by each feature, and its references for `weights`."""
         masks = seen.inside, seen.outside
         counts = tuple(mask.sum(axis=0).astype(np.float64) for mask in masks)
         target, ratios = [], []
@@ -95,10 +76,9 @@ class Discriminant:
         return np.stack(target)
 
     def weights(self) -> Floats:
-        """Return the weights of the features: the covariance of references' ratios, inverse, times IN less OUT means.
+        """Return the weights of the features.
 
-        Returns:
-            ``(features,)``; a single feature counts as it is.
+        The covariance of references' ratios, inverse, times IN less OUT means.
         """
         size = len(self._laws)
         if size == 1:

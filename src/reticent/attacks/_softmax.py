@@ -13,20 +13,7 @@ SMALL = -40.0
 
 
 def log_probabilities(signals: Signals, models: Rows, method: str, width: int = 0) -> Iterator[tuple[slice, Floats]]:
-    """Read log-probabilities of all classes.
-
-    Args:
-        signals: with logits.
-        models: rows.
-        method: the attack's name, for the message.
-        width: further numbers a model and record that the attack holds of a block.
-
-    Yields:
-        A slice of the records, and ``(models, records of the slice, C)`` in float64, finite, exact near 0.
-
-    Raises:
-        InputError: the signals hold no logits.
-    """
+    """Read log-probabilities of all classes."""
     if signals.logits is None:
         raise InputError(
             f"{method}: expected logits of all {signals.classes} classes, got margins only: give logits (M, N, C), or "
@@ -42,14 +29,7 @@ def log_probabilities(signals: Signals, models: Rows, method: str, width: int = 
 
 
 def log_complements(log_p: Floats) -> Floats:
-    """Compute ``ln(1 - p_j)``: from the other classes for the largest p, by ``log1p`` for the rest (at most 1/2).
-
-    Args:
-        log_p: finite log-probabilities ``(..., C)``.
-
-    Returns:
-        The same shape, zero or below.
-    """
+    """Compute ``ln(1 - p_j)``: from the other classes for the largest p, by ``log1p`` for the rest (at most 1/2)."""
     top = log_p.argmax(axis=-1)[..., None]
     others = log_p.copy()
     np.put_along_axis(others, top, -np.inf, axis=-1)
@@ -59,27 +39,12 @@ def log_complements(log_p: Floats) -> Floats:
 
 
 def log_surprise(log_p: Floats, log_rest: Floats) -> Floats:
-    """Compute ``ln(-ln p)``, which tells two p apart however near they are to 1.
-
-    Args:
-        log_p: ``ln p``, zero or below.
-        log_rest: ``ln(1 - p)``, of the same shape.
-
-    Returns:
-        The same shape, finite.
-    """
+    """Compute ``ln(-ln p)``, which tells two p apart however near they are to 1."""
     plain = np.log(np.maximum(-log_p, np.finfo(np.float64).tiny))
     return np.where(log_rest < SMALL, log_rest, plain)
 
 
 def log_sum(logs: Floats) -> Floats:
-    """Compute the logarithm of a sum over classes from the logarithms of what is added.
-
-    Args:
-        logs: ``(..., C)``, some finite.
-
-    Returns:
-        ``(...)``.
-    """
+    """Compute the logarithm of a sum over classes from the logarithms of what is added."""
     top = logs.max(axis=-1, keepdims=True)
     return np.asarray(top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1)))

@@ -85,11 +85,7 @@ class Balance:
     """
 
     def __init__(self, problem: Problem) -> None:
-        """Count every target's references.
-
-        Args:
-            problem: targets, references and membership. Cost: O(T N).
-        """
+        """Count every target's references."""
         self._rows = rows(problem.targets, problem.references)
         self._words = _mixed((problem.targets.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
         counted = _references.counts(problem.membership, problem.targets, problem.references)

@@ -144,14 +144,7 @@ class Offer:
 
     @classmethod
     def of(cls, problem: Problem) -> "Offer":
-        """State what a problem holds.
-
-        Args:
-            problem: the problem.
-
-        Returns:
-            That.
-        """
+        """State what a problem holds."""
         signals, others = problem.signals, problem.population
         logits = signals.logits is not None and (others is None or others.logits is not None)
         return cls(signals.classes, signals.queries, logits, others is not None)
@@ -234,19 +227,7 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
 
 
 def used_queries(signals: Signals | Offer, queries: int | None, method: str) -> int:
-    """Return how many queries an attack uses.
-
-    Args:
-        signals: with Q queries a record, or what they will be.
-        queries: how many are asked for; None is all.
-        method: the attack's name, for the message.
-
-    Returns:
-        A number from 1 to Q.
-
-    Raises:
-        InputError: more are asked for than there are.
-    """
+    """Return how many queries an attack uses."""
     if queries is not None and queries > signals.queries:
         raise InputError(
             f"{method}: queries: expected at most {signals.queries}, which the signals hold, got {queries}: "
@@ -256,13 +237,5 @@ def used_queries(signals: Signals | Offer, queries: int | None, method: str) -> 
 
 
 def enough_queries(spec: Any, offer: Offer) -> None:
-    """Refuse more queries than there are: an entry's `fits` of which nothing else depends on the problem.
-
-    Args:
-        spec: options with ``queries``.
-        offer: what the problem holds.
-
-    Raises:
-        InputError: says how many there are.
-    """
+    """Refuse more queries than there are: an entry's `fits` of which nothing else depends on the problem."""
     used_queries(offer, spec.queries, spec.method)

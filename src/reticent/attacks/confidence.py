@@ -26,14 +26,7 @@ class Confidence(Spec):
 
 
 def needs(spec: Confidence) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        One besides the target for class-wise thresholds, else none.
-    """
+    """Say which references it needs."""
     return thresholds.needs(spec.threshold)
 
 

@@ -22,14 +22,7 @@ class Correctness(Spec):
 
 
 def needs(spec: Correctness) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        None.
-    """
+    """Say which references it needs."""
     return Needs()
 
 

@@ -27,14 +27,7 @@ class Entropy(Spec):
 
 
 def needs(spec: Entropy) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        One besides the target for class-wise thresholds, else none.
-    """
+    """Say which references it needs."""
     return thresholds.needs(spec.threshold)
 
 
@@ -59,12 +52,5 @@ def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
 
 
 def log_entropy(log_p: Floats) -> Floats:
-    """Compute the logarithm of the entropy, which is exact where the entropy is nearly zero.
-
-    Args:
-        log_p: finite log-probabilities ``(..., C)``.
-
-    Returns:
-        ``(...)``: of the sum over classes of ``-p ln p``, finite.
-    """
+    """Compute the logarithm of the entropy, which is exact where the entropy is nearly zero."""
     return log_sum(log_p + log_surprise(log_p, log_complements(log_p)))

@@ -58,17 +58,7 @@ class Lira(Spec):
 
 
 def needs(spec: Lira) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        For every record 4 of a kind for its own variance, else 1; offline none are IN.
-
-    Raises:
-        SpecError: a shared shift with options that it does not go with.
-    """
+    """Say which references it needs."""
     if spec.shift == "shared":
         others = {"mode": "offline", "variance": "per-record", "centre": "median", "uncertainty": "none"}
         for key, value in others.items():

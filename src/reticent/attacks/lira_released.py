@@ -36,14 +36,7 @@ class LiraReleased(Spec):
 
 
 def needs(spec: LiraReleased) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        For every record 2 of a kind for a variance of its own (of one it is zero), else 1; offline none are IN.
-    """
+    """Say which references it needs."""
     least = 2 if spec.variance == "per-record" else 1
     return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
 

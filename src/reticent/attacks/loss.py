@@ -21,14 +21,7 @@ class Loss(Spec):
 
 
 def needs(spec: Loss) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        None.
-    """
+    """Say which references it needs."""
     return Needs()
 
 

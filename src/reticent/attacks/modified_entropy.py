@@ -28,14 +28,7 @@ class ModifiedEntropy(Spec):
 
 
 def needs(spec: ModifiedEntropy) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        One besides the target for class-wise thresholds, else none.
-    """
+    """Say which references it needs."""
     return thresholds.needs(spec.threshold)
 
 
@@ -61,15 +54,7 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
 
 
 def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
-    r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exact where that is tiny.
-
-    Args:
-        log_p: finite log-probabilities ``(..., C)``.
-        labels: true labels ``(...)``.
-
-    Returns:
-        ``(...)``, finite.
-    """
+    r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exact where that is tiny."""
     log_rest, at = log_complements(log_p), labels[..., None]
     own, rest = (np.take_along_axis(logs, at, axis=-1) for logs in (log_p, log_rest))
     terms = log_p + log_surprise(log_rest, log_p)

@@ -59,29 +59,14 @@ class Rmia(Spec):
 
 
 def needs(spec: Rmia) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        One OUT for every record and, online, one IN; two in all to choose `a`.
-    """
+    """Say which references it needs."""
     if spec.mode == "online":
         return Needs(references_in=1, references_out=1)
     return Needs(references=2 if spec.a == "auto" else 1, references_out=1)
 
 
 def fits(spec: Rmia, offer: Offer) -> None:
-    """Refuse options that need what the problem does not hold.
-
-    Args:
-        spec: the options.
-        offer: what the problem holds.
-
-    Raises:
-        InputError: there is no population, no logits, or not as many queries, where the options need them.
-    """
+    """Refuse options that need what the problem does not hold."""
     queries = used_queries(offer, spec.queries, spec.method)
     if spec.population == "held-out" and not offer.population:
         raise InputError(

@@ -43,15 +43,7 @@ class SelenaReplica(Spec):
 
 
 def needs(spec: SelenaReplica) -> Needs:
-    """Say which references it needs.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        Two of a kind for every record, so that a reference that holds it is compared with another one; and what the
-        Split-AI of each says of its members.
-    """
+    """Say which references it needs."""
     del spec
     return Needs(references_in=2, references_out=2, replicas=True)
 

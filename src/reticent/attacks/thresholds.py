@@ -22,16 +22,6 @@ Threshold = Literal["global", "class-wise"]
 def best(train: ArrayLike, test: ArrayLike) -> float:
     """Find the threshold that tells members from non-members best.
 
-    Args:
-        train: values of members, any shape, larger for members; the order decides between equal thresholds.
-        test: values of non-members.
-
-    Returns:
-        One of the values: the first maximiser of ``(mean(train >= v) + mean(test < v)) / 2``.
-
-    Raises:
-        InputError: one of the two is empty.
-
     Example:
         >>> best([0.9, 0.8, 0.6], [0.7, 0.5, 0.4])
         0.8
@@ -45,27 +35,12 @@ def best(train: ArrayLike, test: ArrayLike) -> float:
 
 
 def needs(threshold: Threshold) -> Needs:
-    """Say which references a threshold attack needs.
-
-    Args:
-        threshold: its option.
-
-    Returns:
-        None for a global threshold, which changes no ranking; one for class-wise ones.
-    """
+    """Say which references a threshold attack needs."""
     return Needs(references=1 if threshold == "class-wise" else 0)
 
 
 def read(problem: Problem, threshold: Threshold) -> Rows:
-    """List the models whose values a threshold attack needs.
-
-    Args:
-        problem: the problem.
-        threshold: the attack's option.
-
-    Returns:
-        Sorted rows: the targets and, for class-wise thresholds, the references.
-    """
+    """List the models whose values a threshold attack needs."""
     return problem.targets if threshold == "global" else np.union1d(problem.targets, problem.references)
 
 

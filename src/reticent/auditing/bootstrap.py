@@ -141,14 +141,7 @@ class Variance:
         return (self.targets - 1) / share**2 if share**2 * MANY > self.targets - 1 else MANY
 
     def student(self, confidence: float) -> float:
-        """Divide Student's quantile by the normal one.
-
-        Args:
-            confidence: two-sided.
-
-        Returns:
-            1 or more.
-        """
+        """Divide Student's quantile by the normal one."""
         alpha = tail(confidence)
         return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.freedom < MANY else 1.0
 

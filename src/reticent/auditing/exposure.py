@@ -93,11 +93,7 @@ class Exposure:
     memorisation_soft_error: Masked
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one dictionary a record, in the order of the records.
-
-        Returns:
-            `record` and every field; None where it is not known.
-        """
+        """Return one dictionary a record, in the order of the records."""
         names = [field.name for field in fields(self)]
         columns = [getattr(self, name).tolist() for name in names]
         return [
@@ -106,14 +102,7 @@ class Exposure:
         ]
 
     def most_exposed(self, count: int) -> NDArray[np.int64]:
-        """Return the records with the largest exposure, those without one left out.
-
-        Args:
-            count: how many, at most.
-
-        Returns:
-            Record ids, the most exposed first; ties in the order of the records.
-        """
+        """Return the records with the largest exposure, those without one left out."""
         order = np.argsort(-self.exposure.filled(-np.inf), kind="stable")
         return order[: min(count, int(self.exposure.count()))]
 

@@ -55,11 +55,7 @@ class Labelling:
         return replace(self, names=names, shown=shown, codes=codes.astype(np.int64))
 
     def values(self) -> list[str]:
-        """Return each record's group.
-
-        Returns:
-            N names.
-        """
+        """Return each record's group."""
         return [self.names[code] for code in self.codes]
 
 

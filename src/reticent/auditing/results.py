@@ -29,11 +29,7 @@ class Summary:
     tied: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The fields by name; `tied` only of a TPR.
-        """
+        """Return plain values."""
         ties = {} if self.tied is None else {"tied": self.tied}
         return {
             "mean": self.mean,
@@ -76,11 +72,7 @@ class Rate:
         return self.false_positives_allowed >= 1
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values; an infinite threshold is None.
-
-        Returns:
-            The fields by name.
-        """
+        """Return plain values; an infinite threshold is None."""
         finite = self.threshold is not None and math.isfinite(self.threshold)
         return {
             "fpr": self.fpr,
@@ -123,11 +115,7 @@ class TargetAudit:
     threshold: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The fields by name.
-        """
+        """Return plain values."""
         return {
             "model": self.model,
             "members": self.members,
@@ -175,11 +163,7 @@ class OverallRate:
         return self.tpr is not None and self.tpr.tied is True
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The fields by name.
-        """
+        """Return plain values."""
         return {
             "fpr": self.fpr,
             "measurable": self.measurable,
@@ -229,11 +213,7 @@ class Audit:
     strong: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values: every number finite, what is not known None.
-
-        Returns:
-            The attack object of `audit.json`.
-        """
+        """Return plain values: every number finite, what is not known None."""
         return {
             "name": self.name,
             "spec": spec.canonical(self.spec),

@@ -83,17 +83,7 @@ class Roc:
         return self.false_positives / self.non_members
 
     def at_fpr(self, fpr: float) -> Point:
-        """Return the vertex with the largest TPR whose FPR is at most the one asked for; nothing is interpolated.
-
-        Args:
-            fpr: false-positive rate, from 0 to 1.
-
-        Returns:
-            The operating point.
-
-        Raises:
-            InputError: the rate is not in [0, 1].
-        """
+        """Return the vertex with the largest TPR whose FPR is at most the one asked for; nothing is interpolated."""
         limit = allowed(fpr, self.non_members)
         vertex = int(np.searchsorted(self.false_positives, limit, side="right")) - 1
         found, false = int(self.true_positives[vertex]), int(self.false_positives[vertex])
@@ -109,21 +99,13 @@ class Roc:
         )
 
     def advantage(self) -> tuple[float, float]:
-        """Return ``max_t TPR(t) - FPR(t)`` and its threshold: an oracle, since t is chosen on the audited records.
-
-        Returns:
-            The advantage, from 0 to 1, and the highest threshold that reaches it.
-        """
+        """Return ``max_t TPR(t) - FPR(t)`` and its threshold: an oracle, since t is chosen on the audited records."""
         gap = self.tpr - self.fpr
         best = int(np.argmax(gap))
         return float(gap[best]), float(self.thresholds[best])
 
     def balanced_accuracy(self) -> tuple[float, float]:
-        """Return the oracle balanced accuracy ``max_t (TPR(t) + 1 - FPR(t)) / 2`` and its threshold.
-
-        Returns:
-            The balanced accuracy, from 0.5 to 1, and the highest threshold that reaches it.
-        """
+        """Return the oracle balanced accuracy ``max_t (TPR(t) + 1 - FPR(t)) / 2`` and its threshold."""
         gap, threshold = self.advantage()
         return (1 + gap) / 2, threshold
 

@@ -47,54 +47,24 @@ ENOUGH_TARGETS = 5
 
 
 def too_few(models: int) -> bool:
-    """Tell whether intervals over so many models are too short to be held to their confidence.
-
-    Args:
-        models: how many were audited; the interval of one alone is over records.
-
-    Returns:
-        True for two to four.
-    """
+    """Tell whether intervals over so many models are too short to be held to their confidence."""
     return 1 < models < ENOUGH_TARGETS
 
 
 def unsure(targets: Sequence[TargetAudit]) -> bool:
-    """Tell whether one model was audited, with so few records that no interval over them can be relied on.
-
-    Args:
-        targets: the audited models.
-
-    Returns:
-        True for one with fewer than `FEWEST` members or non-members.
-    """
+    """Tell whether one model was audited, with so few records that no interval over them can be relied on."""
     return len(targets) == 1 and min(targets[0].members, targets[0].non_members) < FEWEST
 
 
 def few(models: int) -> list[str]:
-    """Warn of intervals over few models.
-
-    Args:
-        models: how many were audited.
-
-    Returns:
-        No sentence, or one.
-    """
+    """Warn of intervals over few models."""
     if not too_few(models):
         return []
     return [f"Intervals over only {models} models are too short to be relied on: audit {ENOUGH_TARGETS} or more."]
 
 
 def carried(by_auc: bool, by_tpr: bool, rate: OverallRate | None) -> str:
-    """Say which figure is more than chance.
-
-    Args:
-        by_auc: the AUC is, by itself.
-        by_tpr: the TPR is, by itself.
-        rate: the reported one, or None if none can be measured.
-
-    Returns:
-        One sentence.
-    """
+    """Say which figure is more than chance."""
     if by_auc and not by_tpr and rate is not None and rate.tpr is not None:
         return "The share of pairs is more than chance; the share of training records found may be chance by itself."
     if by_tpr and not by_auc:
@@ -103,15 +73,7 @@ def carried(by_auc: bool, by_tpr: bool, rate: OverallRate | None) -> str:
 
 
 def sentence(rate: OverallRate | None, area: float) -> str:
-    """Say what an attacker finds.
-
-    Args:
-        rate: the reported one, or None if none can be measured, or the AUC shall be quoted.
-        area: AUC.
-
-    Returns:
-        One sentence.
-    """
+    """Say what an attacker finds."""
     if rate is None or rate.tpr is None:
         return f"An attacker tells a training record from another one in {percent(area)} of pairs; chance is 50 %."
     return (
@@ -132,18 +94,7 @@ def _alarms(rate: OverallRate) -> str:
 def intervals(
     audit: Audit, rate: OverallRate | None, tpr: Interval | None, area: Interval, by_pairs: bool = False
 ) -> list[str]:
-    """Say how sure the figures are.
-
-    Args:
-        audit: of the reported attack.
-        rate: the reported one, or None if none can be measured.
-        tpr: interval of the TPR, or None.
-        area: interval of the AUC.
-        by_pairs: the sentence before is about pairs, not about the TPR.
-
-    Returns:
-        Sentences, that on the figure of the sentence before first.
-    """
+    """Say how sure the figures are."""
     sure = level(audit.confidence)
     curve = (
         f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is "
@@ -163,14 +114,7 @@ def intervals(
 
 
 def ties(rate: OverallRate) -> list[str]:
-    """Say that equal scores decide a rate.
-
-    Args:
-        rate: the reported one.
-
-    Returns:
-        No sentence, or one.
-    """
+    """Say that equal scores decide a rate."""
     if not rate.tied or rate.realised_fpr is None:
         return []
     return [
@@ -180,18 +124,7 @@ def ties(rate: OverallRate) -> list[str]:
 
 
 def basis(audit: Audit, choices: int, figure: str, among: int, widest: Audit) -> list[str]:
-    """Say what the figures rest on.
-
-    Args:
-        audit: of the reported attack.
-        choices: number of attacks that were tried.
-        figure: by which the attack was chosen: "tpr" or "auc".
-        among: number of attacks that it was chosen from; fewer than tried where only they do better than chance.
-        widest: of the attack with the largest AUC, which may be another.
-
-    Returns:
-        Sentences.
-    """
+    """Say what the figures rest on."""
     lines = []
     if choices > 1:
         which = ", also those that say which do better"
@@ -219,14 +152,7 @@ def basis(audit: Audit, choices: int, figure: str, among: int, widest: Audit) ->
 
 
 def unresolved(audit: Audit) -> list[str]:
-    """Say which rates the audit is too small for.
-
-    Args:
-        audit: of the reported attack.
-
-    Returns:
-        Sentences.
-    """
+    """Say which rates the audit is too small for."""
     lines = []
     for rate in audit.rates:
         count = rate.false_positives_allowed
@@ -244,17 +170,7 @@ def unresolved(audit: Audit) -> list[str]:
 
 
 def limits(audit: Audit, inverted: Sequence[Audit], leak: str, tied: bool = False) -> list[str]:
-    """List what the audits do not show.
-
-    Args:
-        audit: of the reported attack.
-        inverted: audits of attacks that rank members below non-members.
-        leak: the verdict's word.
-        tied: equal scores alone keep the verdict from excluding a leak.
-
-    Returns:
-        Sentences.
-    """
+    """List what the audits do not show."""
     lines = unresolved(audit)
     if len(audit.targets) == 1:
         lines.append("One model was audited: how much another training run would differ is not known.")
@@ -276,12 +192,5 @@ def limits(audit: Audit, inverted: Sequence[Audit], leak: str, tied: bool = Fals
 
 
 def plain(value: float) -> str:
-    """Write a number without an exponent.
-
-    Args:
-        value: zero or more.
-
-    Returns:
-        Its shortest decimal digits.
-    """
+    """Write a number without an exponent."""
     return f"{value:.12f}".rstrip("0").rstrip(".")

@@ -42,11 +42,7 @@ class Training:
     "Any option by its dotted name: --set attack.lira.variance=pooled; repeat it for several."
 
     def values(self) -> dict[str, Any]:
-        """Return what was given, by key of the configuration.
-
-        Returns:
-            Key to value.
-        """
+        """Return what was given, by key of the configuration."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         settings = given.pop("set", [])
         given.pop("config", None)
@@ -127,17 +123,7 @@ class Flags(Training, DataFlags, Subject):
 
 
 def of_data(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring the flags of `DataFlags` to keys of `DataOptions`.
-
-    Args:
-        given: flags and their values, of any kind.
-
-    Returns:
-        Keys and values.
-
-    Raises:
-        SpecError: a flag expects ``COLUMN=N``.
-    """
+    """Bring the flags of `DataFlags` to keys of `DataOptions`."""
     values = {{"not_feature": "not_features"}.get(key, key): value for key, value in given.items()}
     for key in ("rare", "hash"):
         if isinstance(values.get(key), list):
@@ -153,19 +139,7 @@ def _counted(key: str, text: str) -> tuple[str, int]:
 
 
 def with_options(values: dict[str, Any], options: Mapping[str, str], config: Path | None = None) -> dict[str, Any]:
-    """Take the one defense of an audit, and with it flags that no verb has of its own: its options.
-
-    Args:
-        values: what was given, by key of the configuration.
-        options: unknown flags and their values.
-        config: the TOML file of the audit, whose defense takes the options where no flag names one.
-
-    Returns:
-        The values, with the options in the defense.
-
-    Raises:
-        SpecError: more than one defense, or none that such a flag could belong to.
-    """
+    """Take the one defense of an audit, and with it flags that no verb has of its own: its options."""
     names = values.pop("defense", None)
     if not isinstance(names, list):  # By --set, or not at all; what is wrong with it is told with the configuration.
         if names is not None and not options:
@@ -201,15 +175,7 @@ def _changed(defense: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str
 
 
 def no_options(options: Mapping[str, str], defenses: Sequence[str]) -> None:
-    """Refuse flags that no verb has, where there may be several defenses and each has options of its own.
-
-    Args:
-        options: unknown flags and their values.
-        defenses: what stands behind each --defense.
-
-    Raises:
-        SpecError: there is one; the message writes it where it belongs.
-    """
+    """Refuse flags that no verb has, where there may be several defenses and each has options of its own."""
     for key, value in options.items():
         raise SpecError(_no_flag(key, value, defenses))
 
@@ -236,17 +202,7 @@ def _no_flag(key: str, value: str, defenses: Sequence[str] | None = None) -> str
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Read one ``key=value``; the value as TOML, or else as a text.
-
-    Args:
-        text: what the user gave.
-
-    Returns:
-        The dotted key and the value.
-
-    Raises:
-        SpecError: there is no equals sign.
-    """
+    """Read one ``key=value``; the value as TOML, or else as a text."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise SpecError(f"--set {text}: expected key=value, such as attack.lira.variance=pooled")

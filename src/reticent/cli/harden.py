@@ -114,10 +114,9 @@ def harden(
 
 
 def _options(given: dict[str, str], defense: str) -> dict[str, Any]:
-    """Read options of the method and the objective; what is none, and nearly a flag of the verb, is taken for a slip.
+    """Read options of the method and the objective.
 
-    Raises:
-        SpecError: it is.
+    What is none, and nearly a flag of the verb, is taken for a slip.
     """
     import difflib
 
@@ -135,11 +134,7 @@ def _options(given: dict[str, str], defense: str) -> dict[str, Any]:
 
 
 def _numbers(name: str, text: str | None) -> tuple[float, ...]:
-    """Read numbers with commas between them.
-
-    Raises:
-        SpecError: they are none.
-    """
+    """Read numbers with commas between them."""
     try:
         return tuple(float(part) for part in (text or "").split(",") if part.strip())
     except ValueError:

@@ -10,18 +10,7 @@ from reticent import opening
 
 
 def converted(type_: Any, tokens: Sequence[cyclopts.Token]) -> Any:
-    """Convert the words that were given for one flag.
-
-    Args:
-        type_: what the flag takes.
-        tokens: its words.
-
-    Returns:
-        The value.
-
-    Raises:
-        ValueError: the flag takes a whole number, and the word is none.
-    """
+    """Convert the words that were given for one flag."""
     if {*get_args(type_), type_} & {int}:  # A flag of a group of flags comes as "int | None".
         for token in tokens:
             _check(token.value)

@@ -76,11 +76,7 @@ class _Screen:
 
 @contextmanager
 def screen() -> Iterator[Screen]:
-    """Show progress on standard error: a bar on a terminal; elsewhere a line each tenth of every population.
-
-    Yields:
-        What a job may tell.
-    """
+    """Show progress on standard error: a bar on a terminal; elsewhere a line each tenth of every population."""
     console = stderr()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[facts]}"))
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -19,18 +19,7 @@ SIZES = ("COLUMNS", "LINES")
 
 
 def guarded(app: cyclopts.App, tokens: Sequence[str] | None = None) -> int:
-    """Run a command.
-
-    Args:
-        app: the command line.
-        tokens: its words; by default those that the process was started with.
-
-    Returns:
-        The exit code: 0; 2 for what the user got wrong, for a fault of reticent, or where standard output cannot be
-        written and all that the command made was to be read there; 130 if interrupted, or 128 and the number of the
-        signal that ended it. Another code of the command's own, such as the gate's, stays. Who closes the pipe behind
-        standard output changes nothing.
-    """
+    """Run a command."""
     _forget_sizes()
     with steady() as (out, _):
         code, made = _run(app, tokens)
@@ -75,30 +64,14 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
 
 
 def interrupted(error: KeyboardInterrupt, rest: str) -> int:
-    """Tell that the command was ended from outside.
-
-    Args:
-        error: how.
-        rest: what became of its work.
-
-    Returns:
-        The exit code, as shells count it.
-    """
+    """Tell that the command was ended from outside."""
     if isinstance(error, Terminated):
         return refuse(f"ended by {error.signal.name}; {rest}", 128 + error.signal)
     return refuse(f"interrupted; {rest}", INTERRUPTED)
 
 
 def refuse(message: str, code: int = USER_ERROR) -> int:
-    """Print a message of the command's own on standard error.
-
-    Args:
-        message: one sentence, or several.
-        code: what to exit with.
-
-    Returns:
-        That code.
-    """
+    """Print a message of the command's own on standard error."""
     console = stderr()
     console.print("reticent: ", style="bold red", end="")
     console.print(message, markup=False, soft_wrap=True)

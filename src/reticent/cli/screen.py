@@ -35,12 +35,7 @@ STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def stdout() -> "Console":
-    """Open standard output.
-
-    Returns:
-        A console that adds no colours to numbers, and is no narrower than the tables: a narrow terminal breaks their
-        lines by itself, and no column is lost.
-    """
+    """Open standard output."""
     from rich.console import Console
 
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
@@ -50,27 +45,14 @@ def stdout() -> "Console":
 
 
 def stderr() -> "Console":
-    """Open standard error.
-
-    Returns:
-        A console that adds no colours to numbers.
-    """
+    """Open standard error."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, emoji=False)
 
 
 def told(found: "RenderableType | None", files: Sequence[Path], beside: Sequence[str] = ()) -> Sequence[Path]:
-    """Show what was found, and where it lies.
-
-    Args:
-        found: the document, laid out; None where it was shown before.
-        files: that were written.
-        beside: sentences that are not in the document.
-
-    Returns:
-        The same files, for the verb to return: its work is done, whether or not this can be read.
-    """
+    """Show what was found, and where it lies."""
     console = stdout()
     if found is not None:
         console.print(found)
@@ -80,13 +62,7 @@ def told(found: "RenderableType | None", files: Sequence[Path], beside: Sequence
 
 
 def replaced(out: Path, form: "Form", tell: Callable[[str], None] | None = None) -> None:
-    """Say on standard error, before anything runs, that an earlier report will be written over.
-
-    Args:
-        out: the folder of the report that is to come.
-        form: of the report.
-        tell: shows the sentence, where something else is on the screen; by default it is printed.
-    """
+    """Say on standard error, before anything runs, that an earlier report will be written over."""
     from reticent.report.files import there
 
     if there(out / form.numbers):
@@ -102,12 +78,6 @@ def unlost() -> Iterator[None]:
     """Show what was found even where its report cannot be written; the error goes on.
 
     The report need not be of the verb's own kind: a comparison writes an audit for each row, a search compares.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        UnwrittenError: the report cannot be written.
     """
     try:
         yield
@@ -120,15 +90,7 @@ def unlost() -> Iterator[None]:
 
 
 def first(warn: Callable[[], None], then: Callable[[str], None]) -> Callable[[str], None]:
-    """Warn when a job that has been checked calls back for the first time, and not before.
-
-    Args:
-        warn: what to do then.
-        then: the callback itself.
-
-    Returns:
-        The callback to give to the job.
-    """
+    """Warn when a job that has been checked calls back for the first time, and not before."""
     waiting = [warn]
 
     def calling(text: str) -> None:
@@ -140,12 +102,5 @@ def first(warn: Callable[[], None], then: Callable[[str], None]) -> Callable[[st
 
 
 def visible(text: str) -> str:
-    """Replace characters that would steer a terminal, such as escape sequences and changes of direction.
-
-    Args:
-        text: any text, such as a name that stands in a file.
-
-    Returns:
-        The text on one line, with U+FFFD in their place.
-    """
+    """Replace characters that would steer a terminal, such as escape sequences and changes of direction."""
     return "".join("\ufffd" if unicodedata.category(one) in STEERING else one for one in text)

@@ -65,11 +65,7 @@ def search(
 
 
 def _values(text: str) -> tuple[str, list[Any]]:
-    """Read one ``option=value,value``.
-
-    Raises:
-        SpecError: it is written otherwise.
-    """
+    """Read one ``option=value,value``."""
     key, equals, rest = text.partition("=")
     if not equals or not key.strip() or not rest.strip():
         raise SpecError(f"--over {text}: expected option=value,value, such as rate=0.001,0.01,0.05")

@@ -36,17 +36,7 @@ PLAINLY = "reticent.plainly"
 
 
 def plainly(error: UnicodeError) -> tuple[str, int]:
-    """Write what an encoding has not got in ASCII: by `PLAIN`, without its accents, or as Python escapes it.
-
-    Args:
-        error: what could not be encoded, and where.
-
-    Returns:
-        What stands in its place, and where to go on.
-
-    Raises:
-        UnicodeError: it was not encoding that failed.
-    """
+    """Write what an encoding has not got in ASCII: by `PLAIN`, without its accents, or as Python escapes it."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_plain, error.object[error.start : error.end])), error.end
@@ -68,11 +58,7 @@ class Steady:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        """Stand before a stream.
-
-        Args:
-            stream: standard output, or standard error.
-        """
+        """Stand before a stream."""
         self._stream = stream
         self.error: OSError | None = None
 
@@ -87,25 +73,14 @@ class Steady:
         return self.error.strerror or str(self.error)
 
     def write(self, text: str) -> int:
-        """Write a text, unless the stream is lost.
-
-        Args:
-            text: what to write.
-
-        Returns:
-            Its length.
-        """
+        """Write a text, unless the stream is lost."""
         if self.error is None:
             with self._noting():
                 self._stream.write(text)
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write several texts.
-
-        Args:
-            lines: what to write.
-        """
+        """Write several texts."""
         for line in lines:
             self.write(line)
 
@@ -134,11 +109,7 @@ class Steady:
 
 @contextlib.contextmanager
 def steady() -> Iterator[tuple[Steady, Steady]]:
-    """Keep a command from ending where its standard streams fail, lack a character, or are closed from the beginning.
-
-    Yields:
-        Standard output and standard error.
-    """
+    """Keep a command from ending where its standard streams fail, lack a character, or are closed from the beginning."""
     before = sys.stdout, sys.stderr
     with contextlib.ExitStack() as opened:
         out, err = (

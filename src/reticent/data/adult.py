@@ -51,16 +51,7 @@ HEADER = (
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``adult/adult.data`` and ``adult/adult.test``.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare checksums.
-
-    Returns:
-        108 features: six standardised numbers, then eight categories one-hot. Label 1 is more than 50,000 dollars. The
-        columns are "sex", "race" and "split"; training part first.
-    """
+    """Read ``adult/adult.data`` and ``adult/adult.test``."""
     content = official.read(folder, ENTRY.files, verify=verify)
     parts = [_rows(text, file.path) for text, file in zip(content, ENTRY.files, strict=True)]
     fields = np.concatenate(parts)

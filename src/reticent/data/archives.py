@@ -26,17 +26,7 @@ HEADER = 512
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn the errors of reading a packed file into one that names it.
-
-    Args:
-        path: the file.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        CorruptFileError: it is cut off, or is not what its name says.
-    """
+    """Turn the errors of reading a packed file into one that names it."""
     try:
         yield
     except BROKEN as error:
@@ -46,18 +36,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Go through the regular files of a tar or zip archive, in the archive's order, in one pass.
-
-    Args:
-        archive: a ``.tar``, ``.tar.gz``, ``.tgz`` or ``.zip`` file.
-
-    Yields:
-        Each file's name, without a leading ``./``, and a stream of its bytes; to be read before the next.
-
-    Raises:
-        CorruptFileError: the archive is cut off, or unpacks to far more than its size, or a member is absolute, leads
-            outside, or is no plain file.
-    """
+    """Go through the regular files of a tar or zip archive, in the archive's order, in one pass."""
     with reading(archive):
         if archive.suffix == ".zip":
             yield from _zip_members(archive)
@@ -117,15 +96,7 @@ def _safe(archive: Path, name: str, *, plain: bool) -> str:
 
 
 def unpack(archive: Path, wanted: dict[str, Path]) -> None:
-    """Unpack some files, each to a place of its own; a file appears whole or not at all.
-
-    Args:
-        archive: the archive.
-        wanted: member name to the path to write.
-
-    Raises:
-        CorruptFileError: the archive cannot be read, or lacks a member.
-    """
+    """Unpack some files, each to a place of its own; a file appears whole or not at all."""
     left = dict(wanted)
     for name, stream in members(archive):
         if name in left:
@@ -140,16 +111,7 @@ def unpack(archive: Path, wanted: dict[str, Path]) -> None:
 
 
 def unpack_folder(archive: Path, prefix: str, target: Path) -> None:
-    """Unpack all files below one folder of an archive; the target appears whole or not at all.
-
-    Args:
-        archive: the archive.
-        prefix: the folder inside it, or empty for everything.
-        target: the folder to make; it must not exist.
-
-    Raises:
-        CorruptFileError: the archive cannot be read, or has nothing below the prefix.
-    """
+    """Unpack all files below one folder of an archive; the target appears whole or not at all."""
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -186,17 +148,7 @@ def _copy(archive: Path, stream: IO[bytes], place: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn the errors of writing a file into one that says what to do.
-
-    Args:
-        path: the file or folder.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        DataError: no room, no permission, or another failure of the file system.
-    """
+    """Turn the errors of writing a file into one that says what to do."""
     try:
         yield
     except OSError as error:

@@ -11,32 +11,12 @@ from reticent.errors import CorruptFileError, InputError, MissingExtraError
 
 
 def is_frame(value: Any) -> bool:
-    """Tell a table of Python: a data frame of pandas or polars, or a table of pyarrow.
-
-    Args:
-        value: anything.
-
-    Returns:
-        True for one of them.
-    """
+    """Tell a table of Python: a data frame of pandas or polars, or a table of pyarrow."""
     return hasattr(value, "columns") and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "iloc"))
 
 
 def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[str], list[NDArray[Any]]]:
-    """Read the columns of a Parquet file.
-
-    Args:
-        path: the file.
-        not_features: columns that stay Python objects, whatever they hold.
-
-    Returns:
-        Their names and their values: numbers, texts, NumPy dates and times, with gaps as NaN, empty texts and NaT; what
-        is none of these as objects.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        CorruptFileError: it cannot be read.
-    """
+    """Read the columns of a Parquet file."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -50,20 +30,7 @@ def parquet_columns(path: Path, not_features: Sequence[str] = ()) -> tuple[list[
 
 
 def frame_columns(name: str, frame: Any, not_features: Sequence[str] = ()) -> tuple[list[str], list[NDArray[Any]]]:
-    """Read the columns of a data frame.
-
-    Args:
-        name: what to call it in messages.
-        frame: for which `is_frame` is true; an index of pandas is no column.
-        not_features: columns that stay Python objects, whatever they hold.
-
-    Returns:
-        Their names and their values, as for `parquet_columns`.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        InputError: a column holds values of several kinds.
-    """
+    """Read the columns of a data frame."""
     try:
         import pyarrow as pa
     except ImportError:

@@ -20,18 +20,6 @@ LONGEST = 8
 def read(stream: IO[bytes], width: int, path: Path | str, *, labelled: bool) -> tuple[NDArray[np.uint8], list[bytes]]:
     """Read rows of bits, each preceded by a label if there is one.
 
-    Args:
-        stream: the bytes of the file.
-        width: number of bits a row D.
-        path: the file, for messages.
-        labelled: whether a label and a comma stand before the bits.
-
-    Returns:
-        The bits ``uint8 (N, D)``, and the N labels as they stand, empty if not labelled.
-
-    Raises:
-        CorruptFileError: a row of another length, or a value that is not 0 or 1.
-
     Cost:
         Twice the bits in memory, and about a second for 400 MB.
     """
@@ -90,18 +78,7 @@ def _rows(
 
 
 def numbers(texts: list[bytes], path: Path | str) -> NDArray[np.int64]:
-    """Read labels, with or without quotes around them.
-
-    Args:
-        texts: one label each.
-        path: the file, for messages.
-
-    Returns:
-        The labels as they are numbered in the file.
-
-    Raises:
-        CorruptFileError: one is no whole number.
-    """
+    """Read labels, with or without quotes around them."""
     try:
         return np.array([int(text.strip(b'" \r')) for text in texts], dtype=np.int64)
     except ValueError as error:

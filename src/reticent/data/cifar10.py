@@ -27,15 +27,7 @@ SHA1 = {
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``cifar-10-batches-bin/*.bin``, or the official archive.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare checksums.
-
-    Returns:
-        Photographs ``uint8 (60000, 3, 32, 32)``, training part first, with the column "split".
-    """
+    """Read ``cifar-10-batches-bin/*.bin``, or the official archive."""
     x, y, split = planes.read(folder, ENTRY.files, 1, verify=verify)
     return Records.make(
         x,

@@ -32,16 +32,7 @@ SHA1 = {
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``cifar-100-binary/{train,test}.bin``, or the official archive.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare checksums.
-
-    Returns:
-        Photographs ``uint8 (60000, 3, 32, 32)`` with the fine labels, training part first; the columns are "split" and
-        "coarse", one of 20 groups of classes.
-    """
+    """Read ``cifar-100-binary/{train,test}.bin``, or the official archive."""
     x, y, split = planes.read(folder, ENTRY.files, 2, verify=verify)
     path = ENTRY.files[0].path
     return Records.make(

@@ -16,19 +16,7 @@ PARTS = ("train", "valid", "test")
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``CINIC-10/{train,valid,test}/CLASS/*.png``; the official archive is unpacked first.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare the archive's checksum before it is unpacked.
-
-    Returns:
-        Photographs ``uint8 (270000, 3, 32, 32)``, in the order train, valid, test and by class and name inside each,
-        with the column "split". A folder that holds only some of the images is taken, with a warning.
-
-    Raises:
-        CorruptFileError: the parts have other classes.
-    """
+    """Read ``CINIC-10/{train,valid,test}/CLASS/*.png``; the official archive is unpacked first."""
     root = official.tree(folder, ENTRY.files[0], verify=verify)
     names = pictures.classes(root / PARTS[0], ENTRY.classes)
     paths, labels, parts = [], [], []

@@ -21,23 +21,7 @@ COLOURED = frozenset({"RGB", "RGBA", "RGBX", "P", "PA", "CMYK", "YCbCr", "LAB", 
 
 
 def read(folder: Path, side: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.str_], dict[str, Any]]:
-    """Read the pictures of a folder.
-
-    Args:
-        folder: with one folder for each class, or with folders of `SPLITS` that hold those; deeper folders belong to
-            their class.
-        side: pixels that every picture is brought to: its shorter side is scaled to so many, its middle is cut out. By
-            default pictures must be of one size.
-
-    Returns:
-        Pictures ``(N, 1, H, W)`` if all are grey, else ``(N, 3, H, W)``; the names of their classes; and "split" as a
-        column where there are several. They are in the order of their split, class and path.
-
-    Raises:
-        InputError: there are not two classes, one holds no picture, or something else; or pictures of several sizes.
-        CorruptFileError: a file is no picture.
-        MissingExtraError: Pillow is not installed.
-    """
+    """Read the pictures of a folder."""
     splits = _splits(folder)
     found = [
         (split, name, path)
@@ -69,11 +53,7 @@ def _folders(folder: Path) -> list[str]:
 
 
 def _pictures(folder: Path, root: Path) -> list[Path]:
-    """List the pictures of a class.
-
-    Raises:
-        InputError: there is none, or something else.
-    """
+    """List the pictures of a class."""
     found = sorted(_files(folder), key=lambda path: path.relative_to(folder).parts)
     if not found:
         raise InputError(f"{root}: the folder of the class {folder.name!r} holds no picture: remove it, or fill it")
@@ -81,14 +61,7 @@ def _pictures(folder: Path, root: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Go through the pictures of a folder and of those inside.
-
-    Yields:
-        Their paths.
-
-    Raises:
-        InputError: there is a file of another kind, or a link to a folder.
-    """
+    """Go through the pictures of a folder and of those inside."""
     for place, inner, names in os.walk(folder):
         inner[:] = [name for name in inner if not name.startswith(".")]
         for name in inner:
@@ -104,11 +77,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _decoded(paths: Sequence[Path], side: int | None) -> NDArray[np.uint8]:
-    """Decode pictures into one array, which is grey where all of them are.
-
-    Raises:
-        InputError: they are of several sizes.
-    """
+    """Decode pictures into one array, which is grey where all of them are."""
     pictures: list[NDArray[np.uint8]] = []
     for path in paths:
         pixels = _pixels(path, side)
@@ -131,11 +100,7 @@ def _size(pixels: NDArray[np.uint8]) -> str:
 
 
 def _pixels(path: Path, side: int | None) -> NDArray[np.uint8]:
-    """Decode one picture: ``(1, H, W)`` if it is grey, else ``(3, H, W)``.
-
-    Raises:
-        CorruptFileError: it cannot be decoded, or has more than 8 bits a channel.
-    """
+    """Decode one picture: ``(1, H, W)`` if it is grey, else ``(3, H, W)``."""
     with opened(path, "copy it again, or move it away") as picture:
         if picture.mode not in GREY | COLOURED:
             raise CorruptFileError(

@@ -29,20 +29,7 @@ INTEGER = re.compile(r"[+-]?\d+")
 
 
 def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Make labels of a column: whole numbers that do not count from 0 are classes called by their own values.
-
-    Args:
-        source: the table.
-        name: of the column.
-        column: its values ``(N,)``.
-
-    Returns:
-        Labels as `given.records` takes them, and the names of the classes, or none.
-
-    Raises:
-        InputError: it has gaps, too many different numbers to be classes, numbers that cannot be told apart, one
-            number that is written in two ways, or a class of its own for nearly every record.
-    """
+    """Make labels of a column: whole numbers that do not count from 0 are classes called by their own values."""
     texts, numbers = column, plain_numbers(column) if column.dtype.kind == "U" else None
     column = column if numbers is None else numbers
     kind = column.dtype.kind
@@ -84,14 +71,7 @@ def as_label(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
 
 
 def doubt_of_label(column: NDArray[Any]) -> str:
-    """Say what speaks against a label.
-
-    Args:
-        column: its values ``(N,)``.
-
-    Returns:
-        A note; empty where there is nothing to say.
-    """
+    """Say what speaks against a label."""
     values, counts = np.unique(column, return_counts=True)
     read = notation.read(values.tolist()) if column.dtype.kind == "U" else None
     if column.dtype.kind == "M" or (read is not None and read.kind == "date"):
@@ -103,14 +83,7 @@ def doubt_of_label(column: NDArray[Any]) -> str:
 
 
 def plain_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Read texts as plain numbers, gaps as NaN.
-
-    Args:
-        column: texts ``(N,)``.
-
-    Returns:
-        The numbers; None if a text is neither, or all are gaps.
-    """
+    """Read texts as plain numbers, gaps as NaN."""
     values = _floats(column, column == "")
     if values is None:  # Only then are other gaps looked for, which takes longer than all else.
         values = _floats(column, np.isin(np.char.lower(column), list(GAPS)))
@@ -127,11 +100,7 @@ def _floats(column: NDArray[Any], gaps: NDArray[np.bool_]) -> NDArray[np.float64
 
 
 def _once(source: Source, name: str, texts: NDArray[Any]) -> None:
-    """Refuse labels of which one whole number is written in two ways, such as 01 and 1: they may be two classes.
-
-    Raises:
-        InputError: there are such labels.
-    """
+    """Refuse labels of which one whole number is written in two ways, such as 01 and 1: they may be two classes."""
     seen: dict[int, tuple[str, int]] = {}
     for text, record in zip(*np.unique(texts, return_index=True), strict=True):
         if INTEGER.fullmatch(text) is None:
@@ -146,16 +115,7 @@ def _once(source: Source, name: str, texts: NDArray[Any]) -> None:
 
 
 def stray(source: Source, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
-    """Say how many values are no numbers, if most are.
-
-    Args:
-        source: the table.
-        texts: the different values; empty ones are neither.
-        codes: which of them each record has ``(N,)``.
-
-    Returns:
-        A clause with the first one's place; empty where there is nothing to say.
-    """
+    """Say how many values are no numbers, if most are."""
     numeric = np.array([is_number(cell) and bool(np.isfinite(float(cell))) for cell in texts])
     where = np.flatnonzero((~numeric & (texts != ""))[codes])
     if not len(where) or len(where) >= np.count_nonzero(numeric[codes]):

@@ -40,29 +40,12 @@ COUNTS = (560_000, 70_000)
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``dbpedia_csv/{train,test}.csv``, or the archive, as words.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare the archive's checksum and the numbers of records.
-
-    Returns:
-        64 tokens a record (`text.words`) of the title and the abstract; training part first; the column "split". The
-        labels 1 to 14 of the files become 0 to 13. Cost: a minute, and 0.7 GB.
-    """
+    """Read ``dbpedia_csv/{train,test}.csv``, or the archive, as words."""
     return _read(folder, ENTRY, text.words, text.VOCABULARY, verify=verify)
 
 
 def load_characters(folder: Path, *, verify: bool = True) -> Records:
-    """Read the same files as characters.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare the archive's checksum and the numbers of records.
-
-    Returns:
-        256 tokens a record (`text.characters`), and as for words. Cost: two minutes, and 2 GB.
-    """
+    """Read the same files as characters."""
     return _read(folder, AS_CHARACTERS, text.characters, text.CHARACTERS, verify=verify)
 
 

@@ -17,18 +17,7 @@ from reticent.errors import MissingFileError
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read the digits from the installed scikit-learn, without importing it (that takes seconds).
-
-    Args:
-        folder: not looked at.
-        verify: whether to compare the number of records.
-
-    Returns:
-        64 features from 0 to 1 (the counts 0 to 16, divided by 16), which can be drawn as 8 x 8 pictures.
-
-    Raises:
-        MissingFileError: there is no scikit-learn, or none with this file.
-    """
+    """Read the digits from the installed scikit-learn, without importing it (that takes seconds)."""
     del folder
     spec = importlib.util.find_spec("sklearn")
     path = Path(spec.origin if spec and spec.origin else "sklearn").parent / "datasets" / "data" / "digits.csv.gz"

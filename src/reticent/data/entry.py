@@ -110,11 +110,7 @@ class DatasetEntry:
     suggested: Mapping[str, object]
 
     def facts(self) -> dict[str, Any]:
-        """Return what `Records.make` is told of every data set of the table.
-
-        Returns:
-            Classes, name, licence and citation.
-        """
+        """Return what `Records.make` is told of every data set of the table."""
         return {"classes": self.classes, "name": self.name, "licence": self.licence, "citation": self.citation}
 
 

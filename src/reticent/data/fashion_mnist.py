@@ -24,15 +24,7 @@ CLASSES = (
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``FashionMNIST/raw/*-ubyte``, plain or gzipped.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare the checksums of the uncompressed bytes (the gzipped ones differ between packagings).
-
-    Returns:
-        Images ``uint8 (70000, 1, 28, 28)``, training part first, with the column "split".
-    """
+    """Read ``FashionMNIST/raw/*-ubyte``, plain or gzipped."""
     return idx.load(
         ENTRY.files, folder, verify=verify, class_names=CLASSES, mean=(0.28604,), std=(0.35302,), **ENTRY.facts()
     )

@@ -52,15 +52,6 @@ def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions)
     """Make features of a column.
 
     Numbers stay, in whatever notation; dates and times become numbers; texts become a feature for each text.
-
-    Args:
-        source: the table.
-        name: of the column.
-        column: its values ``(N,)``: numbers, texts, or NumPy dates and times.
-        asked: what to do about gaps, many texts and scales.
-
-    Returns:
-        The features, or what stands against them.
     """
     if name in asked.rare or name in asked.hash:
         return _category(source, name, as_texts(column), asked)
@@ -80,14 +71,7 @@ def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions)
 
 
 def numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Read texts as plain numbers, gaps as NaN.
-
-    Args:
-        column: texts ``(N,)``.
-
-    Returns:
-        The numbers; None if a text is neither, all are gaps, or whole numbers are codes, such as 01.
-    """
+    """Read texts as plain numbers, gaps as NaN."""
     values = plain_numbers(column)
     if values is None:
         return None
@@ -284,14 +268,7 @@ def _semi(texts: NDArray[Any], counts: NDArray[np.int64], gaps: NDArray[np.bool_
 
 
 def as_texts(column: NDArray[Any]) -> NDArray[Any]:
-    """Write values as texts; one number in one way, 1.0 as 1.
-
-    Args:
-        column: numbers, texts, dates or times ``(N,)``.
-
-    Returns:
-        Texts, gaps as empty ones.
-    """
+    """Write values as texts; one number in one way, 1.0 as 1."""
     values = numbers(column) if column.dtype.kind == "U" else column
     if values is None or values.dtype.kind not in "biuf":
         return column.astype(np.str_)

@@ -21,38 +21,14 @@ TIMEOUT_SECONDS = 30
 
 
 def fetch(name: str, folder: Path | str, progress: Progress | None = None) -> list[Path]:
-    """Download a data set's official files; what is there already is checked and kept, archives too.
-
-    Args:
-        name: a name of `reticent.data.DATASETS`.
-        folder: the data folder.
-        progress: told how far each download is.
-
-    Returns:
-        Where the files are; empty for a data set that comes with a dependency.
-
-    Raises:
-        UnknownNameError: no such data set.
-        ChecksumError: the server gave other bytes.
-        CorruptFileError: an archive is damaged, or has members that lead outside.
-        DataError: no network, no room, no permission.
-    """
+    """Download a data set's official files; what is there already is checked and kept, archives too."""
     if name not in DATASETS:
         raise UnknownNameError("data set", name, DATASETS)
     return fetch_entry(DATASETS[name], opening.path(folder), progress)
 
 
 def fetch_entry(entry: DatasetEntry, folder: Path, progress: Progress | None = None) -> list[Path]:
-    """Download the files of an entry, which need not stand in the table.
-
-    Args:
-        entry: the data set.
-        folder: the data folder.
-        progress: told how far each download is.
-
-    Returns:
-        Where the files are.
-    """
+    """Download the files of an entry, which need not stand in the table."""
     return [_ensure(folder, entry, file, progress) for file in entry.files]
 
 
@@ -108,17 +84,7 @@ def _unpack(folder: Path, entry: DatasetEntry, file: OfficialFile, archive: Arch
 
 
 def download(address: str, target: Path, progress: Progress | None = None, *, size: int | None = None) -> None:
-    """Download one file; a download that was cut off goes on where it stopped.
-
-    Args:
-        address: an http or https address.
-        target: the file to make; until it is whole it has ``.part`` behind its name.
-        progress: told how far it is.
-        size: the bytes there must be, if known.
-
-    Raises:
-        DataError: no network, no room, no permission, or a connection that broke off.
-    """
+    """Download one file; a download that was cut off goes on where it stopped."""
     part = target.with_name(target.name + ".part")
     with archives.writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -24,14 +24,7 @@ class Found:
 
 
 def folders(data_dir: Path | str | None = None) -> list[Path]:
-    """List the folders in which official files are looked for, the first choice first.
-
-    Args:
-        data_dir: a folder that the user named.
-
-    Returns:
-        Up to three folders, which need not exist.
-    """
+    """List the folders in which official files are looked for, the first choice first."""
     named = [Path(data_dir)] if data_dir is not None else []
     variable = os.environ.get("RETICENT_DATA")
     if variable:
@@ -42,14 +35,7 @@ def folders(data_dir: Path | str | None = None) -> list[Path]:
 
 
 def check(data_dir: Path | str | None) -> None:
-    """Refuse a folder that is not there, whether the data set at hand is read from it or not.
-
-    Args:
-        data_dir: a folder that the user named, or None.
-
-    Raises:
-        MissingFileError: it is none.
-    """
+    """Refuse a folder that is not there, whether the data set at hand is read from it or not."""
     if data_dir is not None and not opening.path(data_dir).is_dir():
         raise MissingFileError(
             f"data_dir: no folder {str(data_dir)!r} (looked in {Path.cwd()}): expected the one of official data files"
@@ -60,13 +46,6 @@ def locate(folder: Path, file: OfficialFile) -> Found | None:
     """Find one official file below a data folder.
 
     Its place is ``folder/path``; ``folder/NAME`` is taken too, ``.gz`` forms of both, and the archive in either place.
-
-    Args:
-        folder: a data folder.
-        file: the file.
-
-    Returns:
-        Where it is, or None.
     """
     place = folder / file.path
     if file.folder:
@@ -87,18 +66,7 @@ def locate(folder: Path, file: OfficialFile) -> Found | None:
 
 
 def find(entry: DatasetEntry, data_dir: Path | str | None = None) -> Path:
-    """Find the data folder that holds all official files of a data set.
-
-    Args:
-        entry: the data set.
-        data_dir: a folder that the user named.
-
-    Returns:
-        The first folder that holds them all.
-
-    Raises:
-        MissingFileError: none does; the message is about the folder that holds most of them.
-    """
+    """Find the data folder that holds all official files of a data set."""
     looked = folders(data_dir)
     missing = {folder: [file for file in entry.files if locate(folder, file) is None] for folder in looked}
     best = min(looked, key=lambda folder: len(missing[folder]))
@@ -108,16 +76,7 @@ def find(entry: DatasetEntry, data_dir: Path | str | None = None) -> Path:
 
 
 def describe_missing(entry: DatasetEntry, file: OfficialFile, looked: list[Path]) -> str:
-    """Say that an official file is missing, and how to come by it.
-
-    Args:
-        entry: the data set.
-        file: the missing file.
-        looked: the folders that were searched.
-
-    Returns:
-        The message of a `MissingFileError`.
-    """
+    """Say that an official file is missing, and how to come by it."""
     places = "\n".join(f"    {folder / file.path}" for folder in looked)
     lines = [f"{entry.name}: missing {'folder' if file.folder else 'file'} {file.path}; looked for", places]
     sums = [str(file.checksum)] if file.checksum else []

@@ -9,39 +9,18 @@ SUFFIXES = (*ARRAYS, *TABLES)
 
 
 def form(path: str | Path) -> str:
-    """Say which form a file has.
-
-    Args:
-        path: of the file.
-
-    Returns:
-        One of `SUFFIXES`, the longest that fits; empty for any other.
-    """
+    """Say which form a file has."""
     name = Path(path).name.lower()
     return max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
 
 
 def is_table(path: str | Path) -> bool:
-    """Tell whether a file has named columns.
-
-    Args:
-        path: of the file.
-
-    Returns:
-        Whether it does.
-    """
+    """Tell whether a file has named columns."""
     return form(path) in TABLES
 
 
 def refused(path: Path) -> str:
-    """Say that a file has none of these forms, and what to do.
-
-    Args:
-        path: of the file.
-
-    Returns:
-        A sentence to follow its name.
-    """
+    """Say that a file has none of these forms, and what to do."""
     packed = path.suffix.lower() in {".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz"}
     remedy = ": unpack it first" if packed else ""
     return f"expected a file of type {', '.join(SUFFIXES)}, or a folder, got {path.suffix or 'no suffix'}{remedy}"

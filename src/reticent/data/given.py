@@ -11,22 +11,7 @@ from reticent.errors import InputError, ShapeError
 
 
 def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
-    """Make records of arrays, tensors or lists.
-
-    Args:
-        x: as for `Records.make`; images may also be floats that are exact multiples of 1/255, or whole numbers to 255.
-        y: labels: integers, whole floats, booleans, texts (numbered in sorted order) or one-hot rows. A column of
-            a data frame may hold any whole numbers; see `numbered`.
-        name: what to call the data, and to name in messages.
-        **facts: for `Records.make`.
-
-    Returns:
-        The records.
-
-    Raises:
-        InputError: the arrays are not what they must be; the message starts with the name.
-        ShapeError: one of the two is None.
-    """
+    """Make records of arrays, tensors or lists."""
     for key, value in (("x", x), ("y", y)):
         if value is None:
             what = "the features are" if key == "x" else "the labels are"
@@ -52,15 +37,6 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
     """Number the labels of a table: whole numbers other than 0 to C - 1 are classes in sorted order.
 
     In an array such labels are refused, since who makes an array knows how to number them, and a gap there is a slip.
-
-    Args:
-        labels: ``(N,)`` numbers, or anything else.
-
-    Returns:
-        Labels from 0, and each class's own number as its name; labels that need none as they are, and no names.
-
-    Raises:
-        InputError: floats so large that neighbouring whole numbers are the same one.
     """
     counts = labels.dtype.kind in "iu" or (
         labels.dtype.kind == "f" and bool(np.isfinite(labels).all() and (labels == np.rint(labels)).all())
@@ -81,18 +57,7 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
 
 
 def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
-    """Take labels that are numbers in any common form: a column, one-hot rows, booleans, whole floats.
-
-    Args:
-        labels: ``(N,)``, ``(N, 1)`` or ``(N, C)``.
-        name: what messages call them.
-
-    Returns:
-        ``(N,)``; what is of another kind as it is.
-
-    Raises:
-        InputError: several labels a record, fractions, missing ones, or numbers beyond 64-bit integers.
-    """
+    """Take labels that are numbers in any common form: a column, one-hot rows, booleans, whole floats."""
     checks.complete(labels, name)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -114,12 +79,7 @@ def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
 
 
 def _single(labels: NDArray[Any], name: str) -> None:
-    """Refuse several labels a record.
-
-    Raises:
-        ShapeError: there are more axes, or other numbers than 0 and 1.
-        InputError: some row is not one-hot; the message says which kind of data is not supported.
-    """
+    """Refuse several labels a record."""
     expected = f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}"
     if labels.ndim > 2 or not np.isin(labels, (0, 1)).all():
         raise ShapeError(
@@ -133,11 +93,7 @@ def _single(labels: NDArray[Any], name: str) -> None:
 
 
 def _in_reach(labels: NDArray[Any], name: str) -> None:
-    """Refuse labels that 64-bit integers do not hold.
-
-    Raises:
-        InputError: there is one.
-    """
+    """Refuse labels that 64-bit integers do not hold."""
     if labels.dtype.kind == "O":  # Python's own whole numbers have no end.
         large = np.array([isinstance(value, int) and abs(value) >= checks.INT64 for value in labels.flat])
     elif labels.dtype.kind == "f" or labels.dtype == np.uint64:  # What is not finite is told as such.

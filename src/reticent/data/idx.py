@@ -16,16 +16,7 @@ PARTS = (("train", "train"), ("t10k", "test"))
 
 
 def files(folder: str, address: str, md5: Sequence[str]) -> tuple[OfficialFile, ...]:
-    """List the four files: training images and labels, then test images and labels.
-
-    Args:
-        folder: where they lie below the data folder.
-        address: where their gzipped forms are downloaded from.
-        md5: the sums of the four uncompressed files, in this order.
-
-    Returns:
-        The four entries.
-    """
+    """List the four files: training images and labels, then test images and labels."""
     names = [f"{stem}-{what}-ubyte" for stem, _ in PARTS for what in ("images-idx3", "labels-idx1")]
     return tuple(
         OfficialFile(f"{folder}/{name}", f"{address}{name}.gz", checksum=Checksum("md5", value))
@@ -34,19 +25,7 @@ def files(folder: str, address: str, md5: Sequence[str]) -> tuple[OfficialFile, 
 
 
 def parse(content: bytes, axes: int, path: Path | str) -> NDArray[np.uint8]:
-    """Read one idx file of unsigned bytes.
-
-    Args:
-        content: its bytes.
-        axes: how many axes the array must have.
-        path: the file, for messages.
-
-    Returns:
-        The array.
-
-    Raises:
-        CorruptFileError: another magic number, or another length than its head says.
-    """
+    """Read one idx file of unsigned bytes."""
     head = np.frombuffer(content[: 4 * (axes + 1)], dtype=">u4") if len(content) >= 4 * (axes + 1) else np.zeros(1)
     if head[0] != 0x0800 + axes:
         raise CorruptFileError(f"{path}: expected an idx file of bytes with {axes} axes; delete it and fetch it again")
@@ -61,20 +40,7 @@ def parse(content: bytes, axes: int, path: Path | str) -> NDArray[np.uint8]:
 
 
 def load(entry_files: Sequence[OfficialFile], folder: Path, *, verify: bool, **facts: Any) -> Records:
-    """Read the four files; training part first.
-
-    Args:
-        entry_files: the files, in the order of `files`.
-        folder: the data folder.
-        verify: whether to compare checksums.
-        **facts: for `Records.make`, the number of classes among them.
-
-    Returns:
-        Images of one channel, with the column "split".
-
-    Raises:
-        CorruptFileError: a file cannot be read as idx, or a label is out of range.
-    """
+    """Read the four files; training part first."""
     content = official.read(folder, entry_files, verify=verify)
     paths = [file.path for file in entry_files]
     images = [parse(content[i], 3, paths[i]) for i in (0, 2)]

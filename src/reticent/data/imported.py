@@ -18,40 +18,14 @@ FACTS = ("classes", "class_names", "columns", "mean", "std", "vocabulary", "name
 
 
 def read(text: str, asked: DataOptions | None = None) -> Records:
-    """Import a function, call it without arguments, and make records of what it returns.
-
-    Args:
-        text: ``module:function`` or ``path/to/file.py:function``; the working directory is searched first.
-        asked: for data frames, how to read the columns.
-
-    Returns:
-        The records: of a pair ``(x, y)``, a mapping with x and y, `Records`, a data frame, or a map-style data set of
-            pairs.
-
-    Raises:
-        DataError: the call fails; the message has the exception, its file and its line.
-        InputError: the import fails; or the function returns something else, or arrays that are not what they must be.
-    """
+    """Import a function, call it without arguments, and make records of what it returns."""
     function = usercode.load(text)
     with usercode.reported(text, DataError):
         return records(text, function(), asked)
 
 
 def records(text: str, returned: Any, asked: DataOptions | None = None) -> Records:
-    """Make records of what a user's Python holds, as a copy: what is done to it later changes no record.
-
-    Args:
-        text: what to call it in messages.
-        returned: a pair ``(x, y)``, a mapping with x and y, `Records`, or a map-style data set of pairs; a data frame
-            stands for x, or for both.
-        asked: for data frames, how to read the columns.
-
-    Returns:
-        The records, which share no memory with it: both are held for as long as the caller's is.
-
-    Raises:
-        InputError: it is something else, or arrays that are not what they must be.
-    """
+    """Make records of what a user's Python holds, as a copy: what is done to it later changes no record."""
     asked = asked or DataOptions()
     pair = _pair(returned)
     if arrow.is_frame(returned) or (pair and arrow.is_frame(pair[0])):

@@ -14,15 +14,7 @@ FEATURES = 446
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``location/bangkok``, or the official archive.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare checksums and counts.
-
-    Returns:
-        446 bits a record; the labels 1 to 30 of the file become 0 to 29.
-    """
+    """Read ``location/bangkok``, or the official archive."""
     (file,) = ENTRY.files
     (content,) = official.read(folder, ENTRY.files, verify=verify)
     features, texts = bits.read(io.BytesIO(content), FEATURES, file.path, labelled=True)

@@ -104,30 +104,12 @@ class Membership:
 
 
 def as_membership(membership: "Membership | ArrayLike") -> Membership:
-    """Take a membership or a boolean array ``(M, N)``.
-
-    Args:
-        membership: either of the two.
-
-    Returns:
-        The checked membership.
-    """
+    """Take a membership or a boolean array ``(M, N)``."""
     return membership if isinstance(membership, Membership) else Membership(booleans(membership))
 
 
 def booleans(membership: ArrayLike) -> NDArray[np.bool_]:
-    """Take a boolean array ``(M, N)`` or ``(N, M)``.
-
-    Args:
-        membership: in any form of `arrays.array`.
-
-    Returns:
-        The array.
-
-    Raises:
-        ShapeError: it has other axes, or holds lists of rows, texts or other numbers; the message says what to do.
-        InputError: values are missing.
-    """
+    """Take a boolean array ``(M, N)`` or ``(N, M)``."""
     if _of_rows(membership):
         raise ShapeError(
             "membership: expected booleans (models, records), got the rows of records for each model: begin with "

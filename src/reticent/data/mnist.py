@@ -11,15 +11,7 @@ from reticent.data.records import Records
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``MNIST/raw/*-ubyte``, plain or gzipped.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare the checksums of the uncompressed bytes.
-
-    Returns:
-        Images ``uint8 (70000, 1, 28, 28)``, training part first, with the column "split".
-    """
+    """Read ``MNIST/raw/*-ubyte``, plain or gzipped."""
     return idx.load(
         ENTRY.files,
         folder,

@@ -80,26 +80,12 @@ class Notation:
 
 
 def is_gap(text: str) -> bool:
-    """Tell whether a text says, among numbers, that there is none.
-
-    Args:
-        text: a cell.
-
-    Returns:
-        True for an empty one, NaN, NA and their like.
-    """
+    """Tell whether a text says, among numbers, that there is none."""
     return text.lower() in GAPS
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is read as a number as it stands.
-
-    Args:
-        text: a cell.
-
-    Returns:
-        True for NaN and infinity, too.
-    """
+    """Tell whether a text is read as a number as it stands."""
     try:
         float(text)
     except ValueError:
@@ -108,13 +94,9 @@ def is_number(text: str) -> bool:
 
 
 def is_semi(text: str) -> bool:
-    """Tell whether a text holds a number beside something else: a bound, a unit, a fraction, a price, a date, a time.
+    """Tell whether a text holds a number beside something else.
 
-    Args:
-        text: a cell.
-
-    Returns:
-        True for ``<5``, ``12 kg``, ``3/4``, ``$5``, and what `read` takes by itself but as a plain number.
+    A bound, a unit, a fraction, a price, a date, a time.
     """
     if SEMI.fullmatch(text) is not None or SHORT_YEAR.fullmatch(text) is not None:
         return True
@@ -123,27 +105,12 @@ def is_semi(text: str) -> bool:
 
 
 def are_codes(texts: Sequence[str]) -> bool:
-    """Tell whether whole numbers are codes, since one of them begins with a zero: 01 and 1 may be two things.
-
-    Args:
-        texts: none of them a gap.
-
-    Returns:
-        True for 01 and 12; not where there are fractions beside them.
-    """
+    """Tell whether whole numbers are codes, since one of them begins with a zero: 01 and 1 may be two things."""
     return any(map(CODE.fullmatch, texts)) and all(map(WHOLE.fullmatch, texts))
 
 
 def read(texts: Sequence[str]) -> Notation | None:
-    """Read texts as numbers, in the one notation that fits them all.
-
-    Args:
-        texts: different ones, none of them a gap.
-
-    Returns:
-        The numbers: percentages as fractions, dates as days since 1970-01-01, in UTC where they have a time zone, times
-        of day as fractions of a day. None where no notation fits all.
-    """
+    """Read texts as numbers, in the one notation that fits them all."""
     if not texts:
         return None
     if all(map(is_number, texts)):

@@ -21,28 +21,14 @@ NAMED = 3
 
 
 def tell(records: Records) -> Records:
-    """Warn of what a person should know of the features.
-
-    Args:
-        records: just read.
-
-    Returns:
-        The same.
-    """
+    """Warn of what a person should know of the features."""
     for sentence in notices(records):
         log.warning("%s: %s", records.name, sentence)
     return records
 
 
 def notices(records: Records) -> list[str]:
-    """Say what a person should know of the features before an audit counts on them.
-
-    Args:
-        records: a data set.
-
-    Returns:
-        At most two sentences: on columns whose reading is telling, and on features of very different size.
-    """
+    """Say what a person should know of the features before an audit counts on them."""
     telling = [reading for reading in records.readings if reading.telling]
     said = [f"column {reading.column!r}: {reading.note}" for reading in telling[:NAMED]]
     if len(telling) > NAMED:

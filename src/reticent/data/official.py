@@ -19,18 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def located(folder: Path, file: OfficialFile) -> Found:
-    """Find an official file that ought to be there.
-
-    Args:
-        folder: the data folder.
-        file: the file.
-
-    Returns:
-        Where it is.
-
-    Raises:
-        MissingFileError: it is not there.
-    """
+    """Find an official file that ought to be there."""
     found = locate(folder, file)
     if found is None:
         raise MissingFileError(f"missing file {folder / file.path}; official address: {file.source}")
@@ -38,19 +27,7 @@ def located(folder: Path, file: OfficialFile) -> Found:
 
 
 def read(folder: Path, files: Sequence[OfficialFile], *, verify: bool = True) -> list[bytes]:
-    """Read official files into memory; an archive is gone through once, whatever the number of its members.
-
-    Args:
-        folder: the data folder.
-        files: the files.
-        verify: whether to compare checksums: an archive's before it is opened, and each file's own.
-
-    Returns:
-        Their uncompressed bytes, in the same order.
-
-    Raises:
-        CorruptFileError: a file cannot be read or has another length, or an archive lacks a member.
-    """
+    """Read official files into memory; an archive is gone through once, whatever the number of its members."""
     content: dict[str, bytes] = {}
     packed: dict[Path, list[OfficialFile]] = {}
     for file in files:
@@ -83,19 +60,7 @@ def _from_archive(archive: Path, files: list[OfficialFile], *, verify: bool) -> 
 
 @contextmanager
 def opened(folder: Path, file: OfficialFile, *, verify: bool = True) -> Iterator[tuple[IO[bytes], Path]]:
-    """Open an official file too large to be read at once.
-
-    Args:
-        folder: the data folder.
-        file: the file.
-        verify: whether to compare checksums first.
-
-    Yields:
-        A stream of its uncompressed bytes, and the path to name in messages.
-
-    Raises:
-        CorruptFileError: an archive lacks the member.
-    """
+    """Open an official file too large to be read at once."""
     found = located(folder, file)
     if found.form == "archive":
         _verify_archive(found.path, file, verify=verify)
@@ -113,16 +78,7 @@ def opened(folder: Path, file: OfficialFile, *, verify: bool = True) -> Iterator
 
 
 def tree(folder: Path, file: OfficialFile, *, verify: bool = True) -> Path:
-    """Find a folder of official files; if only its archive is there, unpack that beside it first.
-
-    Args:
-        folder: the data folder.
-        file: the folder's entry.
-        verify: whether to compare the archive's checksum.
-
-    Returns:
-        The folder.
-    """
+    """Find a folder of official files; if only its archive is there, unpack that beside it first."""
     found = located(folder, file)
     if found.form == "folder":
         return found.path
@@ -134,12 +90,7 @@ def tree(folder: Path, file: OfficialFile, *, verify: bool = True) -> Path:
 
 
 def verify_file(found: Found, file: OfficialFile) -> None:
-    """Compare the sum of a file's uncompressed bytes with the published one, if there is one.
-
-    Args:
-        found: where the file lies, plain or gzipped.
-        file: what it should be.
-    """
+    """Compare the sum of a file's uncompressed bytes with the published one, if there is one."""
     if file.checksum is not None:
         with archives.reading(found.path), _opened(found) as stream:
             got = sums.of_stream(stream, file.checksum.algorithm, file.size or found.path.stat().st_size)
@@ -147,19 +98,7 @@ def verify_file(found: Found, file: OfficialFile) -> None:
 
 
 def labels(values: NDArray[np.integer], classes: int, path: Path | str) -> NDArray[np.int64]:
-    """Check the labels of an official file.
-
-    Args:
-        values: the labels, brought to start at 0.
-        classes: number of classes.
-        path: the file, for the message.
-
-    Returns:
-        The labels as int64.
-
-    Raises:
-        CorruptFileError: one is out of range.
-    """
+    """Check the labels of an official file."""
     wrong = np.flatnonzero((values < 0) | (values >= classes))
     if len(wrong):
         raise CorruptFileError(
@@ -169,17 +108,7 @@ def labels(values: NDArray[np.integer], classes: int, path: Path | str) -> NDArr
 
 
 def expect_count(got: int, expected: int, path: Path | str, *, verify: bool) -> None:
-    """Check the number of records of a file without a published checksum.
-
-    Args:
-        got: how many there are.
-        expected: how many there should be.
-        path: the file, for the message.
-        verify: nothing is checked if false.
-
-    Raises:
-        CorruptFileError: the numbers differ.
-    """
+    """Check the number of records of a file without a published checksum."""
     if verify and got != expected:
         raise CorruptFileError(f"{path}: expected {expected:,} records, got {got:,}; delete it and fetch it again")
 

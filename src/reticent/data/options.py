@@ -48,25 +48,13 @@ class DataOptions(Spec):
         return data
 
     def given(self) -> dict[str, Any]:
-        """Return what was asked for that is not usual.
-
-        Returns:
-            Key to value, as `DataOptions` takes them.
-        """
+        """Return what was asked for that is not usual."""
         fields = DataOptions.model_fields.items()
         usual = {key: field.get_default(call_default_factory=True) for key, field in fields}
         return {key: getattr(self, key) for key, value in usual.items() if getattr(self, key) != value}
 
     def check(self, kind: Kind, what: str | Path) -> None:
-        """Refuse what was asked for that these data do not have.
-
-        Args:
-            kind: of the data.
-            what: to call them in the message.
-
-        Raises:
-            InputError: an option is about data of another kind.
-        """
+        """Refuse what was asked for that these data do not have."""
         for key in self.given():
             belongs: Kind = "pictures" if key == "image_size" else "table"
             if belongs != kind:
@@ -74,14 +62,5 @@ class DataOptions(Spec):
 
 
 def flag(option: str, column: str, value: int | None = None) -> str:
-    """Write a flag that a shell takes, whatever the column is called.
-
-    Args:
-        option: without dashes.
-        column: it is about.
-        value: of the column, if the flag has one.
-
-    Returns:
-        For example ``--rare diagnosis=10``.
-    """
+    """Write a flag that a shell takes, whatever the column is called."""
     return f"--{option} {shlex.quote(column if value is None else f'{column}={value}')}"

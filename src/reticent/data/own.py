@@ -32,22 +32,7 @@ NO_ARRAYS = (
 
 
 def read(path: Path, asked: DataOptions) -> Records:
-    """Read a file, or a folder with ``x.npy`` and ``y.npy`` or with pictures by class.
-
-    Args:
-        path: a ``.npz`` file with arrays x and y, or features and labels, and if wanted further ones with one value a
-            record, to group by, or as MedMNIST and Keras have them (`SPLIT_PAIRS`); an ``x.npy`` with ``y.npy`` beside
-            it, or their folder; a table with a header (`forms.TABLES`); a folder of pictures (`class_folders`).
-        asked: how to read the columns of a table, or the pictures of a folder.
-
-    Returns:
-        The records.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it cannot be read.
-        InputError: it has another suffix, or its arrays have other names.
-    """
+    """Read a file, or a folder with ``x.npy`` and ``y.npy`` or with pictures by class."""
     if not path.exists():
         raise MissingFileError(f"no file {str(path)!r} (looked in {Path.cwd()})")
     if not path.is_dir() and not form(path):
@@ -65,20 +50,7 @@ def read(path: Path, asked: DataOptions) -> Records:
 
 
 def arrays(path: Path, image_size: int | None = None) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
-    """Read the arrays of a NumPy file, or of a folder with ``x.npy`` and ``y.npy`` or with pictures.
-
-    Args:
-        path: a ``.npz`` or ``.npy`` file, or a folder.
-        image_size: for folders of pictures, as `class_folders.read` takes it.
-
-    Returns:
-        Features, labels, and further facts for `Records.make`.
-
-    Raises:
-        MissingFileError: a file is not there.
-        CorruptFileError: it cannot be read.
-        InputError: its arrays have other names.
-    """
+    """Read the arrays of a NumPy file, or of a folder with ``x.npy`` and ``y.npy`` or with pictures."""
     if path.is_dir() and not (path / "x.npy").exists():
         return class_folders.read(path, image_size)
     return _npz(path) if form(path) == ".npz" and not path.is_dir() else _npy(path)
@@ -130,11 +102,7 @@ def _npz(path: Path) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
 def _joined(
     path: Path, splits: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]
 ) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
-    """Put the splits of a file together: who is a member is drawn anew.
-
-    Raises:
-        InputError: several labels a record, pictures in three dimensions, or splits of several shapes.
-    """
+    """Put the splits of a file together: who is a member is drawn anew."""
     x, y = next(iter(splits.values()))
     for split, (images, labels) in splits.items():
         if images.shape[1:] != x.shape[1:] or labels.shape[1:] != y.shape[1:]:

@@ -27,23 +27,7 @@ KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numb
 def together(
     parts: Mapping[str, Any], *, asked: DataOptions | None = None, **facts: Any
 ) -> tuple[Records, dict[str, Ids]]:
-    """Make one set of records of several parts.
-
-    Args:
-        parts: by name, the first of which says what the others must look like: a ``.npz``, ``.npy``, ``.csv`` or
-            ``.parquet`` file, as `own.read` takes them; or a pair ``(x, y)``, a mapping with x and y, or a map-style
-            data set of pairs.
-        asked: how to read the columns of tables, or the pictures of folders.
-        **facts: for `Records.make`, such as ``mean``.
-
-    Returns:
-        The records, and the rows of each part, in the order given.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it cannot be read.
-        InputError: a part is none of these, or looks unlike the first; the message names it.
-    """
+    """Make one set of records of several parts."""
     if not parts:
         raise InputError("expected at least one part, got none")
     asked = asked or DataOptions()
@@ -181,11 +165,7 @@ def _kind(values: NDArray[Any], what: str) -> str:
 
 
 def _finite(name: str, features: NDArray[Any]) -> None:
-    """Find NaN and infinity while the part that holds them is known.
-
-    Raises:
-        NonFiniteError: there are some.
-    """
+    """Find NaN and infinity while the part that holds them is known."""
     if features.dtype.kind != "f":
         return
     bad = np.flatnonzero(~np.isfinite(features.reshape(len(features), -1)).all(axis=1))

@@ -19,19 +19,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def opened(path: Path, remedy: str) -> Iterator["Image.Image"]:
-    """Open an image file, and name it where anything is wrong with it while it is used.
-
-    Args:
-        path: the file.
-        remedy: what to do about one that is damaged.
-
-    Yields:
-        The picture, as Pillow has it.
-
-    Raises:
-        MissingExtraError: Pillow is not installed.
-        CorruptFileError: it cannot be read.
-    """
+    """Open an image file, and name it where anything is wrong with it while it is used."""
     try:
         from PIL import Image
     except ImportError:
@@ -45,17 +33,6 @@ def opened(path: Path, remedy: str) -> Iterator["Image.Image"]:
 
 def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
     """Decode image files of one size; grey ones become grey in three channels.
-
-    Args:
-        paths: the files.
-        side: their height and width.
-
-    Returns:
-        ``uint8 (N, 3, side, side)``.
-
-    Raises:
-        MissingExtraError: Pillow is not installed.
-        CorruptFileError: a file is no image, or has another size.
 
     Cost:
         About 0.1 ms a picture of 64 x 64.
@@ -73,18 +50,7 @@ def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
 
 
 def classes(folder: Path, expected: int) -> list[str]:
-    """List the class folders of a part, sorted by name: a class's number is its place.
-
-    Args:
-        folder: the part, with one folder for each class.
-        expected: how many there must be.
-
-    Returns:
-        Their names.
-
-    Raises:
-        CorruptFileError: there are more or fewer.
-    """
+    """List the class folders of a part, sorted by name: a class's number is its place."""
     names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     if len(names) != expected:
         raise CorruptFileError(
@@ -94,25 +60,11 @@ def classes(folder: Path, expected: int) -> list[str]:
 
 
 def in_order(folder: Path, suffix: str) -> list[Path]:
-    """List the image files of a folder in an order that no file system changes.
-
-    Args:
-        folder: the folder.
-        suffix: of the files to take.
-
-    Returns:
-        Their paths, by name; shorter names first, so that 2 comes before 10.
-    """
+    """List the image files of a folder in an order that no file system changes."""
     return sorted(folder.glob(f"*{suffix}"), key=lambda path: (len(path.name), path.name))
 
 
 def report_count(name: str, got: int, full: int) -> None:
-    """Say so if an image folder holds only a part of the data set.
-
-    Args:
-        name: the data set.
-        got: how many images there are.
-        full: how many there are in all.
-    """
+    """Say so if an image folder holds only a part of the data set."""
     if got != full:
         log.warning("%s: the folder holds %s of %s images: the audit is of this part", name, f"{got:,}", f"{full:,}")

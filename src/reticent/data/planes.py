@@ -14,16 +14,7 @@ PIXELS = 3 * 32 * 32
 
 
 def files(folder: str, archive: Archive, sums: Mapping[str, tuple[str, int]]) -> tuple[OfficialFile, ...]:
-    """List the official files of an archive.
-
-    Args:
-        folder: where they lie, both in the archive and below the data folder.
-        archive: the archive.
-        sums: by name, without ``.bin``: the SHA-1 and the number of bytes.
-
-    Returns:
-        The entries, in the same order.
-    """
+    """List the official files of an archive."""
     paths = {name: f"{folder}/{name}.bin" for name in sums}
     return tuple(
         OfficialFile(paths[name], archive=archive, member=paths[name], checksum=Checksum("sha1", value), size=size)
@@ -34,21 +25,7 @@ def files(folder: str, archive: Archive, sums: Mapping[str, tuple[str, int]]) ->
 def read(
     folder: Path, files: Sequence[OfficialFile], label_bytes: int, *, verify: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.str_]]:
-    """Read the official files, one after the other.
-
-    Args:
-        folder: the data folder.
-        files: the files; those of the test part have "test" in their names.
-        label_bytes: how many label bytes stand before each picture.
-        verify: whether to compare checksums.
-
-    Returns:
-        Pictures ``uint8 (N, 3, 32, 32)``, label bytes ``uint8 (N, label_bytes)``, and the part of each, "train" or
-        "test".
-
-    Raises:
-        CorruptFileError: a file is no whole number of records.
-    """
+    """Read the official files, one after the other."""
     width = label_bytes + PIXELS
     contents = official.read(folder, files, verify=verify)
     for content, file in zip(contents, files, strict=True):

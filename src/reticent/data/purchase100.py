@@ -13,15 +13,7 @@ FEATURES = 600
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``dataset_purchase``, or the official archive.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare the archive's checksum, and the number of records.
-
-    Returns:
-        600 bits a record; the label is the file's first column, and its 1 to 100 become 0 to 99.
-    """
+    """Read ``dataset_purchase``, or the official archive."""
     (file,) = ENTRY.files
     with official.opened(folder, file, verify=verify) as (stream, path):
         features, texts = bits.read(stream, FEATURES, path, labelled=True)

@@ -34,10 +34,6 @@ class Reading:
     telling: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the reading as plain values, as ``docs/schema.md`` has them.
-
-        Returns:
-            One key an attribute; the kind is called ``read_as``.
-        """
+        """Return the reading as plain values, as ``docs/schema.md`` has them."""
         values = asdict(self)
         return {"column": values.pop("column"), "read_as": values.pop("kind"), **values}

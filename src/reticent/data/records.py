@@ -166,11 +166,7 @@ class Records:
 
 
 def _facts(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
-    """Convert what a user may give as arrays: columns, and the scale of pictures.
-
-    Raises:
-        ShapeError: a column has not one value a record.
-    """
+    """Convert what a user may give as arrays: columns, and the scale of pictures."""
     given = facts.get("columns", {}).items()
     columns = {name: np.array(arrays.array(values, f"columns[{name!r}]")) for name, values in given}
     for column, values in columns.items():
@@ -203,28 +199,13 @@ def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
 
 
 def listed(labels: NDArray[Any], count: int | None = None) -> str:
-    """Write labels for a message.
-
-    Args:
-        labels: sorted.
-        count: how many there are; by default those that are given.
-
-    Returns:
-        The first few of them.
-    """
+    """Write labels for a message."""
     more = (len(labels) if count is None else count) > FEW
     return ", ".join(str(label) for label in labels[:FEW]) + (", ..." if more else "")
 
 
 def renumber(name: str) -> str:
-    """Say what to do about labels that do not count from 0.
-
-    Args:
-        name: what the message calls the labels.
-
-    Returns:
-        A clause for an error message.
-    """
+    """Say what to do about labels that do not count from 0."""
     return f"renumber them, for example with numpy.unique({name}, return_inverse=True)[1]"
 
 
@@ -238,11 +219,7 @@ def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
 
 
 def _vocabulary(tokens: NDArray[Any]) -> int:
-    """Count the tokens that there may be, for each of which a model of texts has a vector.
-
-    Raises:
-        InputError: one is so large that it is none.
-    """
+    """Count the tokens that there may be, for each of which a model of texts has a vector."""
     largest = int(tokens.max())
     if largest >= MOST_TOKENS:
         raise InputError(

@@ -48,23 +48,7 @@ class Roles:
         reference: int = 0,
         population: int = 0,
     ) -> "Roles":
-        """Divide the records at random; exact duplicates stay together.
-
-        Args:
-            records: the data set.
-            seed: the master seed; the stream is "roles".
-            audited: how many records to audit; by default all that no other role takes.
-            validation: how many for validation.
-            reference: how many for the defender.
-            population: how many for the attacker.
-
-        Returns:
-            The roles. With duplicates, the last record of a role may be one of a group that no longer fits; such a
-            group is left out, so that sizes are exact and roles are disjoint.
-
-        Raises:
-            RolesError: more records are asked for than there are.
-        """
+        """Divide the records at random; exact duplicates stay together."""
         others = {"validation": validation, "reference": reference, "population": population}
         negative = {name: n for name, n in {"audited": audited or 0, **others}.items() if n < 0}
         if negative:
@@ -88,14 +72,7 @@ class Roles:
         return cls(**{name: np.flatnonzero(np.isin(records.groups, group)) for name, group in chosen.items()})
 
     def check(self, records: Records) -> None:
-        """Check that the roles share no record and no exact duplicate of one.
-
-        Args:
-            records: the data set that the ids belong to.
-
-        Raises:
-            RolesError: two roles overlap, or an id is out of range.
-        """
+        """Check that the roles share no record and no exact duplicate of one."""
         named = {f.name: getattr(self, f.name) for f in fields(self)}
         for name, ids in named.items():
             if len(ids) and (ids.min() < 0 or ids.max() >= len(records)):
@@ -113,19 +90,11 @@ class Roles:
                     )
 
     def sizes(self) -> dict[str, int]:
-        """Return how many records each role has.
-
-        Returns:
-            Role to number of records.
-        """
+        """Return how many records each role has."""
         return {f.name: len(getattr(self, f.name)) for f in fields(self)}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ids as plain lists, to store with a run.
-
-        Returns:
-            Role to list of ids.
-        """
+        """Return the ids as plain lists, to store with a run."""
         return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
 
 

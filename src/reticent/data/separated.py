@@ -19,40 +19,18 @@ LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 def mark(path: Path) -> str:
-    """Say what separates the cells of a file.
-
-    Args:
-        path: of the file.
-
-    Returns:
-        A tab or a comma, by its name.
-    """
+    """Say what separates the cells of a file."""
     return "\t" if "tsv" in form(path) else ","
 
 
 def lines(content: str) -> Iterator[str]:
-    """Divide a text, without a copy of the whole.
-
-    Args:
-        content: of a file.
-
-    Yields:
-        Lines with their ends.
-    """
+    """Divide a text, without a copy of the whole."""
     for found in LINE.finditer(content):
         yield found.group()
 
 
 def rows(path: Path, content: str) -> "Reader":
-    """Read the cells of a text; quoted ones may go over several lines.
-
-    Args:
-        path: of the file.
-        content: of it.
-
-    Returns:
-        A reader of all rows, the header first.
-    """
+    """Read the cells of a text; quoted ones may go over several lines."""
     return csv.reader(lines(content), delimiter=mark(path))
 
 
@@ -70,14 +48,7 @@ class Source:
         return str(self.path)
 
     def place(self, record: int) -> str:
-        """Say where a record stands.
-
-        Args:
-            record: its number.
-
-        Returns:
-            For example ``record 3``; its line where the table is one csv or tsv file.
-        """
+        """Say where a record stands."""
         return f"line {self._lines[record]}" if self._lines else f"record {record}"
 
     @cached_property

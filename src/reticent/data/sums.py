@@ -12,46 +12,21 @@ CHUNK = 1 << 20
 
 
 def begin(algorithm: Algorithm, size: int) -> Any:
-    """Start a sum.
-
-    Args:
-        algorithm: which one.
-        size: the number of bytes that will follow; git's sum starts with it.
-
-    Returns:
-        A hash object.
-    """
+    """Start a sum."""
     if algorithm == "git-blob-sha1":
         return hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
     return hashlib.new(algorithm, usedforsecurity=False)
 
 
 def of_bytes(data: bytes, algorithm: Algorithm) -> str:
-    """Sum bytes in memory.
-
-    Args:
-        data: the bytes.
-        algorithm: which sum.
-
-    Returns:
-        Lower-case hexadecimal.
-    """
+    """Sum bytes in memory."""
     content = begin(algorithm, len(data))
     content.update(data)
     return str(content.hexdigest())
 
 
 def of_stream(stream: BinaryIO, algorithm: Algorithm, size: int) -> str:
-    """Sum what a stream gives.
-
-    Args:
-        stream: the bytes, read to the end.
-        algorithm: which sum.
-        size: their number, which only git's sum needs.
-
-    Returns:
-        Lower-case hexadecimal.
-    """
+    """Sum what a stream gives."""
     content = begin(algorithm, size)
     while chunk := stream.read(CHUNK):
         content.update(chunk)
@@ -59,30 +34,13 @@ def of_stream(stream: BinaryIO, algorithm: Algorithm, size: int) -> str:
 
 
 def of_file(path: Path, algorithm: Algorithm) -> str:
-    """Sum a file's bytes as they lie on the disk.
-
-    Args:
-        path: the file.
-        algorithm: which sum.
-
-    Returns:
-        Lower-case hexadecimal.
-    """
+    """Sum a file's bytes as they lie on the disk."""
     with path.open("rb") as stream:
         return of_stream(stream, algorithm, path.stat().st_size)
 
 
 def compare(path: Path, expected: Checksum, compute: Callable[[Algorithm], str]) -> None:
-    """Compare a sum with the published one.
-
-    Args:
-        path: the file, for the message.
-        expected: the published sum.
-        compute: gives the file's own.
-
-    Raises:
-        ChecksumError: they differ.
-    """
+    """Compare a sum with the published one."""
     got = compute(expected.algorithm)
     if got != expected.value:
         raise ChecksumError(

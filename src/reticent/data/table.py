@@ -46,16 +46,6 @@ WAYS = {
 def read_csv(path: Path, asked: DataOptions) -> Records:
     """Read a csv file with a header.
 
-    Args:
-        path: the file.
-        asked: how to read its columns.
-
-    Returns:
-        Tabular records: a feature for each column of numbers, one for each text of the others, in sorted order.
-
-    Raises:
-        CorruptFileError: no header, or rows of several lengths, or no text at all.
-
     Cost:
         About 10 million cells a second where all are numbers, a tenth of that elsewhere.
     """
@@ -63,17 +53,7 @@ def read_csv(path: Path, asked: DataOptions) -> Records:
 
 
 def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
-    """Read the columns of a csv or tsv file with a header, packed by gzip or not.
-
-    Args:
-        path: the file.
-
-    Returns:
-        Their names and their values: all ``float64``, or all texts.
-
-    Raises:
-        CorruptFileError: no header, or rows of several lengths, or no text at all.
-    """
+    """Read the columns of a csv or tsv file with a header, packed by gzip or not."""
     content = opening.text(path)
     try:
         cells = rows(path, content)
@@ -90,40 +70,12 @@ def csv_columns(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
 
 
 def read_parquet(path: Path, asked: DataOptions) -> Records:
-    """Read a Parquet file.
-
-    Args:
-        path: the file.
-        asked: how to read its columns.
-
-    Returns:
-        Tabular records, as for `read_csv`.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        CorruptFileError: it cannot be read.
-        ColumnsError: columns cannot be features as they are.
-    """
+    """Read a Parquet file."""
     return of_columns(path, *parquet_columns(path, asked.not_features), asked)
 
 
 def of_frame(name: str, frame: Any, asked: DataOptions, y: Any = None) -> Records:
-    """Make records of a data frame, as `read_parquet` does of a file.
-
-    Args:
-        name: what to call it in messages.
-        frame: for which `is_frame` is true; an index of pandas is no column.
-        asked: how to read its columns.
-        y: the labels, if they are none of its columns.
-
-    Returns:
-        Tabular records.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        InputError: a column holds values of several kinds, the labels have another order, or what else `of_columns`
-            refuses.
-    """
+    """Make records of a data frame, as `read_parquet` does of a file."""
     try:
         checks.aligned("x", x=frame, y=y)
     except InputError as error:
@@ -163,11 +115,7 @@ def _texts(path: Path, cells: Iterable[list[str]], header: Sequence[str]) -> lis
 
 
 def _place(path: Path | str, header: Sequence[str], label: str | None) -> int:
-    """Find the label's column: the one that is named, or the only one of a telling name.
-
-    Raises:
-        InputError: there is no such column, or it cannot be told which one it is.
-    """
+    """Find the label's column: the one that is named, or the only one of a telling name."""
     if label is not None:
         if label not in header:
             raise InputError(f"{path}: no column {label!r}: {nearest(label, header)}{_hint(header)}")
@@ -204,24 +152,7 @@ def _hint(header: Sequence[str]) -> str:
 def of_columns(
     path: Path | str, header: Sequence[str], columns: Sequence[NDArray[Any]], asked: DataOptions, y: Any = None
 ) -> Records:
-    """Make records of the columns of a table.
-
-    Args:
-        path: what to call it in messages.
-        header: the columns' names.
-        columns: their values, each ``(N,)``.
-        asked: how to read them.
-        y: the labels, if they are none of the columns.
-
-    Returns:
-        Tabular records, as for `read_csv`.
-
-    Raises:
-        InputError: there is no such label's column, or it holds no labels.
-        UnknownNameError: there is no column of a name that is asked for.
-        ColumnsError: columns cannot be features as they are; all of them are named, with what mends them.
-        CorruptFileError: there is no feature, or two columns have one name.
-    """
+    """Make records of the columns of a table."""
     twice = next((name for name in header if header.count(name) > 1), None) if len(set(header)) < len(header) else None
     if twice is not None:
         raise CorruptFileError(
@@ -258,12 +189,7 @@ def of_columns(
 
 
 def _check_names(path: Path | str, header: Sequence[str], label: str | None, asked: DataOptions) -> None:
-    """Refuse options of columns that are not there, of the label's, and of one that is no feature.
-
-    Raises:
-        UnknownNameError: there is no such column.
-        InputError: an option has no meaning for the column.
-    """
+    """Refuse options of columns that are not there, of the label's, and of one that is no feature."""
     for option in ("not_features", "rare", "hash"):
         for name in getattr(asked, option):
             if name not in header:
@@ -287,11 +213,7 @@ def _reading(name: str, column: NDArray[Any], *, label: bool) -> Reading:
 
 
 def _check_features(path: Path | str, features: Sequence[Feature], readings: tuple[Reading, ...]) -> None:
-    """Refuse all columns at once that cannot be features as they are.
-
-    Raises:
-        ColumnsError: there are such columns.
-    """
+    """Refuse all columns at once that cannot be features as they are."""
     bad = [one for one in features if one.problem]
     if not bad:
         return

@@ -22,16 +22,6 @@ ARCHIVE = Archive(
 def load(folder: Path, *, verify: bool = True) -> Records:
     """Read ``texas/100/feats`` and ``texas/100/labels``, or the official archive.
 
-    Args:
-        folder: the data folder.
-        verify: whether to compare the archive's checksum, and the number of records.
-
-    Returns:
-        6,169 bits a record; the labels 1 to 100 of the second file become 0 to 99.
-
-    Raises:
-        CorruptFileError: the two files do not fit each other.
-
     Cost:
         2.1 GB of memory.
     """

@@ -21,16 +21,7 @@ WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def words(texts: Sequence[str], length: int = 64, vocabulary: int = VOCABULARY) -> NDArray[np.int64]:
-    """Turn texts into tokens of words and punctuation marks, in lower case.
-
-    Args:
-        texts: N texts.
-        length: how many tokens of each are kept; shorter ones are filled up with 0.
-        vocabulary: number of tokens; a word's is its CRC-32 modulo one less, plus 1.
-
-    Returns:
-        ``(N, length)``, from 0 to ``vocabulary - 1``. Cost: about 20 s for 600,000 texts of 50 words.
-    """
+    """Turn texts into tokens of words and punctuation marks, in lower case."""
     known: dict[str, int] = {}
 
     def tokens(text: str) -> Iterable[int]:
@@ -43,15 +34,7 @@ def words(texts: Sequence[str], length: int = 64, vocabulary: int = VOCABULARY) 
 
 
 def characters(texts: Sequence[str], length: int = 256) -> NDArray[np.int64]:
-    """Turn texts into tokens of characters, in lower case.
-
-    Args:
-        texts: N texts.
-        length: how many characters of each are kept; shorter ones are filled up with 0.
-
-    Returns:
-        ``(N, length)``, from 0 to 96; 1 is any character outside of ASCII.
-    """
+    """Turn texts into tokens of characters, in lower case."""
     return _filled(texts, length, lambda text: [_code(character) for character in text.lower()[:length]])
 
 

@@ -14,17 +14,7 @@ from reticent.errors import CorruptFileError
 
 
 def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``tiny-imagenet-200/{train,val}``; the official archive is unpacked first.
-
-    Args:
-        folder: the data folder.
-        verify: whether to compare the archive's checksum before it is unpacked.
-
-    Returns:
-        Photographs ``uint8 (110000, 3, 64, 64)``, training part first, by class and number, then validation by number;
-        classes in the order of their WordNet names; the column "split". A folder that holds only some of the images
-        is taken, with a warning.
-    """
+    """Read ``tiny-imagenet-200/{train,val}``; the official archive is unpacked first."""
     root = official.tree(folder, ENTRY.files[0], verify=verify)
     names = pictures.classes(root / "train", ENTRY.classes)
     number = {name: i for i, name in enumerate(names)}

@@ -207,17 +207,7 @@ def attack(
 
 
 def problem_of(arrays: Mapping[str, Any]) -> Problem:
-    """Check outputs, and make of them what attacks take.
-
-    Args:
-        arrays: by name, as `attack` takes them; what is missing or None is not given.
-
-    Returns:
-        The problem.
-
-    Raises:
-        InputError: none or several of logits, probabilities and margins.
-    """
+    """Check outputs, and make of them what attacks take."""
     given = [name for name in ANSWERS if arrays.get(name) is not None]
     if len(given) != 1:
         raise InputError(f"expected one of {', '.join(ANSWERS)}, got {' and '.join(given) or 'none of them'}")
@@ -232,14 +222,7 @@ def problem_of(arrays: Mapping[str, Any]) -> Problem:
 
 
 def not_looked_at(names: Sequence[str]) -> list[str]:
-    """Say which facts about the records nobody asked to group by.
-
-    Args:
-        names: of arrays of a file of outputs.
-
-    Returns:
-        A sentence, or nothing.
-    """
+    """Say which facts about the records nobody asked to group by."""
     if not names:
         return []
     listed = ", ".join(names)
@@ -257,13 +240,6 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
     """Choose which records are audited: all, or where no attack is named, those that the strongest attacks can judge.
 
     All attacks get the same records, so that they can be compared.
-
-    Args:
-        problem: what was brought.
-        config: which attacks, with what options.
-
-    Returns:
-        Numbers of the records; all where more than `MOST_UNAUDITED` of them lack references.
     """
     every, short = np.arange(problem.signals.records), np.zeros(problem.signals.records, dtype=np.bool_)
     if config.attacks:
@@ -277,15 +253,7 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
 
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
-    """Build the attacks that are asked for; where none is, those that the problem allows, and say which not.
-
-    Args:
-        problem: what is attacked.
-        config: which attacks, with what options.
-
-    Returns:
-        The specs, and by name a sentence for each attack that was left out.
-    """
+    """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
     if config.attacks:
         specs = build_attacks(config)
         for spec in specs:
@@ -311,22 +279,7 @@ def _possible(signals: Signals) -> tuple[str, ...]:
 
 
 def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
-    """Read a file of outputs.
-
-    Args:
-        path: an ``.npz`` with ``labels``, ``membership``, one of ``logits``, ``probabilities`` and ``margins``, and if
-            wanted ``targets``, ``references``, and arrays with one value a record.
-        group_by: names of these; each must be there.
-
-    Returns:
-        The arrays by name, as `attack` takes them; those to group by under ``groups``, if any are asked for, and the
-        names of all others under ``ungrouped``, if there are any.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it is no .npz file, or holds Python objects.
-        SpecError: one is missing, or has nearly the name of one.
-    """
+    """Read a file of outputs."""
     path = opening.path(path)
     try:
         opening.check(path)
@@ -370,11 +323,7 @@ def _misspelt(values: NDArray[Any], key: str, labels: NDArray[Any]) -> bool:
 
 
 def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Take the arrays that records are grouped by out of a file's arrays.
-
-    Raises:
-        SpecError: there is no such array.
-    """
+    """Take the arrays that records are grouped by out of a file's arrays."""
     further = [key for key in arrays if key not in KEYS]
     asked = [name for name in grouping.once(group_by) if name != CLASS or name in further]
     for name in asked:

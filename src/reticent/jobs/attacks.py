@@ -53,40 +53,17 @@ NAMES = ("attacks", "group_by")
 
 
 def several(names: Any) -> Any:
-    """Turn a single name into a tuple of one.
-
-    Args:
-        names: a text, or anything else, which stays as it is.
-
-    Returns:
-        The names.
-    """
+    """Turn a single name into a tuple of one."""
     return (names,) if isinstance(names, str) else names
 
 
 def usual() -> tuple[str, ...]:
-    """Name the attacks that run where none is asked for.
-
-    Returns:
-        Names, in the order of the table.
-    """
+    """Name the attacks that run where none is asked for."""
     return tuple(name for name, entry in ATTACKS.items() if entry.usual)
 
 
 def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) -> tuple[Spec, ...]:
-    """Build the specs of the attacks that a configuration asks for.
-
-    Args:
-        config: names them, with options.
-        default: what to run where it names none; by default `usual`.
-
-    Returns:
-        One spec an attack, in the order asked for; an attack that only has options runs too, where none is named.
-
-    Raises:
-        UnknownNameError: a name that no table has.
-        SpecError: options of an attack that is not run, or an attack named twice.
-    """
+    """Build the specs of the attacks that a configuration asks for."""
     for name in [*config.attacks, *config.attack]:
         if name not in ATTACKS:
             raise UnknownNameError("attack", name, ATTACKS)
@@ -103,18 +80,7 @@ def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) 
 
 
 def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> AttackConfig:
-    """Put a configuration file and single values together, where nothing is trained; single values win.
-
-    Args:
-        file: a TOML file, or None.
-        values: by key of `AttackConfig`; None is not given; ``attack.lira.variance`` reaches into tables.
-
-    Returns:
-        The configuration.
-
-    Raises:
-        SpecError: an unknown key, such as one of training, or a value of the wrong kind.
-    """
+    """Put a configuration file and single values together, where nothing is trained; single values win."""
     tree: dict[str, Any] = read_toml(Path(file)) if file is not None else {}
     if values.get("attacks") and isinstance(tree.get("attack"), dict):
         asked = several(values["attacks"])

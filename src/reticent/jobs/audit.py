@@ -94,16 +94,7 @@ def audit(
 
 @fixed()
 def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:
-    """Run a job that is prepared.
-
-    Args:
-        job: what to do.
-        progress: called after every model.
-        stage: called with a word before each stage.
-
-    Returns:
-        The audit, written to disk.
-    """
+    """Run a job that is prepared."""
     watch = Watch.begin(take_folder(Path(job.config.out), AUDIT, [job.config.dataset], job.config.format), AUDIT)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     with using(job.config.store, job.population):
@@ -137,16 +128,7 @@ class Evaluated:
 
 
 def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Evaluated:
-    """Train what is not finished, attack every model, and measure; writes nothing but the store.
-
-    Args:
-        job: what to do.
-        progress: called after every model.
-        stage: called with a word before each stage.
-
-    Returns:
-        The measured population.
-    """
+    """Train what is not finished, attack every model, and measure; writes nothing but the store."""
     tell, store, clock = stage or (lambda _: None), Store(Path(job.config.store)).open(), _Clock()
     tell("training")
     made = train(job.population, store, workers=job.workers, device=job.device, progress=progress)
@@ -170,19 +152,7 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
 
 
 def write(evaluated: Evaluated, watch: Watch, started: str) -> Audited:
-    """Write the files of an audit.
-
-    Args:
-        evaluated: what was found.
-        watch: the folder as it was before the work; another report that was written since stays.
-        started: when it began, ISO 8601.
-
-    Returns:
-        The audit.
-
-    Raises:
-        UnwrittenError: such a report is there, or the files cannot be written.
-    """
+    """Write the files of an audit."""
     job, made = evaluated.job, evaluated.made
     found = sum(not one.fresh for one in made)
     said = document.notices(made)
@@ -220,15 +190,7 @@ def _unaware(evaluated: Evaluated) -> dict[str, Any] | None:
 
 
 def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:
-    """Draw the most exposed records, where the records are pictures.
-
-    Args:
-        job: holds the records.
-        rows: the most exposed first.
-
-    Returns:
-        Record id to ``uint8 (h, w)`` or ``(h, w, 3)``.
-    """
+    """Draw the most exposed records, where the records are pictures."""
     drawn = {row["record"]: job.records.thumbnail(row["record"]) for row in rows[:THUMBNAILS]}
     return {record: picture for record, picture in drawn.items() if picture is not None}
 

@@ -8,28 +8,13 @@ from reticent.jobs.entrants import Entrant
 
 
 def usual_baseline(found: Sequence[Entrant]) -> str:
-    """Name the row that all others are held against where the user names none.
-
-    Args:
-        found: the rows, at least one.
-
-    Returns:
-        The first; if that is defended, and there is just one that is not, that one.
-    """
+    """Name the row that all others are held against where the user names none."""
     plain = [one.name for one in found if not one.defended]
     return plain[0] if found[0].defended and len(plain) == 1 else found[0].name
 
 
 def check_baseline(name: str, found: Sequence[Entrant]) -> None:
-    """Check that there is a row of the name that the user gives to the baseline.
-
-    Args:
-        name: of the baseline.
-        found: the rows.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
+    """Check that there is a row of the name that the user gives to the baseline."""
     names = [one.name for one in found]
     if name not in names:
         error = UnknownNameError("baseline", name, names)

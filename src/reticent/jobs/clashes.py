@@ -20,14 +20,6 @@ def clashes(tables: Mapping[str, Table], parts: Mapping[str, str]) -> dict[str, 
 
     Beside the defaults of both, every option is tried by itself that is a choice, a switch or a whole number, the last
     at its smallest value; what is refused for one defense alone says nothing of the two.
-
-    Args:
-        tables: by field of the recipe, its methods.
-        parts: by name of a defense, the field that it fills.
-
-    Returns:
-        By name, each other one that is refused, to when: empty where it always is, "unless hamp-output:features=bits"
-        where it is at the defaults, "with mist:local_epochs=1" where it is at other options only.
     """
     usual = {name: tables[part][name].spec() for name, part in parts.items()}
     changed = {
@@ -64,11 +56,7 @@ def _goes(specs: Mapping[str, Any]) -> bool:
 
 
 def _changed(spec: Spec) -> Iterator[tuple[str, str, Spec]]:
-    """Change one option at a time.
-
-    Yields:
-        The option, its value as it is written, and the spec.
-    """
+    """Change one option at a time."""
     for option, field in type(spec).model_fields.items():
         for value in _values(field):
             if value == getattr(spec, option):

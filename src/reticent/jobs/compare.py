@@ -232,11 +232,7 @@ class _Maker:
 
 
 def _check_rate(fpr: float | None) -> None:
-    """Refuse a rate that no audit here measures, of finished models either: their attacks run anew.
-
-    Raises:
-        InputError: it is none of them.
-    """
+    """Refuse a rate that no audit here measures, of finished models either: their attacks run anew."""
     if fpr is not None and fpr not in FPRS:
         raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
 

@@ -134,20 +134,7 @@ class Job:
 
 @fixed()
 def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True) -> Job:
-    """Prepare what a Python caller gives, who may give data and functions as they are.
-
-    Args:
-        config: a configuration, the path of a TOML file, or None.
-        values: as for `gather`, with dots written as double underscores; they win. ``dataset`` may also be a pair
-            ``(x, y)``, `Records`, or a map-style data set; ``architecture`` and ``train`` a function of a module.
-        attacked: as for `prepare`.
-
-    Returns:
-        The job.
-
-    Raises:
-        InputError: ``dataset`` is None.
-    """
+    """Prepare what a Python caller gives, who may give data and functions as they are."""
     given = dict(values)
     data = given.get("dataset")
     if "dataset" in given and data is None:
@@ -162,15 +149,7 @@ def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *
 
 
 def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
-    """Read the configuration that a Python caller gives.
-
-    Args:
-        config: a configuration, the path of a TOML file, or None.
-        values: as for `called`, but for data as they are.
-
-    Returns:
-        The configuration.
-    """
+    """Read the configuration that a Python caller gives."""
     named = {key: _import_string(key, value) if callable(value) else value for key, value in values.items()}
     dotted = {key.replace("__", "."): value for key, value in named.items()}
     if not isinstance(config, AuditConfig):
@@ -190,20 +169,7 @@ def _import_string(key: str, value: Any) -> str:
 
 
 def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
-    """Put a configuration file and single values together; single values win.
-
-    Args:
-        file: a TOML file, or None.
-        values: by key of `AuditConfig`, or of `Recipe` for short (``epochs``); None is not given; dotted keys such as
-            ``attack.lira.variance`` reach into tables.
-
-    Returns:
-        The configuration.
-
-    Raises:
-        SpecError: an unknown key (the message gives the nearest one) or a value of the wrong kind; it starts with the
-            file's name if it is the file that is wrong.
-    """
+    """Put a configuration file and single values together; single values win."""
     tree: dict[str, Any] = {}
     alone = AuditConfig()
     if file is not None:
@@ -256,11 +222,7 @@ def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
 
 
 def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
-    """Move keys of the recipe that stand at the top into its table; refuse unknown ones with the nearest of both.
-
-    Raises:
-        SpecError: an unknown key, one that is given in both places, or no table where one is expected.
-    """
+    """Move keys of the recipe that stand at the top into its table; refuse unknown ones with the nearest of both."""
     known, recipe_keys = set(AuditConfig.model_fields), set(Recipe.model_fields)
     if "train" in tree:
         tree = deepcopy(tree)
@@ -294,19 +256,7 @@ def _unknown(key: str, tree: Mapping[str, Any], known: set[str]) -> str:
 
 
 def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bool = True) -> Job:
-    """Check everything that can be checked before training: data, roles, recipe, attacks and their references.
-
-    Args:
-        config: what the user said.
-        records: the data set, if it is at hand; by default the one that the configuration names is loaded.
-        attacked: whether attacks are to run; without them, as few models do as the rest can use.
-
-    Returns:
-        The job.
-
-    Raises:
-        InputError: the architecture does not take such records, or columns of a table are named where there is none.
-    """
+    """Check everything that can be checked before training: data, roles, recipe, attacks and their references."""
     from reticent.population.train import choose_device
 
     device = choose_device(config.device)
@@ -362,15 +312,6 @@ def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:
 
 
 def workers(config: AuditConfig, device: str, models: int) -> int:
-    """Choose how many processes train models.
-
-    Args:
-        config: may say so.
-        device: where they train.
-        models: how many there are.
-
-    Returns:
-        What the user said; else one process a core, for as many as there are models, and one where cores do not train.
-    """
+    """Choose how many processes train models."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return config.workers or (1 if device != "cpu" else min(cores, models))

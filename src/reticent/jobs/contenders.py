@@ -67,35 +67,17 @@ class Contender:
         return float(np.mean((self.correct & others).sum(axis=1) / others.sum(axis=1)))
 
     def area(self, attack: str) -> float | None:
-        """Look up the AUC of an attack.
-
-        Args:
-            attack: its name.
-
-        Returns:
-            The mean over targets; None where it did not run.
-        """
+        """Look up the AUC of an attack."""
         found = (one for one in self.document["attacks"] if one["name"] == attack)
         return next((float(one["overall"]["auc"]["mean"]) for one in found), None)
 
     def as_right_as(self, other: "Contender") -> bool:
-        """Tell whether two rows label every record alike right or wrong, as where only answers are changed.
-
-        Args:
-            other: another row.
-
-        Returns:
-            False where it is not known.
-        """
+        """Tell whether two rows label every record alike right or wrong, as where only answers are changed."""
         known = self.correct is not None and other.correct is not None
         return known and bool(np.array_equal(self.correct, other.correct))  # type: ignore[arg-type]
 
     def entry(self) -> Entry:
-        """Return what the paired tests take.
-
-        Returns:
-            The row's scores, membership and correctness.
-        """
+        """Return what the paired tests take."""
         population = self.document["population"]
         return Entry(
             self.name,
@@ -116,14 +98,7 @@ class Contender:
         return identity(runs) if runs and all(runs) else None
 
     def facts(self, baseline: "Contender") -> dict[str, Any]:
-        """State what the tests do not know of the row.
-
-        Args:
-            baseline: the row that changes are told against.
-
-        Returns:
-            Keys of a row of ``compare.json``.
-        """
+        """State what the tests do not know of the row."""
         said = (self.document.get("epsilon") or {}) if self.aware else {}
         return {
             "role": self.role,
@@ -138,26 +113,12 @@ class Contender:
         }
 
     def costs(self) -> dict[str, Any]:
-        """State what depends on the machine, and therefore stands apart from the row.
-
-        Returns:
-            An entry of ``environment.rows`` of ``compare.json``.
-        """
+        """State what depends on the machine, and therefore stands apart from the row."""
         return {"seconds_per_model": self.seconds, "peak_memory_bytes_per_model": self.memory}
 
 
 def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None = None) -> Contender:
-    """Take a population that was trained or found.
-
-    Args:
-        name: of the row.
-        evaluated: what was measured.
-        audited: what was written.
-        stop: for a control, where the baseline was stopped.
-
-    Returns:
-        The row.
-    """
+    """Take a population that was trained or found."""
     facts = [one.facts for one in evaluated.made]
     row = _contender(name, audited, evaluated.problem)
     row.notices.extend(notices(evaluated.made))
@@ -165,15 +126,7 @@ def trained(name: str, evaluated: Evaluated, audited: Audited, stop: Stop | None
 
 
 def unaware(row: Contender, evaluated: Evaluated) -> Contender | None:
-    """Make the row of the attacker who does not know of the defense.
-
-    Args:
-        row: of the attacker who knows it.
-        evaluated: what was measured.
-
-    Returns:
-        The row, with the same models and other scores; None if that attacker was not asked for.
-    """
+    """Make the row of the attacker who does not know of the defense."""
     if evaluated.unaware is None:
         return None
     return replace(
@@ -193,15 +146,7 @@ def _mean(facts: Sequence[Mapping[str, Any]], key: str) -> float | None:
 
 
 def brought(name: str, attacked: Attacked) -> Contender:
-    """Take outputs that were brought.
-
-    Args:
-        name: of the row.
-        attacked: what was measured and written.
-
-    Returns:
-        The row.
-    """
+    """Take outputs that were brought."""
     row = _contender(name, attacked, attacked.problem)
     row.notices.extend(attacked.document["population"].get("notices", ()))
     return row
@@ -221,15 +166,7 @@ def _contender(name: str, done: Audited | Attacked, problem: Problem) -> Contend
 
 
 def changes(baseline: Any, recipe: Any) -> list[dict[str, Any]]:
-    """List the options in which a recipe differs from the baseline's.
-
-    Args:
-        baseline: plain values.
-        recipe: plain values.
-
-    Returns:
-        One entry an option: its dotted key, and both values; None where a recipe has no such option.
-    """
+    """List the options in which a recipe differs from the baseline's."""
     one, other = _flat(baseline), _flat(recipe)
     return [
         {"key": key, "baseline": one.get(key), "value": other.get(key)}

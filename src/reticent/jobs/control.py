@@ -38,17 +38,7 @@ def null(
     audits: Sequence[Audit],
     settings: Settings,
 ) -> dict[str, Any]:
-    """Repeat an audit with permuted membership.
-
-    Args:
-        problem: of the real audit.
-        attacks: its attacks.
-        audits: what they found.
-        settings: of the real audit; the permutation's stream is named after the control.
-
-    Returns:
-        The ``control`` object of ``audit.json``.
-    """
+    """Repeat an audit with permuted membership."""
     drawn = _seed(settings)
     nulls, _ = attacked(_permuted(problem, drawn), attacks, replace(settings, seed=drawn))
     odd = [audit.name for audit in nulls if _odd(audit, len(nulls))]
@@ -66,15 +56,6 @@ def check(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> None
     """Find, before anything is attacked, that the permuted membership leaves an attack too few references.
 
     That happens only where some models alone are targets, or references.
-
-    Args:
-        problem: of the real audit.
-        attacks: its attacks.
-        settings: of the real audit.
-
-    Raises:
-        TooFewReferencesError: says which attack, and how many are missing.
-        InputError: a permuted row would have no members, or no non-members.
     """
     try:
         permuted = _permuted(problem, _seed(settings))

@@ -23,17 +23,7 @@ class Maker(Protocol):
 
 
 def control(maker: Maker, found: Sequence[Entrant], contenders: list[Contender], baseline: str) -> list[str]:
-    """Put the controls behind the rows of a comparison.
-
-    Args:
-        maker: trains them.
-        found: what is compared.
-        contenders: the rows; controls are added, and the baseline notes the rows whose control it is itself.
-        baseline: name of the row that is stopped early.
-
-    Returns:
-        Sentences on rows that have no control of their own, or one that is not as accurate.
-    """
+    """Put the controls behind the rows of a comparison."""
     job = next(one.job for one in found if one.name == baseline)
     if job is None:
         return [f"There is no early-stopped control, since {baseline} is of outputs that were brought: {UNKNOWN}"]

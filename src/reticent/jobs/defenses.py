@@ -73,11 +73,7 @@ class Defense:
 
 
 def catalogue() -> list[Defense]:
-    """List every defense, by its part and name.
-
-    Returns:
-        One entry a line of the three tables, but for what the undefended recipe is made of and code of the user's.
-    """
+    """List every defense, by its part and name."""
     found = [
         (name, part)
         for part, table in PARTS.items()
@@ -114,20 +110,7 @@ def _meaning(field: FieldInfo) -> str:
 
 
 def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
-    """Read a defense, and tell what fills the fields of the recipe.
-
-    Args:
-        defense: names joined by ``+``, each with its options after a colon; or a mapping with ``name`` and further
-            options, each an option of exactly one of the parts (``{"name": "dpsgd", "epsilon": 8}``).
-
-    Returns:
-        By field of the recipe (objective, procedure, output) that the defense fills, ``name`` and options; empty for
-        "none". A procedure in the second stage of another stands in its options, as ``inner``.
-
-    Raises:
-        UnknownNameError: no such defense or option; the message gives the nearest.
-        SpecError: two defenses fill the same field, or an option belongs to more than one of them.
-    """
+    """Read a defense, and tell what fills the fields of the recipe."""
     given = {"name": defense} if isinstance(defense, str) else dict(defense)
     text = given.pop("name", None)
     if not isinstance(text, str) or not text.strip():
@@ -148,19 +131,7 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
 
 
 def with_option(text: str, key: str, value: Any) -> str:
-    """Write an option into the text of a defense, beside the one of its parts that has it.
-
-    Args:
-        text: names joined by ``+``, with or without options.
-        key: the option; ``mist.weight`` where several parts have one of that name.
-        value: its value; one that the text gives already is replaced.
-
-    Returns:
-        The text of the defense with the option.
-
-    Raises:
-        SpecError: none of the parts has it, or several have.
-    """
+    """Write an option into the text of a defense, beside the one of its parts that has it."""
     pieces = [piece.strip() for piece in JOIN.split(text)]
     named = [_piece(piece) for piece in pieces]
     owner, _, option = key.replace("-", "_").rpartition(".")
@@ -184,11 +155,7 @@ def _written(value: Any) -> str:
 
 
 def _put(chosen: dict[str, Options], text: str, method: Options) -> None:
-    """Put a method in its field, or in the second stage of a procedure that takes it.
-
-    Raises:
-        SpecError: the field is filled.
-    """
+    """Put a method in its field, or in the second stage of a procedure that takes it."""
     name = method["name"]
     part = _part(name)
     if part not in chosen:
@@ -207,19 +174,7 @@ def _put(chosen: dict[str, Options], text: str, method: Options) -> None:
 
 
 def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Options:
-    """Put a defense into what the user says of a recipe.
-
-    Args:
-        recipe: fields of `Recipe`; methods as a name or a table with a name.
-        defense: as for `parts_of`.
-
-    Returns:
-        The fields, with the parts that the defense stands for.
-
-    Raises:
-        SpecError: the recipe names another method for one of them, gives an option another value, or is not undefended
-            where the defense is "none".
-    """
+    """Put a defense into what the user says of a recipe."""
     parts = parts_of(defense)
     for part in PARTS:
         given = recipe.get(part)
@@ -241,11 +196,7 @@ def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Opt
 
 
 def _used(procedure: Any, parts: Mapping[str, Options], defense: Any) -> None:
-    """Refuse a loss beside a training function of the user's, by the name that the user gave it.
-
-    Raises:
-        SpecError: the function would not use it.
-    """
+    """Refuse a loss beside a training function of the user's, by the name that the user gave it."""
     name = procedure.get("function", procedure.get("name")) if isinstance(procedure, Mapping) else procedure
     if "objective" in parts and usercode.is_import_string(str(name)):
         raise SpecError(
@@ -255,11 +206,7 @@ def _used(procedure: Any, parts: Mapping[str, Options], defense: Any) -> None:
 
 
 def _joined(part: str, given: Any, options: Options) -> Options:
-    """Put options that stand in the recipe to those that stand with the defense.
-
-    Raises:
-        SpecError: one is given in both places, and differs.
-    """
+    """Put options that stand in the recipe to those that stand with the defense."""
     told = dict(given) if isinstance(given, Mapping) else {}
     for key, value in options.items():
         if key != "name" and key in told and told[key] != value:
@@ -270,11 +217,7 @@ def _joined(part: str, given: Any, options: Options) -> Options:
 
 
 def _piece(text: str) -> tuple[str, Options]:
-    """Read one ``name:key=value,key=value``.
-
-    Raises:
-        SpecError: it is written otherwise.
-    """
+    """Read one ``name:key=value,key=value``."""
     name, colon, rest = text.partition(":")
     options: Options = {}
     for pair in COMMA.split(rest) if colon else []:
@@ -289,30 +232,13 @@ def _piece(text: str) -> tuple[str, Options]:
 
 
 def has_defense(recipe: Recipe) -> bool:
-    """Tell whether a recipe is anything but plain, and can be stripped of it.
-
-    Args:
-        recipe: how models are made.
-
-    Returns:
-        True where one of the three parts is a defense, and training is no function of the user's.
-    """
+    """Tell whether a recipe is anything but plain, and can be stripped of it."""
     parts = {part: getattr(recipe, part).method for part in PARTS}
     return parts != UNDEFENDED and parts["procedure"] != "function"
 
 
 def undefended(recipe: Recipe) -> Recipe:
-    """Take the defense out of a recipe.
-
-    Args:
-        recipe: how the audited models are made.
-
-    Returns:
-        The same architecture, optimizer and schedule, with plain cross-entropy and untouched answers.
-
-    Raises:
-        SpecError: there is no defense, or training is a function of the user's.
-    """
+    """Take the defense out of a recipe."""
     if recipe.procedure.method == "function":
         raise SpecError(
             "also_non_adaptive: training is a function of yours, so that no training without the defense is known: "
@@ -327,11 +253,7 @@ def undefended(recipe: Recipe) -> Recipe:
 
 
 def _not_plain(name: str, instead: str) -> None:
-    """Refuse the undefended recipe, and what it is made of, where a defense is asked for.
-
-    Raises:
-        SpecError: it is that.
-    """
+    """Refuse the undefended recipe, and what it is made of, where a defense is asked for."""
     if name in {NONE, *UNDEFENDED.values()}:
         what = "the undefended recipe, which has no options" if name == NONE else "a part of the undefended recipe"
         raise SpecError(f"defense: {name!r} is {what}: {instead} a name that reticent defenses lists")
@@ -347,11 +269,7 @@ def _part(name: str) -> str:
 
 
 def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
-    """Hand an option to the one part that has it.
-
-    Raises:
-        SpecError: none has it, several have it, or it is given twice.
-    """
+    """Hand an option to the one part that has it."""
     methods = {part: ("procedure" if part == INNER else part, one["name"]) for part, one in chosen.items()}
     taker = _taker(methods, text, key, value)
     if key in chosen[taker]:
@@ -360,11 +278,7 @@ def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
 
 
 def _taker(methods: Mapping[Place, tuple[str, str]], text: str, key: str, value: Any) -> Place:
-    """Find the one method, of those given by their part and name, that has an option.
-
-    Raises:
-        SpecError: none has it, or several have it.
-    """
+    """Find the one method, of those given by their part and name, that has an option."""
     fields_of = {place: PARTS[part][name].spec.model_fields for place, (part, name) in methods.items()}
     takers = [place for place, fields in fields_of.items() if key in fields]
     if len(takers) > 1:
@@ -380,18 +294,7 @@ def _taker(methods: Mapping[Place, tuple[str, str]], text: str, key: str, value:
 
 
 def explained(name: str) -> Defense:
-    """Find one defense.
-
-    Args:
-        name: its name.
-
-    Returns:
-        What there is to know of it.
-
-    Raises:
-        UnknownNameError: there is none of that name.
-        SpecError: it is a part of the undefended recipe, or more than a name.
-    """
+    """Find one defense."""
     if set(name) & set("+:"):
         first = re.split("[+:]", name)[0] or "hamp"
         raise SpecError(f"expected one name, without options, such as {first!r}, got {name!r}")

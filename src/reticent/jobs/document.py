@@ -55,23 +55,7 @@ def assemble(
     left_out: Mapping[str, str] | None = None,
     unproved: str | None = None,
 ) -> dict[str, Any]:
-    """Put the parts of a document together.
-
-    Args:
-        measured: what the attacks found.
-        data: the facts of the data set.
-        recipe: how the models were made, or None where they came from elsewhere.
-        population: the facts of the models.
-        environment: versions, machine, times.
-        control: what the null control found, or None.
-        non_adaptive: what an attacker who does not know of the defense finds, or None.
-        cannot_say: further sentences on what this audit cannot say.
-        left_out: by name of an attack that could not run, a sentence that says why.
-        unproved: why there is no epsilon although a part of the training could prove one, or None.
-
-    Returns:
-        Plain values, in the order of ``docs/schema.md``.
-    """
+    """Put the parts of a document together."""
     epsilons = measured.epsilons
     said = of_learners(measured.verdict, population)
     said["cannot_say"] = [*said["cannot_say"], *cannot_say]
@@ -103,15 +87,7 @@ def _unproved(overall: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 
 def data_facts(records: Records, roles: Roles) -> dict[str, Any]:
-    """State what was audited.
-
-    Args:
-        records: the data set.
-        roles: its parts.
-
-    Returns:
-        Plain values.
-    """
+    """State what was audited."""
     return {
         "name": records.name,
         "kind": records.kind,
@@ -130,41 +106,19 @@ def data_facts(records: Records, roles: Roles) -> dict[str, Any]:
 
 
 def columns_facts(records: Records) -> dict[str, Any]:
-    """State how the columns of a table were read, and on what that was fitted.
-
-    Args:
-        records: the data set.
-
-    Returns:
-        Plain values; none where there is no table.
-    """
+    """State how the columns of a table were read, and on what that was fitted."""
     if not records.readings:
         return {}
     return {"columns": [reading.to_json() for reading in records.readings], "fitted": FITTED}
 
 
 def data_sentences(records: Records) -> list[str]:
-    """Say what of the features stands against trusting the numbers.
-
-    Args:
-        records: the data set.
-
-    Returns:
-        Sentences.
-    """
+    """Say what of the features stands against trusting the numbers."""
     return [f"{said[0].upper()}{said[1:]}." for said in notices_of_features(records)]
 
 
 def population_facts(population: "Population", made: "Sequence[Made]") -> dict[str, Any]:
-    """State how the models are: who was trained on how much, how well they do, and which are not healthy.
-
-    Args:
-        population: what was trained.
-        made: one entry a model.
-
-    Returns:
-        Plain values.
-    """
+    """State how the models are: who was trained on how much, how well they do, and which are not healthy."""
     per_model = [
         {
             "model": one.model,
@@ -193,14 +147,7 @@ def population_facts(population: "Population", made: "Sequence[Made]") -> dict[s
 
 
 def accountant(made: "Sequence[Made]") -> dict[str, Any] | None:
-    """State the epsilon that training proves: the largest of all models, at the largest delta.
-
-    Args:
-        made: one entry a model.
-
-    Returns:
-        ``epsilon``, ``delta`` and ``source``, or None where a model has no accountant.
-    """
+    """State the epsilon that training proves: the largest of all models, at the largest delta."""
     told = [one.facts.get("accountant") for one in made]
     known = [one for one in told if one is not None and one.get("epsilon") is not None]
     if not known or len(known) < len(told):
@@ -213,14 +160,7 @@ def accountant(made: "Sequence[Made]") -> dict[str, Any] | None:
 
 
 def notices(made: "Sequence[Made]") -> list[str]:
-    """Gather what training has to say of its models, each sentence once.
-
-    Args:
-        made: one entry a model.
-
-    Returns:
-        Sentences, in the order of the models; one that holds for some of them only says for how many.
-    """
+    """Gather what training has to say of its models, each sentence once."""
     said = Counter(sentence for one in made for sentence in dict.fromkeys(map(str, one.facts.get("notices", ()))))
     every = len(made)
     return [
@@ -229,14 +169,7 @@ def notices(made: "Sequence[Made]") -> list[str]:
 
 
 def health(made: "Sequence[Made]") -> list[dict[str, Any]]:
-    """Find models that label their own members no better than the largest class would.
-
-    Args:
-        made: one entry a model.
-
-    Returns:
-        The model and its problem, in words; empty if all are healthy.
-    """
+    """Find models that label their own members no better than the largest class would."""
     told = (
         (one.model, unlearned(one.facts["accuracy_members"], one.facts["largest_class_share"], one.facts["members"]))
         for one in made
@@ -245,16 +178,7 @@ def health(made: "Sequence[Made]") -> list[dict[str, Any]]:
 
 
 def unlearned(accuracy: float, share: float, members: int) -> str | None:
-    """Tell that a model labels its own members no better than naming one class would, by more than chance allows.
-
-    Args:
-        accuracy: on its members.
-        share: of the largest class among them.
-        members: how many.
-
-    Returns:
-        The problem, in words; None where there is none.
-    """
+    """Tell that a model labels its own members no better than naming one class would, by more than chance allows."""
     chance = share + 3 * (share * (1 - share) / members) ** 0.5
     if accuracy > chance:
         return None
@@ -265,15 +189,7 @@ def unlearned(accuracy: float, share: float, members: int) -> str | None:
 
 
 def health_sentences(population: Mapping[str, Any], leak: str | None = None) -> list[str]:
-    """Say what unhealthy models do to an audit.
-
-    Args:
-        population: from `population_facts`.
-        leak: the verdict's word, if there is one; where a leak is shown, nobody says that there is nothing to give.
-
-    Returns:
-        No sentence, or one.
-    """
+    """Say what unhealthy models do to an audit."""
     if population["health"] is None:
         nothing = "a model that learned nothing has nothing to give away"
         return [
@@ -296,17 +212,7 @@ def health_sentences(population: Mapping[str, Any], leak: str | None = None) -> 
 
 
 def environment_facts(job: "Job", times: Mapping[str, float], found: int, started: str) -> dict[str, Any]:
-    """State where, when and at what cost.
-
-    Args:
-        job: workers and device.
-        times: seconds by what they were spent on.
-        found: models that were finished before.
-        started: the time, ISO 8601.
-
-    Returns:
-        Plain values.
-    """
+    """State where, when and at what cost."""
     return versions() | {
         "device": job.device,
         "workers": job.workers,
@@ -319,11 +225,7 @@ def environment_facts(job: "Job", times: Mapping[str, float], found: int, starte
 
 
 def versions() -> dict[str, Any]:
-    """State the versions that numbers may depend on.
-
-    Returns:
-        Name to version.
-    """
+    """State the versions that numbers may depend on."""
     torch = sys.modules.get("torch")
     return {
         "reticent": reticent.__version__,
@@ -346,17 +248,7 @@ def peak_memory() -> int:
 def record_rows(
     measured: Measured, ids: NDArray[np.int64], labels: NDArray[np.int64], names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """List every record with its exposure and its groups, the most exposed first.
-
-    Args:
-        measured: holds the exposures and the groups.
-        ids: the records' ids in the data set ``(N,)``.
-        labels: their labels ``(N,)``.
-        names: of the classes, or empty.
-
-    Returns:
-        One mapping a record.
-    """
+    """List every record with its exposure and its groups, the most exposed first."""
     rows = [
         {
             "record": int(record),
@@ -386,12 +278,5 @@ def _further(measured: Measured) -> list[dict[str, Any]]:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Summarise one number a model.
-
-    Args:
-        values: at least two.
-
-    Returns:
-        Mean and standard deviation (n - 1).
-    """
+    """Summarise one number a model."""
     return {"mean": float(np.mean(values)), "std": float(np.std(values, ddof=1))}

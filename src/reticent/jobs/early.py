@@ -63,20 +63,7 @@ def pilots(
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> list[float] | None:
-    """Follow the accuracy of the first audited models of the undefended recipe on records they were not trained on.
-
-    Args:
-        job: of the undefended recipe.
-        models: how many of them, at least 2.
-        epochs: end after so many, which need not be whole; by default the recipe is trained to its end. Its own early
-            stopping (`patience`) is left out: it keeps another epoch than the last.
-        progress: called after every pilot.
-        stage: called with a word before it starts.
-
-    Returns:
-        Mean accuracy after every epoch, and at the end; None where training does not run epoch by epoch, so that
-        nothing can be stopped. The pilots are trained anew, to the bits of the audited models, and kept in the store.
-    """
+    """Follow the accuracy of the first audited models of the undefended recipe on records they were not trained on."""
     population = job.population
     if population.recipe.procedure.method == "function":
         return None
@@ -105,20 +92,7 @@ def stop(
     between: Mapping[float, float] | None = None,
     end: float | None = None,
 ) -> Stop:
-    """Find where a mean accuracy is first reached, between two epochs by a straight line.
-
-    Args:
-        curve: mean accuracy after every epoch.
-        accuracy: what to match.
-        chance: accuracy before the first epoch.
-        of: how many epochs the recipe has; by default as many as the curve.
-        between: mean accuracy at other moments, by epochs.
-        end: after how many epochs the curve's last value is, more than the curve's length less one and at most that; by
-            default its length.
-
-    Returns:
-        Where to stop, to a hundredth of an epoch.
-    """
+    """Find where a mean accuracy is first reached, between two epochs by a straight line."""
     end = float(len(curve)) if end is None else end
     known = dict(between or {}) | _moments(curve, end)
     at, values = np.array([0.0, *sorted(known)]), np.array([known[epochs] for epochs in sorted(known)])
@@ -147,20 +121,7 @@ def stops(
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> list[Stop] | None:
-    """Find where the undefended recipe has each of some accuracies; few pilots say how long to look at more of them.
-
-    Args:
-        job: of the undefended recipe.
-        accuracies: what to match, at least one.
-        progress: called after every pilot.
-        stage: called with a word before pilots start.
-
-    Returns:
-        One stop an accuracy; None where training cannot be stopped, or is more than the epochs of the recipe, so that
-        its accuracy after some of them is not that of a training which ends there. Cost: `PILOTS` whole models, `FINE`
-        that train until somewhat after the latest stop, and for each stop where accuracy is `STEEP` `FINE` that train
-        until there, `ASKED` times at most.
-    """
+    """Find where the undefended recipe has each of some accuracies; few pilots say how long to look at more of them."""
     recipe, chance = job.population.recipe, 1 / job.records.classes
     end = float(recipe.stop_after or recipe.epochs)
     rough = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
@@ -225,15 +186,7 @@ def _around(moments: Iterable[float], epochs: float) -> list[float]:
 
 
 def stopped(job: Job, epochs: float) -> Job:
-    """Make the job of the control: the same membership, streams and schedule, ended early.
-
-    Args:
-        job: of the undefended recipe.
-        epochs: after how many.
-
-    Returns:
-        The job.
-    """
+    """Make the job of the control: the same membership, streams and schedule, ended early."""
     recipe = job.population.recipe.replace(stop_after=epochs, patience=None)
     return replace(job, population=replace(job.population, recipe=recipe))
 
@@ -242,12 +195,6 @@ def models_of(job: Job) -> Hashable:
     """Tell the models of two stops of a recipe apart: by their steps in plain training, else by where they are stopped.
 
     Stops may be so close that each model has as many steps with both: then the models are the same.
-
-    Args:
-        job: of the recipe, stopped or not.
-
-    Returns:
-        What is equal where the models are.
     """
     population, recipe = job.population, job.population.recipe
     if recipe.procedure.method != "plain":

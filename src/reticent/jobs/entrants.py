@@ -77,21 +77,7 @@ def entrants(
     values: Mapping[str, Any],
     defenses: Defenses = (),
 ) -> list[Entrant]:
-    """Prepare all who take part; trains nothing.
-
-    Args:
-        runs: folders of audits (or their ``audit.json``), ``.npz`` files of outputs, or results of `reticent.audit`.
-        recipes: TOML files, or tables of keys and values; by name, or in a list.
-        values: keys of `AuditConfig` or `Recipe` that hold for all; they win.
-        defenses: as `jobs.defenses.parts_of` reads them; each is a row, called as its text.
-
-    Returns:
-        One entry a run, recipe and defense, in the order given; before them the undefended recipe, where there are
-        defenses and nothing that they could be held against: no row that is undefended.
-
-    Raises:
-        InputError: fewer than two, two of one name or one without, or two that cannot be paired.
-    """
+    """Prepare all who take part; trains nothing."""
     check_defense(values.get("defense"), alone=bool(defenses) or not (runs or recipes))
     shared = _Shared(values)
     sources = named(recipes)
@@ -142,30 +128,15 @@ class _Shared:
         return DataOptions(**{key: self._values[key] for key in DataOptions.model_fields if key in self._values})
 
     def again(self, config: AuditConfig) -> Job:
-        """Prepare the job of an audit that ran; a delta that holds for all is that of its bounds, and moves no model.
+        """Prepare the job of an audit that ran.
 
-        Args:
-            config: of the audit.
-
-        Returns:
-            The job.
+        A delta that holds for all is that of its bounds, and moves no model.
         """
         job, delta = self.job(config, without=("delta",)), self._values.get("delta")
         return job if delta is None else replace(job, config=job.config.replace(delta=delta))
 
     def job(self, source: Source, without: Sequence[str] = ()) -> Job:
-        """Prepare one job.
-
-        Args:
-            source: a configuration, a TOML file, or keys and values.
-            without: those of the values for all that do not hold here.
-
-        Returns:
-            The job.
-
-        Raises:
-            InputError: one data frame is to be read in two ways.
-        """
+        """Prepare one job."""
         values = {key: value for key, value in self._values.items() if key not in without}
         if isinstance(source, Mapping):
             config = chosen(None, {**source, **values})
@@ -190,13 +161,9 @@ class _Shared:
         return replace(job, config=job.config.replace(also_non_adaptive=True))
 
     def jobs(self, sources: Mapping[str, Source]) -> dict[str, Job]:
-        """Prepare the jobs of all recipes, with the same roles: those of the one whose defense needs the most records.
+        """Prepare the jobs of all recipes, with the same roles.
 
-        Args:
-            sources: by name, as for `job`.
-
-        Returns:
-            By name, the jobs.
+        Those of the one whose defense needs the most records.
         """
         made = {name: self.job(source) for name, source in sources.items()}
         most = max((len(job.population.roles.reference) for job in made.values()), default=0)
@@ -206,26 +173,11 @@ class _Shared:
         return made
 
     def entrants(self, sources: Mapping[str, Source]) -> list[Entrant]:
-        """Prepare the rows of all recipes, as `jobs` does.
-
-        Args:
-            sources: by name, as for `job`.
-
-        Returns:
-            One row a source.
-        """
+        """Prepare the rows of all recipes, as `jobs` does."""
         return [Entrant(name, job=job) for name, job in self.jobs(sources).items()]
 
     def changing(self, config: AuditConfig, runs: list[Any]) -> list[str]:
-        """Name the flags that, each by itself, would make other models than those of an audit.
-
-        Args:
-            config: of the audit.
-            runs: the names of its models' runs.
-
-        Returns:
-            The flags.
-        """
+        """Name the flags that, each by itself, would make other models than those of an audit."""
         found = []
         for key, value in self._values.items():
             alone = _Shared({key: value})
@@ -239,14 +191,7 @@ class _Shared:
         return found
 
     def brought(self, path: Path) -> Brought:
-        """Read outputs, and find which attacks run on them.
-
-        Args:
-            path: of an ``.npz`` file.
-
-        Returns:
-            The outputs.
-        """
+        """Read outputs, and find which attacks run on them."""
         dotted = {_dotted(key): value for key, value in self._values.items()}
         known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
         config = gather_attacks(None, known)
@@ -271,12 +216,7 @@ def _flag(key: str) -> str:
 
 
 def _refuse_training(values: Mapping[str, Any]) -> None:
-    """Refuse what has no meaning where nothing is trained.
-
-    Raises:
-        SpecError: a key of training.
-        UnknownNameError: a key that means nothing anywhere.
-    """
+    """Refuse what has no meaning where nothing is trained."""
     keys = [_dotted(key).split(".")[0] for key, value in values.items() if value is not None]
     known = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
     for key in keys:
@@ -309,11 +249,7 @@ def _name(path: Path) -> str:
 
 
 def _again(path: Path, document: Mapping[str, Any], shared: _Shared) -> Job:
-    """Prepare the job that made an audit, and check that it would make the same models.
-
-    Raises:
-        InputError: it would not, or what the audit was made from is not known.
-    """
+    """Prepare the job that made an audit, and check that it would make the same models."""
     environment = document.get("environment")
     config = environment.get("config") if isinstance(environment, dict) else None
     if not isinstance(config, dict):

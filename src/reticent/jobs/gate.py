@@ -92,16 +92,7 @@ def gate(
 
 
 def check_junit(file: Path, audit: Any, thresholds: str | Path | None = None) -> None:
-    """Check, before anything is judged, that JUnit XML replaces neither the audit nor the limits.
-
-    Args:
-        file: where it goes.
-        audit: as for `gate`.
-        thresholds: the file of limits, or None.
-
-    Raises:
-        InputError: it does.
-    """
+    """Check, before anything is judged, that JUnit XML replaces neither the audit nor the limits."""
     read = AUDIT.files(opening.path(audit)) if isinstance(audit, (str, Path)) else []
     check_file("junit", file, [*read, thresholds], MARK)
 

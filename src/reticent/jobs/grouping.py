@@ -12,22 +12,7 @@ from reticent.errors import InputError, UnknownNameError
 
 
 def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]) -> tuple[Labelling, ...]:
-    """Group the audited records by their class, and by columns of the data set.
-
-    Args:
-        records: the data set.
-        ids: of the audited records ``(N,)``.
-        group_by: names of columns.
-
-    Returns:
-        One labelling a grouping, the classes first. A column that is called "class" and is not the label is one of
-        its own.
-
-    Raises:
-        InputError: the data set has no columns, a name is given twice or is the label's, or a column makes too many
-            groups.
-        UnknownNameError: it has no such column.
-    """
+    """Group the audited records by their class, and by columns of the data set."""
     for name in once(group_by):
         if name == records.label and name != CLASS:
             raise InputError(
@@ -45,30 +30,12 @@ def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]
 
 
 def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, Any]) -> tuple[Labelling, ...]:
-    """Group records whose outputs were brought.
-
-    Args:
-        labels: ``(N,)``.
-        groups: by name, one value a record.
-
-    Returns:
-        One labelling a grouping, the classes first; values called "class" are a grouping of their own.
-    """
+    """Group records whose outputs were brought."""
     return (by_class(labels), *_columns(groups, len(labels)))
 
 
 def once(group_by: Sequence[str]) -> list[str]:
-    """Refuse what is asked for twice.
-
-    Args:
-        group_by: names of columns.
-
-    Returns:
-        The names.
-
-    Raises:
-        InputError: a name is given twice.
-    """
+    """Refuse what is asked for twice."""
     twice = [name for name in group_by if list(group_by).count(name) > 1]
     if twice:
         raise InputError(f"group_by: expected each column once, got {twice[0]!r} more than once")

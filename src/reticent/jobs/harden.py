@@ -158,11 +158,7 @@ def harden(
 
 
 def _refuse_options(values: Mapping[str, Any], method: str, objective: str | None) -> None:
-    """Refuse options of the method or the objective that stand beside them.
-
-    Raises:
-        SpecError: there is one.
-    """
+    """Refuse options of the method or the objective that stand beside them."""
     chosen_names = {name.partition(":")[0] for text in (method, objective or "") for name in text.split("+")}
     for key, value in values.items():
         if key not in KEYS and chosen_names.intersection(owners(key)):
@@ -200,14 +196,7 @@ def _written(document: dict[str, Any], made: Repaired, watch: Watch) -> Hardened
 
 
 def marked(content: bytes) -> bytes:
-    """Say in a file of tensors that reticent repaired them: by a second entry, and always in the same order.
-
-    Args:
-        content: of the file, as safetensors write it.
-
-    Returns:
-        The content.
-    """
+    """Say in a file of tensors that reticent repaired them: by a second entry, and always in the same order."""
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])
     header["__metadata__"] |= REPAIRED
@@ -217,11 +206,7 @@ def marked(content: bytes) -> bytes:
 
 
 def _numbers(name: str, given: ArrayLike) -> tuple[float, ...]:
-    """Read one number a channel.
-
-    Raises:
-        SpecError: something else is given.
-    """
+    """Read one number a channel."""
     try:
         values = np.atleast_1d(arrays.array(given).astype(np.float64))
     except (InputError, TypeError, ValueError):
@@ -244,10 +229,6 @@ class _Clock:
         self._last = time.perf_counter()
 
     def lap(self, name: str) -> None:
-        """Note the seconds since the last call.
-
-        Args:
-            name: what they were spent on.
-        """
+        """Note the seconds since the last call."""
         now = time.perf_counter()
         self.seconds[name], self._last = now - self._last, now

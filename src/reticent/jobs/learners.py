@@ -14,13 +14,6 @@ def of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> di
 
     What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that
     would make any leak of the others look smaller, by an amount that is not known.
-
-    Args:
-        verdict: from `auditing.verdict`.
-        population: the facts of the models.
-
-    Returns:
-        The verdict, with that.
     """
     said, health = dict(verdict), population.get("health", ())
     if health is None and said["leak"] == "not found":
@@ -48,16 +41,7 @@ def of_learners(verdict: Mapping[str, Any], population: Mapping[str, Any]) -> di
 def named_of_learners(
     groups: Sequence[Mapping[str, Any]], leak: str, population: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Name no group as more exposed where most models learned nothing, and nothing else shows a leak.
-
-    Args:
-        groups: one entry a labelling.
-        leak: the verdict's word.
-        population: the facts of the models.
-
-    Returns:
-        The entries; the numbers stay, and the names and signs of who stands out go.
-    """
+    """Name no group as more exposed where most models learned nothing, and nothing else shows a leak."""
     told = [dict(entry) for entry in groups]
     if leak == "found" or not _unlearned_most(population):
         return told

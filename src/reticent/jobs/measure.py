@@ -52,16 +52,7 @@ class Settings:
 
     @classmethod
     def of(cls, config: AttackConfig, computed: Mapping[str, Any] | None = None) -> "Settings":
-        """Take the settings out of a configuration.
-
-        Args:
-            config: what the user said.
-            computed: what training proves by itself; its delta is that of the bounds, so that both speak of the same
-                promise, unless the user gives a delta or states an epsilon.
-
-        Returns:
-            The settings.
-        """
+        """Take the settings out of a configuration."""
         follow = computed is not None and config.promised_epsilon is None and "delta" not in config.model_fields_set
         delta = float(computed["delta"]) if computed is not None and follow else config.delta
         return cls(config.seed, config.replicates, config.confidence, delta, config.promised_epsilon, computed)
@@ -107,18 +98,7 @@ def measure(
     labellings: Sequence[Labelling] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
-    """Run attacks on every target, audit their scores, and look at records and groups of them.
-
-    Args:
-        problem: signals, membership, targets and references.
-        attacks: their specs.
-        settings: how.
-        labellings: ways to group the records.
-        progress: called with an attack's name before it runs.
-
-    Returns:
-        Audits, scores, bounds on epsilon, exposures and groups.
-    """
+    """Run attacks on every target, audit their scores, and look at records and groups of them."""
     audits, scores = attacked(problem, attacks, settings, progress=progress)
     members = problem.membership.matrix[problem.targets]
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
@@ -164,17 +144,7 @@ def attacked(
     *,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[tuple[Audit, ...], dict[str, Floats]]:
-    """Run attacks on every target and audit their scores.
-
-    Args:
-        problem: signals, membership, targets and references.
-        attacks: their specs.
-        settings: how.
-        progress: called with an attack's name before it runs.
-
-    Returns:
-        One audit an attack, and its scores ``(T, N)``.
-    """
+    """Run attacks on every target and audit their scores."""
     scores: dict[str, Floats] = {}
     audits = []
     for attack in attacks:
@@ -193,18 +163,7 @@ def audited(
     settings: Settings,
     calibration: tuple[Floats, NDArray[np.bool_]] | None,
 ) -> Audit:
-    """Audit the scores of one attack.
-
-    Args:
-        attack: its spec.
-        scores: ``(T, N)``.
-        problem: says who is a target, and who was trained on what.
-        settings: how.
-        calibration: scores and membership to choose a threshold on; by default the other targets serve.
-
-    Returns:
-        The audit.
-    """
+    """Audit the scores of one attack."""
     entry = ATTACKS[attack.method]
     return audit(
         attack.method,

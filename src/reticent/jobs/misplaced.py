@@ -8,29 +8,13 @@ from reticent.jobs.defenses import catalogue, with_option
 
 
 def owners(key: str) -> list[str]:
-    """List the defenses that have an option.
-
-    Args:
-        key: its name, with dashes or underscores.
-
-    Returns:
-        Their names.
-    """
+    """List the defenses that have an option."""
     option = key.replace("-", "_")
     return [one.name for one in catalogue() if option in one.options]
 
 
 def placed(key: str, value: Any, defenses: Sequence[str]) -> str | None:
-    """Write an option where it belongs, behind the name of its defense.
-
-    Args:
-        key: its name.
-        value: its value.
-        defenses: those that were given, as texts; the first that has the option takes it.
-
-    Returns:
-        Such as "dpsgd:epsilon=8"; None if no defense has such an option.
-    """
+    """Write an option where it belongs, behind the name of its defense."""
     for text in [*defenses, *owners(key)]:
         try:
             return with_option(text, key, value)

@@ -50,17 +50,7 @@ class NonAdaptive:
 def non_adaptive(
     job: Job, problem: Problem, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
 ) -> NonAdaptive:
-    """Train the undefended references, or find them, and attack the defended targets with them.
-
-    Args:
-        job: of the defended recipe.
-        problem: its signals and membership.
-        progress: called after every model.
-        stage: called with a word before each stage.
-
-    Returns:
-        Audits and scores. Cost: the undefended population, if it is not in the store; each attack once a target.
-    """
+    """Train the undefended references, or find them, and attack the defended targets with them."""
     tell = stage or (lambda _: None)
     tell("undefended references")
     population = replace(job.population, recipe=undefended(job.population.recipe))
@@ -73,17 +63,7 @@ def non_adaptive(
 
 
 def against(defended: Problem, plain: Problem, attacks: Sequence[Spec], settings: Settings) -> NonAdaptive:
-    """Attack every defended model with the undefended ones, its own twin left out.
-
-    Args:
-        defended: all models as targets.
-        plain: the undefended models of the same membership.
-        attacks: their specs.
-        settings: how scores are turned into numbers.
-
-    Returns:
-        Audits and scores; thresholds are chosen on the undefended models.
-    """
+    """Attack every defended model with the undefended ones, its own twin left out."""
     audits, scores = [], {}
     for attack in attacks:
         rows = [score(attack, _problem(defended, plain, int(t)), settings.seed) for t in defended.targets]
@@ -105,18 +85,7 @@ def _problem(defended: Problem, plain: Problem, target: int) -> Problem:
 def facts(
     found: NonAdaptive, problem: Problem, scores: Mapping[str, Floats], verdict: Mapping[str, Any], settings: Settings
 ) -> dict[str, Any]:
-    """State what was found beside what the attacker who knows the defense finds, with a paired test of the difference.
-
-    Args:
-        found: of the attacker who does not know of the defense.
-        problem: the defended targets.
-        scores: of the attacker who knows it, by attack, ``(T, N)``.
-        verdict: of the audit: its ``attack`` is compared on both sides, at its ``fpr``.
-        settings: seed, replicates and confidence.
-
-    Returns:
-        The ``non_adaptive`` object of ``audit.json``.
-    """
+    """State what was found beside what the attacker who knows the defense finds, with a paired test of the difference."""
     members, attack = problem.membership.matrix[problem.targets], verdict["attack"]
     body = compare(
         [

@@ -14,30 +14,13 @@ from reticent.signals.matrix import Signals
 
 
 def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> dict[str, Any]:
-    """State what the outputs are of.
-
-    Args:
-        signals: the outputs.
-        name: what they are called.
-        ids: of the records that are audited.
-
-    Returns:
-        Plain values.
-    """
+    """State what the outputs are of."""
     facts = {"name": name, "kind": "outputs", "records": signals.records, "classes": signals.classes, "class_names": []}
     return facts | ({"roles": {"audited": len(ids)}} if len(ids) < signals.records else {})
 
 
 def unaudited_words(ids: NDArray[np.int64], records: int) -> list[str]:
-    """Say which records are not audited.
-
-    Args:
-        ids: of those that are.
-        records: how many there are.
-
-    Returns:
-        A sentence, or nothing.
-    """
+    """Say which records are not audited."""
     left = np.setdiff1d(np.arange(records), ids)
     if not len(left):
         return []
@@ -49,14 +32,7 @@ def unaudited_words(ids: NDArray[np.int64], records: int) -> list[str]:
 
 
 def population_facts(problem: Problem) -> dict[str, Any]:
-    """State how the models are, as far as their answers show it.
-
-    Args:
-        problem: what is attacked.
-
-    Returns:
-        Plain values, as `document.population_facts` has them of models that were trained here.
-    """
+    """State how the models are, as far as their answers show it."""
     models = range(problem.signals.models)
     facts: dict[str, Any] = {
         "models": problem.signals.models,

@@ -32,14 +32,7 @@ ADVICE = {
 
 
 def check_pairs(rows: Sequence[tuple[str, Facts]]) -> None:
-    """Refuse two rows that differ in anything but how their models were made.
-
-    Args:
-        rows: the name of each, and its facts; under `ROLES` the ids of every role.
-
-    Raises:
-        InputError: two differ.
-    """
+    """Refuse two rows that differ in anything but how their models were made."""
     (first, facts), *rest = rows
     for other, found in rest:
         for what, value in found.items():

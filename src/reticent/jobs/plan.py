@@ -83,14 +83,7 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
 
 @fixed()
 def estimate(job: Job) -> Plan:
-    """Estimate what a job takes.
-
-    Args:
-        job: prepared.
-
-    Returns:
-        The plan.
-    """
+    """Estimate what a job takes."""
     population, store = job.population, Store(Path(job.config.store))
     finished = sum(store.find(population.signals_id(m)) is not None for m in range(population.models))
     left = population.models - finished

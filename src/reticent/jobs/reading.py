@@ -8,18 +8,7 @@ from reticent.errors import CorruptFileError, MissingFileError
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read the document of an audit.
-
-    Args:
-        path: of ``audit.json``, or of the folder that holds it.
-
-    Returns:
-        The document.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it is not JSON, holds NaN, or is no object.
-    """
+    """Read the document of an audit."""
     file = path
     try:
         file = path / "audit.json" if path.is_dir() else path

@@ -31,14 +31,6 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset
     """Build a recipe from names and options, looked up in the tables.
 
     An objective whose authors give options for this data set has them, unless the user gives them.
-
-    Args:
-        suggested: what suits the data set.
-        given: what the user said; wins.
-        dataset: its name, where it has one.
-
-    Returns:
-        The recipe, with the source of user code hashed into it.
     """
     merged: Options = {**suggested, **given}
     if "objective" in merged:
@@ -55,16 +47,7 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset
 
 
 def published(given: Mapping[str, Any], dataset: str, architecture: str) -> Options:
-    """Find the options that an objective's authors give for a data set, for a network on it, and beside other options.
-
-    Args:
-        given: the objective's name, and the options that the user gives.
-        dataset: name of the data set.
-        architecture: name of the network.
-
-    Returns:
-        Options; none where the authors give none, or there is no such objective.
-    """
+    """Find the options that an objective's authors give for a data set, for a network on it, and beside other options."""
     known = OBJECTIVES[given["name"]].published if given.get("name") in OBJECTIVES else {}
     found: Options = dict(known.get(dataset, {}))
     for part in (architecture, *(f"{key}={value}" for key, value in given.items())):
@@ -73,20 +56,7 @@ def published(given: Mapping[str, Any], dataset: str, architecture: str) -> Opti
 
 
 def at_delta(recipe: Recipe, config: AttackConfig, members: Iterable[int]) -> Recipe:
-    """Hand the delta that the user gives for the bounds to DP-SGD where it has none, so that both speak of one promise.
-
-    Args:
-        recipe: how models are made.
-        config: may give a delta.
-        members: how many each model has.
-
-    Returns:
-        The recipe; the same one where DP-SGD has no part in it or proves nothing, has a delta of its own, or would
-        choose that delta by itself, so that models which are finished serve.
-
-    Raises:
-        SpecError: DP-SGD proves no epsilon at that delta.
-    """
+    """Hand the delta that the user gives for the bounds to DP-SGD where it has none, so that both speak of one promise."""
     given, stage, sizes = config.delta, recipe.procedure, [int(many) for many in members]
     if "delta" not in config.model_fields_set or not isinstance(stage, DPSGD):
         return recipe

@@ -11,14 +11,7 @@ if TYPE_CHECKING:
 
 
 def repairs(made: "Sequence[Made]") -> dict[str, Any]:
-    """Sum up what the procedures ``pptp`` and ``cwrf`` did.
-
-    Args:
-        made: one entry a model.
-
-    Returns:
-        By procedure, plain values, as ``docs/schema.md`` has them; empty where none of them ran in every model.
-    """
+    """Sum up what the procedures ``pptp`` and ``cwrf`` did."""
     of = {"pptp": _stages, "cwrf": _weights}
     told = {name: [one.facts[name] for one in made if name in one.facts] for name in of}
     return {name: sum_up(told[name]) for name, sum_up in of.items() if made and len(told[name]) == len(made)}
@@ -52,15 +45,7 @@ def _weights(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def stage_costs(made: "Sequence[Made]") -> dict[str, float]:
-    """Average what the stages of a procedure took.
-
-    Args:
-        made: one entry a model.
-
-    Returns:
-        Stage to seconds, the mean over the models that had it, in the order of the first model; empty where the
-        procedure has no stages.
-    """
+    """Average what the stages of a procedure took."""
     seconds: dict[str, list[float]] = {}
     for one in made:
         for stage in one.facts.get("stages", ()):

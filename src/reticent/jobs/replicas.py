@@ -14,16 +14,7 @@ from reticent.training.recipe import Recipe
 
 
 def check(attacks: Sequence[Spec], recipe: Recipe, *, unaware: bool = False) -> None:
-    """Refuse, before training, attacks on models that will not have what they need.
-
-    Args:
-        attacks: their specs.
-        recipe: of the models.
-        unaware: references without the defense attack too.
-
-    Raises:
-        SpecError: an attack needs Split-AI of every reference, and the references run none.
-    """
+    """Refuse, before training, attacks on models that will not have what they need."""
     name = next((spec.method for spec in attacks if needs_replicas(spec)), None)
     if name is None:
         return
@@ -40,20 +31,7 @@ def check(attacks: Sequence[Spec], recipe: Recipe, *, unaware: bool = False) -> 
 
 
 def opened(attacks: Sequence[Spec], population: Population, store: Store, made: Sequence[Made]) -> Matrix | None:
-    """Open the soft targets of a finished population, if an attack looks at them.
-
-    Args:
-        attacks: their specs.
-        population: what was trained.
-        store: where it lies.
-        made: one entry a model, by row.
-
-    Returns:
-        Probabilities ``(M, N, C)``, NaN where a model does not hold a record; None where no attack needs them.
-
-    Raises:
-        CorruptRunError: runs are gone or their bytes changed; all are named.
-    """
+    """Open the soft targets of a finished population, if an attack looks at them."""
     if not any(needs_replicas(spec) for spec in attacks):
         return None
     return gather.replicas(population, store, made)

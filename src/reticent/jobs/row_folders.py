@@ -13,34 +13,13 @@ class RowFolders:
     """One folder a row, inside that of the comparison; no two rows share one, on any file system."""
 
     def __init__(self, out: Path, inputs: Iterable[Any], kind: str = "html") -> None:
-        """Take the folder of a comparison.
-
-        Args:
-            out: the folder; made if it is not there.
-            inputs: what the comparison reads, which stays as it is.
-            kind: "md" if the comparison's section is written too.
-
-        Raises:
-            InputError: a file is in the way.
-            StoreError: the folder cannot be made.
-        """
+        """Take the folder of a comparison."""
         self._inputs, self._taken = list(inputs), dict[str, str]()
         self.out = take_folder(out, COMPARISON, self._inputs, kind)
         self._earlier = COMPARISON.earlier(out)
 
     def take(self, name: str, kind: str) -> str | None:
-        """Choose the folder of a row that is known before anything runs.
-
-        Args:
-            name: of the row.
-            kind: "md" if its audit's section is written too.
-
-        Returns:
-            A sentence, if an audit that no earlier comparison made will be replaced.
-
-        Raises:
-            InputError: the row would replace an input, or files that are none of an earlier audit.
-        """
+        """Choose the folder of a row that is known before anything runs."""
         folder = self._free(name)
         try:
             check_folder(folder, AUDIT, self._inputs, kind)
@@ -50,16 +29,7 @@ class RowFolders:
         return self._replaced(name, folder)
 
     def of(self, name: str, kind: str, tell: Callable[[str], None] = lambda _: None) -> Path:
-        """Find the folder of a row; of one that is known only now, one where nothing is in the way.
-
-        Args:
-            name: of the row.
-            kind: "md" if its audit's section is written too.
-            tell: called with a sentence, if the row is known only now, as `take` gives one.
-
-        Returns:
-            The folder.
-        """
+        """Find the folder of a row; of one that is known only now, one where nothing is in the way."""
         if name not in self._taken:
             self._taken[name] = self._free(name, kind).name
             told = self._replaced(name, self.out / self._taken[name])
@@ -68,11 +38,7 @@ class RowFolders:
         return self.out / self._taken[name]
 
     def left(self) -> list[str]:
-        """Say which folders are of rows that only an earlier comparison had.
-
-        Returns:
-            One sentence a folder.
-        """
+        """Say which folders are of rows that only an earlier comparison had."""
         used = {folder.lower() for folder in self._taken.values()}
         rows = (self._earlier or {}).get("rows")
         names = [row.get("name") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []

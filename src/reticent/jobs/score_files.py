@@ -16,17 +16,7 @@ ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
 
 
 def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -> None:
-    """Check, before anything runs, that scores can be saved under a name.
-
-    Args:
-        path: where to.
-        attacks: how many will run.
-        inputs: files that are read, and must stay.
-
-    Raises:
-        InputError: several attacks' scores do not fit an .npy file, the ending is another one, or the file is an input
-            or, by what it holds, no arrays.
-    """
+    """Check, before anything runs, that scores can be saved under a name."""
     check_file("scores", path, inputs, ARRAYS.get(path.suffix))
     if path.suffix not in {".npy", ".npz"}:
         raise InputError(f"scores: expected a path that ends in .npy or .npz, got {path.name!r}")
@@ -38,15 +28,7 @@ def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -
 
 
 def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
-    """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name.
-
-    Args:
-        path: where to; its ending says which form.
-        scores: by attack.
-
-    Returns:
-        The path.
-    """
+    """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name."""
     check_scores(path, len(scores))
     content = io.BytesIO()
     if path.suffix == ".npy":

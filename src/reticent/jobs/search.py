@@ -140,11 +140,7 @@ def search(
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:
-    """List the defenses that are tried, each with the values that make it.
-
-    Raises:
-        SpecError: no values, the same one twice, too many, or an option that the defense does not have.
-    """
+    """List the defenses that are tried, each with the values that make it."""
     if not parts_of(defense):
         raise SpecError("search: 'none' has no options: give a defense, such as cwrf+relaxloss")
     if not over or not all(len(tried) for tried in over.values()):

@@ -31,17 +31,7 @@ class Finished(Protocol):
 
 
 def place(run: Any) -> Path:
-    """Find where a finished run lies.
-
-    Args:
-        run: a path, or what `reticent.audit` returned.
-
-    Returns:
-        The path of its folder or file.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Find where a finished run lies."""
     if isinstance(run, (str, Path)):
         return opening.path(run)
     files = getattr(run, "files", None)
@@ -55,17 +45,7 @@ def place(run: Any) -> Path:
 
 
 def named(recipes: Any) -> dict[str, Source]:
-    """Give every recipe a name: the one given, that of its file without its ending, or its number.
-
-    Args:
-        recipes: as `Recipes` says.
-
-    Returns:
-        By name, the sources.
-
-    Raises:
-        InputError: one is of another kind, has no name, or has that of another.
-    """
+    """Give every recipe a name: the one given, that of its file without its ending, or its number."""
     if isinstance(recipes, Mapping):
         given = [(str(name), source) for name, source in recipes.items()]
     else:
@@ -91,18 +71,7 @@ def named(recipes: Any) -> dict[str, Source]:
 
 
 def of_defenses(defenses: Any, others: Sequence[str]) -> dict[str, Source]:
-    """Make a recipe of each defense.
-
-    Args:
-        defenses: as `Defenses` says.
-        others: names of the rows that there are already.
-
-    Returns:
-        By name, which is the defense with its options as text, the sources.
-
-    Raises:
-        InputError: a defense is no text and no table, stands twice, or another row is called like one.
-    """
+    """Make a recipe of each defense."""
     given = [defenses] if isinstance(defenses, (str, Mapping)) else defenses
     if not isinstance(given, Sequence) or not all(isinstance(one, (str, Mapping)) for one in given):
         raise InputError(f"defenses: expected names such as relaxloss or dpsgd:epsilon=8, got {defenses!r}")
@@ -114,17 +83,7 @@ def of_defenses(defenses: Any, others: Sequence[str]) -> dict[str, Source]:
 
 
 def _as_text(defense: Mapping[str, Any]) -> str:
-    """Write a defense that is given as a table as a text.
-
-    Args:
-        defense: ``name`` and options.
-
-    Returns:
-        Such as "dpsgd:epsilon=8".
-
-    Raises:
-        SpecError: there is no name, or an option is of none of its parts or of several.
-    """
+    """Write a defense that is given as a table as a text."""
     parts_of(defense)
     text = str(defense["name"])
     for key, value in defense.items():
@@ -133,15 +92,7 @@ def _as_text(defense: Mapping[str, Any]) -> str:
 
 
 def check_defense(defense: Any, *, alone: bool) -> None:
-    """Refuse a defense that is given for all rows, where it is meant as rows of its own.
-
-    Args:
-        defense: the value of the key ``defense`` of all recipes, or None.
-        alone: there is nothing else to compare, or what there is are defenses.
-
-    Raises:
-        InputError: there are several, or there is nothing that it could be the defense of; or each row has its own.
-    """
+    """Refuse a defense that is given for all rows, where it is meant as rows of its own."""
     if defense is None or (isinstance(defense, (str, Mapping)) and not alone):
         return
     several = [defense] if isinstance(defense, (str, Mapping)) else defense
@@ -151,14 +102,7 @@ def check_defense(defense: Any, *, alone: bool) -> None:
 
 
 def check_runs(values: Mapping[str, Any]) -> None:
-    """Refuse runs that are given by name, which a call takes by their place.
-
-    Args:
-        values: what the call was given by name, beside its arguments.
-
-    Raises:
-        InputError: there are runs among them.
-    """
+    """Refuse runs that are given by name, which a call takes by their place."""
     if "runs" in values:
         runs = values["runs"]
         several = runs if isinstance(runs, (list, tuple)) and runs else ("audit-a", "audit-b")
@@ -167,27 +111,12 @@ def check_runs(values: Mapping[str, Any]) -> None:
 
 
 def told(value: Any) -> str:
-    """Name a wrong value in short.
-
-    Args:
-        value: any value.
-
-    Returns:
-        A number or short text as it is, or else its type.
-    """
+    """Name a wrong value in short."""
     return repr(value) if isinstance(value, (int, float)) else type(value).__name__
 
 
 def check_arguments(values: Mapping[str, Any], arguments: Iterable[str]) -> None:
-    """Refuse a key that looks most like an argument of the call, and not like a key of a configuration.
-
-    Args:
-        values: what the call was given beside its arguments.
-        arguments: the names of its arguments.
-
-    Raises:
-        UnknownNameError: there is one.
-    """
+    """Refuse a key that looks most like an argument of the call, and not like a key of a configuration."""
     keys = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
     own = set(arguments) - keys
     for key in values:

@@ -13,18 +13,7 @@ from reticent.store import Store
 
 @contextmanager
 def using(store: str | Path, population: Population) -> Iterator[Store]:
-    """Open a store, and keep others from removing what a population has there, or will have, until the block ends.
-
-    Args:
-        store: its folder.
-        population: the models that are found, trained, or read.
-
-    Yields:
-        The store.
-
-    Raises:
-        StoreError: the store may not be written, and a model is not there.
-    """
+    """Open a store, and keep others from removing what a population has there, or will have, until the block ends."""
     rows = range(population.models)
     runs = [population.training_id(model) for model in rows] + [population.signals_id(model) for model in rows]
     first = entry(population.recipe).first(population.recipe)
@@ -42,15 +31,7 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
 
 
 def finished(store: str | Path, population: Population) -> int:
-    """Count the models of a population that a store has.
-
-    Args:
-        store: its folder.
-        population: the models.
-
-    Returns:
-        How many need no training.
-    """
+    """Count the models of a population that a store has."""
     place = Store(Path(store))
     return sum(
         any(place.find(run) is not None for run in (population.signals_id(model), population.training_id(model)))

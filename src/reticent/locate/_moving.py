@@ -53,12 +53,7 @@ class Mover:
             self._hooks.pop().remove()
 
     def back(self, loss: Tensor, *, last: bool) -> None:
-        """Send a part of a step's loss back.
-
-        Args:
-            loss: a scalar.
-            last: no part follows, so that each gradient may be taken as soon as it is complete.
-        """
+        """Send a part of a step's loss back."""
         self._last = last
         with going_back():
             loss.backward()  # type: ignore[no-untyped-call]
@@ -72,12 +67,7 @@ class Mover:
 
     @torch.no_grad()
     def take(self, name: str, parameter: Tensor) -> None:
-        """Score a parameter by its gradient, take that into the moments, and drop it.
-
-        Args:
-            name: of the parameter.
-            parameter: with a gradient.
-        """
+        """Score a parameter by its gradient, take that into the moments, and drop it."""
         gradient, parameter.grad = parameter.grad, None
         if gradient is None:
             return
@@ -135,11 +125,7 @@ def _zeros(parameters: Mapping[str, nn.Parameter]) -> dict[str, Tensor]:
 
 
 def _blocks(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """Visit tensors of one shape side by side, some of their first rows at a time.
-
-    Yields:
-        Views.
-    """
+    """Visit tensors of one shape side by side, some of their first rows at a time."""
     whole = [t.detach().reshape(1) if t.dim() == 0 else t.detach() for t in tensors]
     length = len(whole[0])
     rows = max(1, BLOCK * length // max(1, whole[0].numel()))

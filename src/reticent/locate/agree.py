@@ -50,12 +50,7 @@ class Moments:
     products: Floats = field(default_factory=lambda: np.zeros((2, 2)))
 
     def add(self, x: Floats, y: Floats) -> None:
-        """Add pairs.
-
-        Args:
-            x: ``(n,)``.
-            y: ``(n,)``.
-        """
+        """Add pairs."""
         if not len(x):
             return
         both = np.stack([x, y])
@@ -80,14 +75,6 @@ class Moments:
 def agreement(a: Mapping[str, Tensor], b: Mapping[str, Tensor], names: Sequence[str]) -> Agreement:
     """Measure how two scores agree over some parameters.
 
-    Args:
-        a: scores by parameter name, not negative.
-        b: others of the same parameters and shapes.
-        names: which parameters.
-
-    Returns:
-        The correlations.
-
     Cost: three passes over the scores; memory of some blocks, and where entries are ranked exactly a copy of those.
     """
     plain, logs = Moments(), Moments()
@@ -99,16 +86,7 @@ def agreement(a: Mapping[str, Tensor], b: Mapping[str, Tensor], names: Sequence[
 
 
 def pairs(a: Mapping[str, Tensor], b: Mapping[str, Tensor], names: Sequence[str]) -> Iterator[tuple[Floats, Floats]]:
-    """Visit two scores side by side, a block at a time.
-
-    Args:
-        a: scores by parameter name.
-        b: others of the same parameters and shapes.
-        names: which parameters.
-
-    Yields:
-        Two flat arrays.
-    """
+    """Visit two scores side by side, a block at a time."""
     for name in names:
         parts = (torch.split(side[name].detach().reshape(-1), BLOCK) for side in (a, b))
         for x, y in zip(*parts, strict=True):
@@ -116,16 +94,7 @@ def pairs(a: Mapping[str, Tensor], b: Mapping[str, Tensor], names: Sequence[str]
 
 
 def total(scores: Mapping[str, Tensor], names: Sequence[str], mask: Mapping[str, Tensor] | None = None) -> float:
-    """Add scores up, in float64.
-
-    Args:
-        scores: by parameter name.
-        names: which parameters.
-        mask: which of their entries; by default all.
-
-    Returns:
-        The sum.
-    """
+    """Add scores up, in float64."""
     parts = [scores[name] if mask is None else scores[name][mask[name]] for name in names]
     return math.fsum(float(torch.sum(part, dtype=torch.float64)) for part in parts)
 

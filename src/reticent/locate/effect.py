@@ -16,12 +16,7 @@ class Ordered:
     """Values of two groups, sorted once, so that they can be weighed many times."""
 
     def __init__(self, values: Floats, larger: NDArray[np.bool_]) -> None:
-        """Sort.
-
-        Args:
-            values: ``(N,)``, finite.
-            larger: ``(N,)``: the group that is asked whether it has the larger values.
-        """
+        """Sort."""
         order = np.argsort(values, kind="stable")
         self._group, self._others = order[larger[order]], order[~larger[order]]
         of_group, of_others = values[self._group], values[self._others]
@@ -51,11 +46,7 @@ class Ordered:
         return found
 
     def ks(self) -> float:
-        """Compute the largest distance of the two groups' distribution functions.
-
-        Returns:
-            From 0 to 1.
-        """
+        """Compute the largest distance of the two groups' distribution functions."""
         one, other = len(self._group), len(self._others)
         if not one or not other:
             return 0.0
@@ -129,11 +120,7 @@ def effects(
 
 
 def _weights(replicates: int, records: int, rng: np.random.Generator) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Draw how often each record is in each replicate.
-
-    Yields:
-        By blocks, which replicates, and their weights ``(R, N)``.
-    """
+    """Draw how often each record is in each replicate."""
     size = max(1, BLOCK // records)
     for start in range(0, replicates, size):
         rows = slice(start, min(start + size, replicates))

@@ -108,11 +108,7 @@ class Onset:
         return () if self.index is None else tuple(stage.name for stage in self.stages[self.index :])
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            What a document or a run's facts hold.
-        """
+        """Return plain values."""
         return {**asdict(self), "name": self.name, "sentence": self.sentence}
 
     @property
@@ -145,16 +141,6 @@ def judged(
     The effect is ``U_s = P(d_s(x2) > d_s(x1))``, ties half, with x1 seen by both networks and x2 by one, averaged over
     the contrasts. The onset is the first stage s with ``U_t >= 1/2 + margin`` and the interval of U_t above 1/2 for
     every t from s on. It goes by the size of the effect: with many records, any difference is significant.
-
-    Args:
-        names: of the stages, in forward order.
-        sizes: of their feature maps.
-        contrasts: of the same records, all with the same stages.
-        options: the rule's.
-        rng: draws the bootstrap.
-
-    Returns:
-        The onset.
     """
     runs = [(one.distances, one.one) for one in contrasts]
     found = effects(runs, replicates=options.replicates, confidence=options.confidence, rng=rng)
@@ -171,14 +157,7 @@ def _above(effect: float, low: float, options: Layers) -> bool:
 
 
 def first(above: Sequence[bool]) -> int | None:
-    """Find the first stage from which on all are above.
-
-    Args:
-        above: one a stage.
-
-    Returns:
-        Its index; None where the last stage is not above.
-    """
+    """Find the first stage from which on all are above."""
     below = [index for index, one in enumerate(above) if not one]
     start = below[-1] + 1 if below else 0
     return start if start < len(above) else None
@@ -216,14 +195,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def called(name: str) -> str:
-    """Name a stage inside a sentence.
-
-    Args:
-        name: the stage's.
-
-    Returns:
-        For example ``stage 3``, ``the head`` or ``stage 'layer1'``.
-    """
+    """Name a stage inside a sentence."""
     if name in {"head", "stem"}:
         return f"the {name}"
     return name if name.startswith(("stage ", "block ")) else f"stage {name!r}"

@@ -18,14 +18,7 @@ BLOCK = re.compile(
 
 
 def kinds(model: nn.Module) -> dict[str, str]:
-    """Tell the kind of layer of every parameter.
-
-    Args:
-        model: the network.
-
-    Returns:
-        One of `KINDS` by parameter name; a tied parameter stands there once, as the layer that comes first.
-    """
+    """Tell the kind of layer of every parameter."""
     modules = dict(model.named_modules())
     return {name: _kind(name, modules) for name, _ in model.named_parameters()}
 

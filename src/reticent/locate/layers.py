@@ -53,22 +53,6 @@ def onset(
     Networks are trained by plain cross-entropy and the recipe's optimizer and schedule, whatever its objective and
     procedure are; they are dropped. The first repetition takes its initial weights and its order from the streams
     themselves, so that its network on all members is the one that plain training gives.
-
-    Args:
-        recipe: names the architecture, and says how it is trained.
-        materials: the members, and how they become model input.
-        streams: the model's random streams; halves and the bootstrap draw from ``child("onset", ...)``.
-        options: which stages, how many repetitions, and the rule.
-        whole: the network that plain training of this recipe with these streams gave, if it is at hand: it spares one
-            training; it is not changed.
-        network: builds what is trained, where that is not the architecture as it is, such as one with GroupNorm in
-            place of BatchNorm.
-
-    Returns:
-        The onset. Cost: in each repetition one training on all members and two on half of them (one without `swap`).
-
-    Raises:
-        InputError: too few members to divide.
     """
     built = network if network is not None else partial(untrained, recipe)
     materials = replace(materials, start=None, watched=None)
@@ -112,17 +96,7 @@ def check_halves(one: NDArray[np.bool_]) -> None:
 
 
 def equalised(recipe: Recipe, everything: int, half: int, options: Layers) -> Recipe:
-    """Say how the network on half of the records is trained.
-
-    Args:
-        recipe: of the one on all.
-        everything: number of all records.
-        half: number of those of the half.
-        options: whether epochs or steps are equal.
-
-    Returns:
-        The recipe itself, or one with so many more epochs that there are as many steps, up to part of an epoch.
-    """
+    """Say how the network on half of the records is trained."""
     if options.equalise == "epochs":
         return recipe
     more = len(batch_sizes(everything, recipe.batch_size)) / len(batch_sizes(half, recipe.batch_size))

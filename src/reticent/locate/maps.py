@@ -145,11 +145,7 @@ Ask = Callable[[Tensor, int], list[Tensor]]
 
 @contextmanager
 def _watched(model: nn.Module, stages: Sequence[Stage]) -> Iterator[Ask]:
-    """Listen to the stages' outputs; the network is in eval mode meanwhile.
-
-    Yields:
-        What asks the network.
-    """
+    """Listen to the stages' outputs; the network is in eval mode meanwhile."""
     seen: dict[str, Any] = {}
     modules = dict(model.named_modules())
     modes = [(module, module.training) for module in model.modules()]
@@ -180,11 +176,7 @@ def _kept(answer: Any) -> Any:
 
 
 def _map(stage: Stage, seen: dict[str, Any], records: int) -> Tensor:
-    """Check what a stage's module answered.
-
-    Raises:
-        ModelError: it was not called, or gave no row of numbers for each record.
-    """
+    """Check what a stage's module answered."""
     if stage.name not in seen:
         raise ModelError(
             f"{stage.name}: its module {stage.output!r} was not called: name the stages by patterns (--stage), whose "

@@ -63,22 +63,7 @@ def probe(
     options: Probe,
     streams: Streams,
 ) -> Probed:
-    """Fit a linear support vector machine to each stage's features of training records, and judge it on test records.
-
-    Args:
-        model: a network; asked in eval mode, without augmentation.
-        stages: its stages.
-        training: records that it was trained on; the machine is fitted to at most `options.records` of them.
-        test: records that it was not trained on.
-        prepare: from stored records to model input.
-        classes: number of classes C.
-        options: which features, and how many.
-        streams: the projection, the choice of records and the solver draw from ``child("probe")``.
-
-    Returns:
-        What was labelled correctly. Cost: a forward pass of both groups, and for each stage one fit of C machines to
-        `options.records` rows of `options.width` numbers.
-    """
+    """Fit a linear support vector machine to each stage's features of training records, and judge it on test records."""
     own = streams.child("probe")
     chosen = torch.randperm(len(training), generator=own.generator("records"))[: options.records]
     chosen = chosen.to(training.y.device)

@@ -26,17 +26,7 @@ if TYPE_CHECKING:
 
 
 def copied(model: nn.Module) -> nn.Module:
-    """Copy a network to work on, at least in float32.
-
-    Args:
-        model: the network.
-
-    Returns:
-        A copy without gradients, that shares no memory with it.
-
-    Raises:
-        ModelError: it cannot be copied.
-    """
+    """Copy a network to work on, at least in float32."""
     try:
         working = copy.deepcopy(model)
     except (RuntimeError, TypeError) as error:
@@ -48,50 +38,19 @@ def copied(model: nn.Module) -> nn.Module:
 
 
 def wide(model: nn.Module) -> nn.Module:
-    """Bring weights of half precision to float32, since what is added up step by step would be lost in them.
-
-    Args:
-        model: the network, changed in place.
-
-    Returns:
-        The network.
-    """
+    """Bring weights of half precision to float32, since what is added up step by step would be lost in them."""
     half = any(p.dtype in {torch.float16, torch.bfloat16} for p in model.parameters())
     return model.float() if half else model
 
 
 def fill(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
-    """Bring a network to a state.
-
-    Args:
-        model: the network.
-        state: parameters and buffers by name.
-        what: what the state is, for the message.
-
-    Raises:
-        ModelError: the state is not one of such a network.
-    """
+    """Bring a network to a state."""
     check_state(model, state, what)
     model.load_state_dict(dict(state))
 
 
 def answers(vanilla: nn.Module, materials: Materials, scoring: "Scoring", streams: Streams, recipe: Recipe) -> Answers:
-    """Ask the initial model, in eval mode, about every reference non-member that the steps will draw.
-
-    Args:
-        vanilla: the network in its initial state.
-        materials: hold the reference non-members.
-        scoring: says how many are drawn.
-        streams: random streams.
-        recipe: says under which precision the network is asked.
-
-    Returns:
-        The answers.
-
-    Raises:
-        InputError: there are no reference non-members.
-        ModelError: the initial model answers NaN or infinity.
-    """
+    """Ask the initial model, in eval mode, about every reference non-member that the steps will draw."""
     reference = materials.reference
     if not len(reference):
         raise InputError(
@@ -123,24 +82,7 @@ def run(
     streams: Streams,
     recipe: Recipe,
 ) -> Scores:
-    """Take the steps and sum what each weight does in them.
-
-    Args:
-        working: the trained network; it is altered.
-        told: the initial model's answers; None where the weight is 0.
-        materials: members and reference non-members.
-        scoring: how.
-        streams: random streams.
-        recipe: precision and augmentation.
-
-    Returns:
-        The scores.
-
-    Raises:
-        InputError: fewer than two members.
-        ModelError: there is nothing to train.
-        TrainingDivergedError: the loss became NaN or infinite.
-    """
+    """Take the steps and sum what each weight does in them."""
     if len(materials.members) < 2:
         raise InputError(f"scoring needs at least 2 members, got {len(materials.members)}")
     named = {name: p for name, p in working.named_parameters() if p.requires_grad}
@@ -176,11 +118,7 @@ def _nothing(parameter: Tensor) -> Tensor:
 
 
 def _batches(count: int, scoring: "Scoring", streams: Streams, name: str) -> Iterator[Tensor]:
-    """Draw the rows of each step: whole passes in random order, of which a last, smaller batch is left out.
-
-    Yields:
-        Rows on the CPU.
-    """
+    """Draw the rows of each step: whole passes in random order, of which a last, smaller batch is left out."""
     generator = streams.generator(f"scoring/{name}")
     size = min(scoring.batch_size, count)
     for step in range(scoring.steps):

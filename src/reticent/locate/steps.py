@@ -97,13 +97,6 @@ class Steps:
         an untrained network then has no divergence at all. Their part is sent back before members are asked, since
         batch normalisation in eval mode goes back by the running statistics that it finds then, and members move them;
         so one pass's activations and one copy of gradients are held at a time, too.
-
-        Args:
-            rows: of the members.
-            other: of the reference non-members, or None.
-
-        Yields:
-            The non-members' part, if any, then the members'; or both in one, where they share a forward pass.
         """
         members, weight = self._members(rows), self.scoring.unlearning
         if self.told is None or other is None:

@@ -47,21 +47,6 @@ def top(
 ) -> dict[str, Tensor]:
     """Mark the entries with the largest scores: ``k = round(rate * d)`` of d, ties by their place.
 
-    Args:
-        scores: finite numbers by parameter name; the place of an entry is that of its parameter, then its flat index.
-        rate: share of the entries to take, from 0 to 1.
-        scope: "global" takes k of all entries together, as the paper does; "layer" takes the same share of each module
-            that holds parameters of its own.
-        unused: parameters that are never taken, such as those of a head that is not used; by default those that
-            `Scores` names. They count in d; k is never more than what is left.
-
-    Returns:
-        Booleans by name, of the shapes of the scores, on the CPU.
-
-    Raises:
-        InputError: the rate is no share, the scope is unknown, or there are no scores.
-        NonFiniteError: a score is NaN or infinite.
-
     Cost: two passes over float32 scores; memory of one block beside the masks.
     """
     if not 0 <= rate <= 1:
@@ -87,14 +72,6 @@ def shuffled(mask: Mapping[str, Tensor], generator: torch.Generator) -> dict[str
 
     A mask drawn from all entries together takes few of small parameters, such as the gains of norm layers, where one
     by scores may take half of them.
-
-    Args:
-        mask: booleans by parameter name.
-        generator: what to draw from; it is drawn from equally whatever the mask marks, so that masks of more entries
-            hold those of fewer.
-
-    Returns:
-        Booleans of the same names and shapes, on the CPU.
     """
     drawn = {name: torch.zeros(value.shape, dtype=torch.bool) for name, value in mask.items()}
     for name, value in mask.items():
@@ -104,18 +81,7 @@ def shuffled(mask: Mapping[str, Tensor], generator: torch.Generator) -> dict[str
 
 
 def jaccard(a: Mapping[str, Tensor], b: Mapping[str, Tensor]) -> float:
-    """Compare two masks: the entries that both mark among those that either marks.
-
-    Args:
-        a: booleans by parameter name.
-        b: the same names and shapes.
-
-    Returns:
-        From 0 to 1; two empty masks are equal, 1.
-
-    Raises:
-        InputError: names or shapes differ.
-    """
+    """Compare two masks: the entries that both mark among those that either marks."""
     if {n: v.shape for n, v in a.items()} != {n: v.shape for n, v in b.items()}:
         raise InputError("expected two masks of the same parameters and shapes, got different ones")
     both = sum(int(torch.count_nonzero(a[name] & b[name])) for name in a)
@@ -165,19 +131,7 @@ def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, 
 
 
 def keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
-    """Turn scores into whole numbers of the same order, a block at a time; both zeros are one number.
-
-    Args:
-        name: of the parameter, for the message.
-        value: its scores.
-        wide: read them as float64, not as float32.
-
-    Yields:
-        ``int64`` keys of a block, from ``-2**31`` to ``2**31 - 1``, or over all of int64 if wide.
-
-    Raises:
-        NonFiniteError: a score is NaN or infinite.
-    """
+    """Turn scores into whole numbers of the same order, a block at a time; both zeros are one number."""
     for block in torch.split(value.detach().reshape(-1), BLOCK):
         number = block.to("cpu", torch.float64 if wide else torch.float32) + 0.0
         if not bool(torch.isfinite(number).all()):

@@ -66,25 +66,6 @@ def score(
     A working copy learns the members while its answers about the reference non-members are pulled to those of the
     initial model; at each step ``|gradient * weight|``, both before the update, is added to the weight's score.
 
-    Args:
-        model: the trained network, on the device of the materials. It is not changed.
-        vanilla_state: its whole state before training, parameters and buffers; not used where unlearning is 0.
-        materials: members, and the defender's reference non-members.
-        scoring: how.
-        streams: random streams; batches come from the stream "scoring/members" and "scoring/reference", so that
-            vulnerability and learnability see the same members in the same order.
-        recipe: says under which precision the network is asked, and what augmentation it was trained with.
-
-    Returns:
-        ``float32`` scores by parameter name, of the parameters' shapes, on the CPU, finite and not negative; summed in
-        float32, or in float64 where the network is. Tied parameters stand there once; those that never had a gradient
-        are zero, and named in ``unused``.
-
-    Raises:
-        InputError: there are no reference non-members though unlearning is above 0, or too few members.
-        ModelError: the network cannot be copied, has nothing to train, or the initial state is not one of it.
-        TrainingDivergedError: the loss became NaN or infinite.
-
     Cost: T steps of two forward and two backward passes each, and one forward pass of the initial model over the
         non-members that are drawn. Beyond the network and the initial state that are given: five copies of the weights
         (adam), which are the one that is worked on, gradients, two moments and scores, and a layer's gradient.

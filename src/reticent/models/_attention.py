@@ -90,11 +90,7 @@ class Learned(nn.Module):
 
 
 def narrow(module: nn.Module) -> None:
-    """Initialise a module and all in it: weights from a normal distribution cut at two standard deviations.
-
-    Args:
-        module: what to initialise; norms are ones, biases zeros.
-    """
+    """Initialise a module and all in it: weights from a normal distribution cut at two standard deviations."""
     for part in module.modules():
         if isinstance(part, nn.Linear | nn.Conv2d | nn.Embedding):
             nn.init.trunc_normal_(part.weight, std=STD, a=-2 * STD, b=2 * STD)

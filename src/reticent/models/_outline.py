@@ -70,15 +70,7 @@ class Block:
 
 
 def callable_name(root: nn.Module, name: str) -> str:
-    """Go from a list, which is never called itself, to its last module.
-
-    Args:
-        root: the network.
-        name: a module's name.
-
-    Returns:
-        The name of a module that is called.
-    """
+    """Go from a list, which is never called itself, to its last module."""
     module = root.get_submodule(name)
     while isinstance(module, nn.ModuleList | nn.ModuleDict) and len(module):
         last, module = list(module.named_children())[-1]
@@ -87,14 +79,7 @@ def callable_name(root: nn.Module, name: str) -> str:
 
 
 def blocks(root: nn.Module) -> list[Block]:
-    """Find the blocks.
-
-    Args:
-        root: a network with parameters.
-
-    Returns:
-        At least one block, in the order of registration; each parameter is in exactly one.
-    """
+    """Find the blocks."""
     units = [Unit("", root, ordered=False)]
     while True:
         grouped = _grouped(units, root)

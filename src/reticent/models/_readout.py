@@ -7,12 +7,7 @@ class Normalised(nn.Module):
     """A LayerNorm and a linear layer; each network says of which tokens they are."""
 
     def __init__(self, dim: int, classes: int) -> None:
-        """Build the layers.
-
-        Args:
-            dim: numbers a token.
-            classes: number of classes C.
-        """
+        """Build the layers."""
         super().__init__()
         self.norm = nn.LayerNorm(dim)
         self.linear = nn.Linear(dim, classes)

@@ -12,16 +12,7 @@ Strides = tuple[Annotated[int, Ge(1), Le(16)], ...]
 
 
 def one_a_stage(spec: Any, names: Sequence[str], count: int) -> None:
-    """Check that options hold one number for each stage, or none.
-
-    Args:
-        spec: has them.
-        names: of the options.
-        count: number of stages.
-
-    Raises:
-        ValueError: one has another length; pydantic turns it into the spec's error.
-    """
+    """Check that options hold one number for each stage, or none."""
     for name in names:
         got = len(getattr(spec, name))
         if got not in {0, count}:

@@ -69,14 +69,7 @@ class Block(nn.Module):
     """Mixer and multilayer perceptron, each after a LayerNorm and with a shortcut; some make new offsets."""
 
     def __init__(self, dim: int, hidden: int, shared: int, *, fresh: bool) -> None:
-        """Build the block.
-
-        Args:
-            dim: number of channels C.
-            hidden: units of the multilayer perceptron.
-            shared: how many channels have one offset.
-            fresh: whether the block makes offsets; else it takes those of an earlier one.
-        """
+        """Build the block."""
         super().__init__()
         self.shared = shared
         self.norm1 = nn.LayerNorm(dim)

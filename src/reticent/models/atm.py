@@ -137,11 +137,7 @@ class Network(Staged):
                 nn.init.zeros_(module.bias)
 
     def outline(self) -> list[Stage]:
-        """Say the stages: the embedding, "stage 1" to "stage 4", the head.
-
-        Returns:
-            The stages in forward order.
-        """
+        """Say the stages: the embedding, "stage 1" to "stage 4", the head."""
         return outline_of("stage", "stages", len(self.stages), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:

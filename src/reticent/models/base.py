@@ -43,20 +43,7 @@ class ArchitectureEntry:
 
 
 def build(entry: ArchitectureEntry, spec: Spec, given: Input, classes: int) -> nn.Module:
-    """Build a module, after checking that it takes such records.
-
-    Args:
-        entry: the architecture's line of the table.
-        spec: its options.
-        given: what a record looks like.
-        classes: number of classes C.
-
-    Returns:
-        The module, freshly initialised.
-
-    Raises:
-        InputError: the architecture does not take records of this kind.
-    """
+    """Build a module, after checking that it takes such records."""
     if given.kind not in entry.kinds:
         raise InputError(
             f"architecture {spec.method!r} takes {' or '.join(entry.kinds)} records, "

@@ -73,32 +73,14 @@ class Bottleneck(nn.Module):
 
 
 def shortcut(before: int, after: int, stride: int) -> nn.Module:
-    """Make what goes past a block.
-
-    Args:
-        before: channels that come in.
-        after: channels that go out.
-        stride: by how much height and width are divided.
-
-    Returns:
-        The identity, or a 1x1 convolution with BatchNorm where the shape changes.
-    """
+    """Make what goes past a block."""
     if stride == 1 and before == after:
         return nn.Identity()
     return nn.Sequential(nn.Conv2d(before, after, 1, stride=stride, bias=False), nn.BatchNorm2d(after))
 
 
 def stem(channels: int, width: int, form: Stem) -> nn.Sequential:
-    """Make the first layers.
-
-    Args:
-        channels: of the images.
-        width: channels that go out.
-        form: "cifar" keeps height and width, "tiny" halves them, "imagenet" divides them by 4.
-
-    Returns:
-        Convolution, BatchNorm, ReLU, and for "imagenet" a max-pooling.
-    """
+    """Make the first layers."""
     if form == "imagenet":
         convolution = nn.Conv2d(channels, width, 7, stride=2, padding=3, bias=False)
         return nn.Sequential(convolution, nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1))
@@ -117,14 +99,7 @@ class ResNet(Staged):
         sizes: Sequence[tuple[int, int, int]],
         classes: int,
     ) -> None:
-        """Build the network.
-
-        Args:
-            first: the stem, which answers as many channels as the first stage has.
-            block: the class of the blocks.
-            sizes: width, number of blocks and stride of each stage.
-            classes: number of classes C.
-        """
+        """Build the network."""
         super().__init__()
         self.stem = first
         before, made = sizes[0][0], []
@@ -140,11 +115,7 @@ class ResNet(Staged):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def outline(self) -> list[Stage]:
-        """Say the stages: the stem, "stage 1" (conv2_x) to the last, the head.
-
-        Returns:
-            The stages in forward order.
-        """
+        """Say the stages: the stem, "stage 1" (conv2_x) to the last, the head."""
         return outline_of("stage", "stages", len(self.stages), "stem")
 
     def forward(self, x: Tensor) -> Tensor:

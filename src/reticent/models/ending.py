@@ -61,14 +61,7 @@ def _found(node: Any, called: list[tuple[str, nn.Module, Any]]) -> str:
 
 
 def remedy(found: str) -> str:
-    """Say what to do about a network that answers no logits.
-
-    Args:
-        found: what `ending` found.
-
-    Returns:
-        A clause for an error message.
-    """
+    """Say what to do about a network that answers no logits."""
     what = "the sigmoid or softmax at its end" if found in {LOGITS, UNKNOWN} else found
     return f"leave {what} out, and train with a loss that takes logits (cross_entropy, BCEWithLogitsLoss)"
 
@@ -83,11 +76,7 @@ def _followed(x: Tensor, model: nn.Module) -> Tensor:
 
 @contextmanager
 def _noted(model: nn.Module) -> Iterator[list[tuple[str, nn.Module, Any]]]:
-    """Ask a network in eval mode.
-
-    Yields:
-        A list that fills: each layer that is called, with its name, and the operation that its answer comes out of.
-    """
+    """Ask a network in eval mode."""
     called: list[tuple[str, nn.Module, Any]] = []
 
     def note(name: str) -> Any:

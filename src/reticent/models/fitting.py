@@ -18,17 +18,7 @@ What stands beside such a one (a metric, a count of averaged models) is not of t
 
 
 def check_state(network: nn.Module, state: Mapping[str, Tensor], what: str, hint: str = "") -> None:
-    """Hold the names, shapes and kinds of a state against those of a network.
-
-    Args:
-        network: what the state should be of.
-        state: parameters and buffers by name.
-        what: what the state is, for the message.
-        hint: what to put behind the message.
-
-    Raises:
-        ModelError: they differ; the message has one example of each kind.
-    """
+    """Hold the names, shapes and kinds of a state against those of a network."""
     wanted = network.state_dict(keep_vars=True)
     missing, unknown = [n for n in wanted if n not in state], [n for n in state if n not in wanted]
     known = [n for n in wanted if n in state]
@@ -88,19 +78,7 @@ class _Part:
 
 
 def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str, Tensor]:
-    """Bring a state to a network's names, wherever it stands in what was given and whatever stands before its names.
-
-    Args:
-        given: tensors by name, or a dictionary that holds such a dictionary beside other things.
-        network: what it is of.
-        what: what the state is, for messages.
-
-    Returns:
-        A state with all names of the network, the second ones of tied parameters too; only sparse tensors are copied.
-
-    Raises:
-        ModelError: no part of it is a state of this network, or several are.
-    """
+    """Bring a state to a network's names, wherever it stands in what was given and whatever stands before its names."""
     if isinstance(given, nn.Module):
         given = given.state_dict()
     if not isinstance(given, Mapping):
@@ -126,11 +104,7 @@ def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str,
 
 
 def _chosen(parts: list[_Part], wanted: Mapping[str, Tensor], what: str) -> _Part:
-    """Choose the part that fits, or else the one that is nearest to it.
-
-    Raises:
-        ModelError: several fit, and nothing says which one is meant.
-    """
+    """Choose the part that fits, or else the one that is nearest to it."""
     fit = [part for part in parts if _fits(part.found, wanted)]
     fit = [part for part in fit if part.key in USUAL] or fit
     fit = [part for part in fit if part.exact] or fit
@@ -143,11 +117,7 @@ def _chosen(parts: list[_Part], wanted: Mapping[str, Tensor], what: str) -> _Par
 
 
 def _states(given: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, dict[str, Tensor]]]:
-    """Find every dictionary that holds tensors.
-
-    Yields:
-        The keys that lead to it, and its tensors.
-    """
+    """Find every dictionary that holds tensors."""
     known = {str(name): _tensor(value) for name, value in given.items()}
     tensors = {name: value for name, value in known.items() if value is not None}
     if tensors:
@@ -198,11 +168,7 @@ def _fits(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> bool:
 
 
 def _check_values(state: Mapping[str, Tensor], what: str) -> None:
-    """Check that tensors hold numbers that a network computes with.
-
-    Raises:
-        ModelError: one does not.
-    """
+    """Check that tensors hold numbers that a network computes with."""
     for name, value in state.items():
         if value.is_meta:
             raise ModelError(

@@ -39,14 +39,7 @@ class Stage:
     parameters: tuple[str, ...] = ()
 
     def holds(self, name: str) -> bool:
-        """Tell whether an entry of the ``state_dict`` belongs to this stage.
-
-        Args:
-            name: the name of a parameter or a buffer.
-
-        Returns:
-            True if it does.
-        """
+        """Tell whether an entry of the ``state_dict`` belongs to this stage."""
         return name in self.parameters or any(not m or name.startswith(f"{m}.") for m in self.modules)
 
 
@@ -54,26 +47,12 @@ class Staged(nn.Module):
     """A network that says its own stages; a user's network may be one too."""
 
     def outline(self) -> list[Stage]:
-        """Say the stages.
-
-        Returns:
-            The stages in forward order, the last one named "head".
-        """
+        """Say the stages."""
         raise NotImplementedError
 
 
 def outline_of(name: str, blocks: str, count: int, first: str = "") -> list[Stage]:
-    """Say the stages of a network that has a list of blocks between its first layers and its classifier, "head".
-
-    Args:
-        name: of the stages, such as "block", which are numbered from 1.
-        blocks: attribute of the network that holds them.
-        count: how many there are.
-        first: name of the module before it, which is a stage too; none if it is empty.
-
-    Returns:
-        The stages in forward order.
-    """
+    """Say the stages of a network that has a list of blocks between its first layers and its classifier, "head"."""
     before = [Stage(first, (first,), first)] if first else []
     middle = [Stage(f"{name} {place + 1}", (f"{blocks}.{place}",), f"{blocks}.{place}") for place in range(count)]
     return [*before, *middle, Stage(HEAD, (HEAD,), HEAD)]
@@ -86,17 +65,6 @@ def stages(model: nn.Module, patterns: Sequence[str] = ()) -> list[Stage]:
     blocks is opened where it is the only one or where there would be few stages; a layer begins a stage, normalisation
     belongs to the layer before it, pooling to one value and flattening to the layer after it, and a parameter that a
     container holds itself belongs to the container's first stage.
-
-    Args:
-        model: the network.
-        patterns: one for each stage, in forward order: a shell-style pattern of module names (``layer1``,
-            ``blocks.[0-3]``), or several of them separated by commas; names of parameters count too.
-
-    Returns:
-        The stages in forward order, the last one named "head"; every parameter is in exactly one of them.
-
-    Raises:
-        ModelError: a pattern matches nothing, a parameter is in two stages or in none, or there are no parameters.
     """
     if next(model.parameters(), None) is None:
         raise ModelError(f"{type(model).__name__} has no parameters, so it has no stages")
@@ -111,16 +79,7 @@ def stages(model: nn.Module, patterns: Sequence[str] = ()) -> list[Stage]:
 
 
 def by_parameter(model: nn.Module, found: Sequence[Stage]) -> dict[str, str]:
-    """Say which stage each parameter belongs to.
-
-    Args:
-        model: the network.
-        found: its stages.
-
-    Returns:
-        Name of the stage by name of the parameter, in the order of ``named_parameters``; parameters of no stage are
-        left out.
-    """
+    """Say which stage each parameter belongs to."""
     names = [name for name, _ in model.named_parameters()]
     return {name: stage.name for name in names for stage in found if stage.holds(name)}
 

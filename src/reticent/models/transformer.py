@@ -106,11 +106,7 @@ class Network(Staged):
                 nn.init.zeros_(module.bias)
 
     def outline(self) -> list[Stage]:
-        """Say the stages: the embedding, each block, the head.
-
-        Returns:
-            The stages in forward order.
-        """
+        """Say the stages: the embedding, each block, the head."""
         return outline_of("block", "blocks", len(self.blocks), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:

@@ -25,30 +25,13 @@ class Factory(Spec):
     """Hash of the source behind the factory; filled in by `resolve`, part of every run's identity."""
 
     def resolve(self) -> "Factory":
-        """Import the factory and record the hash of its source.
-
-        Returns:
-            The spec with its source.
-        """
+        """Import the factory and record the hash of its source."""
         usercode.load(self.factory)
         return self.replace(source=usercode.digest(self.factory))
 
 
 def build(spec: Factory, given: Input, classes: int) -> nn.Module:
-    """Call the user's factory.
-
-    Args:
-        spec: its import string.
-        given: what a record looks like.
-        classes: number of classes C.
-
-    Returns:
-        The user's module.
-
-    Raises:
-        ModelError: the code changed since the run was named, the factory failed, or it returned something else, or a
-            network without values.
-    """
+    """Call the user's factory."""
     factory = usercode.load(spec.factory)
     if spec.source and usercode.digest(spec.factory) != spec.source:
         raise ModelError(f"{spec.factory}: its source changed while it was in use; run the same command again")
@@ -75,15 +58,7 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
 
 
 def check_whole(network: nn.Module, name: str) -> None:
-    """Refuse a network of which a tensor has no shape or no values.
-
-    Args:
-        network: the user's.
-        name: what to call it in messages.
-
-    Raises:
-        ModelError: a parameter or a buffer is that of a lazy module, or lies on the meta device.
-    """
+    """Refuse a network of which a tensor has no shape or no values."""
     for tensor, value in chain(network.named_parameters(), network.named_buffers()):
         if isinstance(value, (UninitializedParameter, UninitializedBuffer)):
             raise ModelError(

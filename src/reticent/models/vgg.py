@@ -85,11 +85,7 @@ class Network(Staged):
                 nn.init.zeros_(module.bias)
 
     def outline(self) -> list[Stage]:
-        """Say the stages: "stage 1" to "stage 5" are the groups with their pooling.
-
-        Returns:
-            The stages in forward order.
-        """
+        """Say the stages: "stage 1" to "stage 5" are the groups with their pooling."""
         return outline_of("stage", "groups", len(self.groups))
 
     def forward(self, x: Tensor) -> Tensor:

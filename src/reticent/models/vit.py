@@ -96,11 +96,7 @@ class Network(Staged):
         narrow(self)
 
     def outline(self) -> list[Stage]:
-        """Say the stages: the embedding, each block, the head.
-
-        Returns:
-            The stages in forward order.
-        """
+        """Say the stages: the embedding, each block, the head."""
         return outline_of("block", "blocks", len(self.blocks), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:

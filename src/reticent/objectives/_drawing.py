@@ -16,11 +16,7 @@ class Deck:
         self._left = torch.zeros(0, dtype=torch.int64)
 
     def deal(self) -> Examples:
-        """Take the next batch; one that spans the end of a pass goes on with the next pass.
-
-        Returns:
-            ``size`` records.
-        """
+        """Take the next batch; one that spans the end of a pass goes on with the next pass."""
         while len(self._left) < self.size:
             again = torch.randperm(len(self._examples), generator=self._generator)
             self._left = torch.cat([self._left, again])
@@ -47,18 +43,7 @@ class ByClass:
 
 
 def needed_reference(context: Context, method: str) -> Examples:
-    """Return the defender's reference non-members.
-
-    Args:
-        context: what is known of the run.
-        method: who needs them.
-
-    Returns:
-        At least one record.
-
-    Raises:
-        RolesError: there are none.
-    """
+    """Return the defender's reference non-members."""
     if not len(context.reference):
         raise RolesError(f"{method} needs the defender's reference non-members, got none: give --reference N")
     return context.reference

@@ -12,15 +12,7 @@ from reticent.objectives.base import Batch, Context, Objective
 
 
 def mixable(spec: Any, kind: str) -> None:
-    """Refuse to mix records that cannot be mixed.
-
-    Args:
-        spec: options with a ``method`` and an ``alpha``.
-        kind: of the records.
-
-    Raises:
-        InputError: they are tokens, and some would be mixed.
-    """
+    """Refuse to mix records that cannot be mixed."""
     if spec.alpha and kind == "tokens":
         raise InputError(
             f"{spec.method} blends the inputs of two records, and the numbers of tokens have no blend: use a defense "
@@ -32,22 +24,11 @@ class Mixing(Objective):
     """Mixup, with one Beta(alpha, alpha) share a batch; an alpha of zero mixes nothing."""
 
     def __init__(self, spec: Any) -> None:
-        """Take the options.
-
-        Args:
-            spec: with a ``method`` and an ``alpha``.
-        """
+        """Take the options."""
         self._options, self._method, self._alpha = spec, spec.method, float(spec.alpha)
 
     def begin(self, context: Context) -> None:
-        """Prepare the streams.
-
-        Args:
-            context: what is known of the run.
-
-        Raises:
-            InputError: the records are tokens, which cannot be mixed.
-        """
+        """Prepare the streams."""
         super().begin(context)
         stored = context.members.x.dtype
         if not (stored.is_floating_point or stored == torch.uint8):
@@ -76,16 +57,7 @@ class Mixing(Objective):
         return self._share * x + (1 - self._share) * x[partners]
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        """Blend the cross-entropies against both labels.
-
-        Args:
-            logits: of the blended input, ``float32 (B, C)``.
-            targets: labels of the first of each two, ``int64 (B,)``.
-            batch: what else is known of the step.
-
-        Returns:
-            A scalar, in nats.
-        """
+        """Blend the cross-entropies against both labels."""
         del batch
         own = functional.cross_entropy(logits, targets)
         if not self._alpha:

@@ -45,14 +45,7 @@ class AdvReg(Spec):
 
 
 def build(spec: AdvReg) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: its options.
-
-    Returns:
-        The objective that the loop calls; the attack network is made anew in each run of the loop.
-    """
+    """Return the loss."""
     return _AdvReg(spec)
 
 

@@ -31,14 +31,7 @@ class Examples:
         return len(self.y)
 
     def take(self, ids: Tensor) -> "Examples":
-        """Gather some of the records.
-
-        Args:
-            ids: their rows, ``int64 (B,)``, on any device.
-
-        Returns:
-            The records, in that order.
-        """
+        """Gather some of the records."""
         rows = ids.to(self.y.device)
         return Examples(self.x[rows], self.y[rows])
 
@@ -67,11 +60,7 @@ class Stepper(Protocol):
 
 
 def whole(parameter: Tensor) -> None:
-    """Tell that all entries of a parameter are trained.
-
-    Args:
-        parameter: any.
-    """
+    """Tell that all entries of a parameter are trained."""
     del parameter
 
 
@@ -114,11 +103,7 @@ class Context:
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Put the model into eval mode, and every part of it back as it was: no statistics move, no dropout draws.
-
-        Yields:
-            Nothing.
-        """
+        """Put the model into eval mode, and every part of it back as it was: no statistics move, no dropout draws."""
         modes = {module: module.training for module in self.model.modules()}
         self.model.eval()
         try:
@@ -140,20 +125,12 @@ class Objective:
     _kept: int | None = None
 
     def begin(self, context: Context) -> None:
-        """Prepare for one run of the loop; state of an earlier run is forgotten.
-
-        Args:
-            context: what is known of the run.
-        """
+        """Prepare for one run of the loop; state of an earlier run is forgotten."""
         self.context = context
         self._began, self._kept = math.inf, None
 
     def start_epoch(self, epoch: int) -> None:
-        """Do what comes before an epoch.
-
-        Args:
-            epoch: from 0.
-        """
+        """Do what comes before an epoch."""
 
     def inputs(self, x: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         """Change the input of a step, or do what comes before it.
@@ -170,16 +147,7 @@ class Objective:
         return x
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        """Compute the loss: differentiable, a mean over the batch unless the entry says otherwise.
-
-        Args:
-            logits: ``float32 (B, C)``, C at least 2.
-            targets: ``int64 (B,)``.
-            batch: what else is known of the step.
-
-        Returns:
-            A scalar, in nats.
-        """
+        """Compute the loss: differentiable, a mean over the batch unless the entry says otherwise."""
         raise NotImplementedError
 
     def graded(self) -> None:
@@ -189,35 +157,18 @@ class Objective:
         """Do what comes after the optimizer's step."""
 
     def end_epoch(self, epoch: int) -> None:
-        """Do what comes after an epoch.
-
-        Args:
-            epoch: from 0.
-        """
+        """Do what comes after an epoch."""
 
     def ended(self, kept: int) -> None:
-        """Learn that the run is over.
-
-        Args:
-            kept: the epoch, from 0, whose state the model was left with.
-        """
+        """Learn that the run is over."""
         self._kept = kept
 
     def then(self) -> "tuple[Mapping[str, Any], Objective] | None":
-        """Tell what a second run of the loop trains by, which follows at once unless training was ended early.
-
-        Returns:
-            What its recipe has other than that of the run that is over, and its objective; None where no run follows.
-        """
+        """Tell what a second run of the loop trains by, which follows at once unless training was ended early."""
         return None
 
     def acts(self, epoch: int, where: Tensor | None = None) -> None:
-        """Note that what the method adds has a part in an epoch; for methods that may never come to it.
-
-        Args:
-            epoch: from 0.
-            where: whether it has, a boolean scalar on the device, which is not waited for; by default it has.
-        """
+        """Note that what the method adds has a part in an epoch; for methods that may never come to it."""
         if where is None:
             self._began = min(float(self._began), epoch)
             return
@@ -225,17 +176,7 @@ class Objective:
         self._began = torch.minimum(self._began, now) if isinstance(self._began, Tensor) else now
 
     def idle(self, method: str, why: str, instead: str, left: str = "plain training") -> list[str]:
-        """Say so if what the method adds, as `acts` noted, had no part in the state that training kept.
-
-        Args:
-            method: its name.
-            why: what did not happen; another reason is given where early stopping went back behind it.
-            instead: what to do.
-            left: what the training was.
-
-        Returns:
-            One sentence or two, for `notices`; nothing if it had a part.
-        """
+        """Say so if what the method adds, as `acts` noted, had no part in the state that training kept."""
         began = float(self._began)
         if math.isfinite(began):
             if self._kept is None or began <= self._kept:
@@ -245,11 +186,7 @@ class Objective:
         return [f"{method}: {why}, so that it never acted: this is {left}. {instead}"]
 
     def notices(self) -> list[str]:
-        """Say what a reader of the report must know of the run that ended, such as that the method hardly acted.
-
-        Returns:
-            Sentences; usually none.
-        """
+        """Say what a reader of the report must know of the run that ended, such as that the method hardly acted."""
         return []
 
 
@@ -268,26 +205,13 @@ def hits(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def unchanged(spec: Any, share: float) -> Any:
-    """Leave the options of an objective as they are in a shorter training.
-
-    Args:
-        spec: the options.
-        share: of the epochs that are left.
-
-    Returns:
-        The same options.
-    """
+    """Leave the options of an objective as they are in a shorter training."""
     del share
     return spec
 
 
 def unchecked(spec: Any, known: Any) -> None:
-    """Accept any options: what an entry's check is where it has none.
-
-    Args:
-        spec: the options.
-        known: what is known of the records, such as the number of classes.
-    """
+    """Accept any options: what an entry's check is where it has none."""
     del spec, known
 
 

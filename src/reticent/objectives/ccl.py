@@ -32,14 +32,7 @@ class Ccl(Spec):
 
 
 def build(spec: Ccl) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: the two parts and their weights.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _Ccl(spec)
 
 

@@ -24,14 +24,7 @@ class ConfidencePenalty(Spec):
 
 
 def build(spec: ConfidencePenalty) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: the weight.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _ConfidencePenalty(spec.weight)
 
 

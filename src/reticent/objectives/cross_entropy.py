@@ -16,14 +16,7 @@ class CrossEntropy(Spec):
 
 
 def build(spec: CrossEntropy) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: no options.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     del spec
     return _CrossEntropy()
 

@@ -27,14 +27,7 @@ class CsKd(Spec):
 
 
 def build(spec: CsKd) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: its options.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _CsKd(spec)
 
 

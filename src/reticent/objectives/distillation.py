@@ -30,25 +30,11 @@ class Distillation(Objective):
     """
 
     def __init__(self, targets: Tensor | Teacher, *, form: Literal["kl", "cross-entropy"] = "kl") -> None:
-        """Take the targets.
-
-        Args:
-            targets: probabilities by `Batch.ids`, ``(n, C)``, a row a member; or a function of a step's input and ids,
-                where targets are to come from the same augmented view.
-            form: what is computed.
-        """
+        """Take the targets."""
         self._targets, self.form = targets, form
 
     def begin(self, context: Context) -> None:
-        """Check the targets against the members, and bring them to the device.
-
-        Args:
-            context: what is known of the run.
-
-        Raises:
-            ShapeError: there is not one row a member and one column a class.
-            InputError: a row is no probability vector.
-        """
+        """Check the targets against the members, and bring them to the device."""
         super().begin(context)
         self._table: Tensor | None = None
         if isinstance(self._targets, Tensor):
@@ -86,16 +72,7 @@ class Distillation(Objective):
         return x
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        """Compute the distance to the soft targets; labels have no part in it.
-
-        Args:
-            logits: ``float32 (B, C)``.
-            targets: labels ``int64 (B,)``.
-            batch: says which records these are.
-
-        Returns:
-            A scalar, in nats.
-        """
+        """Compute the distance to the soft targets; labels have no part in it."""
         del targets
         wanted = self._wanted if self._table is None else self._table[batch.ids]
         loss = -(wanted * functional.log_softmax(logits, dim=1).clamp(min=FLOOR)).sum(dim=1).mean()

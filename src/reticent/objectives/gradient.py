@@ -11,15 +11,7 @@ INPLACE = "modified by an inplace operation"
 
 @contextmanager
 def going_back() -> Iterator[None]:
-    """Compute gradients, and say in plain words why a network has none.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        ModelError: the network changes a tensor in place that its gradient needs.
-        RuntimeError: any other of torch's, unchanged.
-    """
+    """Compute gradients, and say in plain words why a network has none."""
     try:
         yield
     except RuntimeError as error:

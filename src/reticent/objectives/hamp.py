@@ -46,27 +46,12 @@ class Hamp(Spec):
 
 
 def build(spec: Hamp) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: the entropy of the labels and the weight of that of the answers.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _Hamp(spec)
 
 
 def check(spec: Hamp, classes: int) -> None:
-    """Refuse labels from which nothing is learned.
-
-    Args:
-        spec: the options.
-        classes: number of classes C.
-
-    Raises:
-        SpecError: the labels would be uniform.
-    """
+    """Refuse labels from which nothing is learned."""
     if soft_label(spec.gamma, classes) * classes <= 1:
         raise SpecError(
             f"hamp: gamma: expected less, got {spec.gamma:g}: the only label of {classes} classes with that share of "
@@ -80,13 +65,6 @@ def soft_label(gamma: float, classes: int) -> float:
 
     It is the first of 1, 0.99, 0.98, ... at which the entropy of the whole label, the rest shared equally, is at least
     ``gamma * ln C``; where there is none above 1 / C, it is 1 / C.
-
-    Args:
-        gamma: in [0, 1].
-        classes: C, at least 2.
-
-    Returns:
-        A probability in [1 / C, 1].
     """
     for step in range(STEPS, 0, -1):
         share = step / STEPS

@@ -24,14 +24,7 @@ class LabelSmoothing(Spec):
 
 
 def build(spec: LabelSmoothing) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: the share.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _LabelSmoothing(spec.smoothing)
 
 

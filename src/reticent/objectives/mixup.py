@@ -22,12 +22,5 @@ class Mixup(Spec):
 
 
 def build(spec: Mixup) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: its options.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return Mixing(spec)

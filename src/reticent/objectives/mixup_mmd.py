@@ -34,14 +34,7 @@ class MixupMmd(Spec):
 
 
 def build(spec: MixupMmd) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: its options.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _MixupMmd(spec)
 
 

@@ -80,48 +80,22 @@ class Past(Spec):
         return self
 
     def implied(self) -> dict[str, Any]:
-        """Return what weight and alpha are where they are left out.
-
-        Returns:
-            Both, by name.
-        """
+        """Return what weight and alpha are where they are left out."""
         return USUAL[self.form]
 
     def usual(self, option: str) -> float:
-        """Return an option that both forms have.
-
-        Args:
-            option: weight or alpha.
-
-        Returns:
-            What was given, or what the form has by default.
-        """
+        """Return an option that both forms have."""
         given = getattr(self, option)
         return float(USUAL[self.form][option] if given is None else given)
 
 
 def build(spec: Past) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: its options.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _Released(spec) if spec.form == "released" else _Renormalised(spec)
 
 
 def brief(spec: Past, share: float) -> Past:
-    """Shorten the tuning as the recipe's epochs are shortened.
-
-    Args:
-        spec: the options.
-        share: of the recipe's epochs that are left.
-
-    Returns:
-        The options; at least one epoch of tuning.
-    """
+    """Shorten the tuning as the recipe's epochs are shortened."""
     shorter = max(1, round(share * spec.tuning_epochs))
     return spec.replace(tuning_epochs=shorter) if spec.form == "released" else spec
 
@@ -207,11 +181,7 @@ class _Tuning(Objective):
 
 
 def _weights(model: nn.Module) -> Iterator[nn.Parameter]:
-    """Find the weights that the released code penalises; a shared tensor counts once.
-
-    Yields:
-        Trained weights, no biases.
-    """
+    """Find the weights that the released code penalises; a shared tensor counts once."""
     seen: set[nn.Parameter] = set()
     for layer in model.modules():
         weight = layer.weight if isinstance(layer, PENALISED) else None
@@ -311,11 +281,7 @@ class _Renormalised(Objective):
 
 
 def _groups(model: nn.Module, spec: Past) -> Iterator[list[nn.Parameter]]:
-    """Find what is penalised; a shared tensor counts once.
-
-    Yields:
-        Groups within which gammas have mean 1.
-    """
+    """Find what is penalised; a shared tensor counts once."""
     seen: set[nn.Parameter] = set()
     for owner in model.modules():
         found = [

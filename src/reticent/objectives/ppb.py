@@ -28,14 +28,7 @@ class Ppb(Spec):
 
 
 def build(spec: Ppb) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: the weight, and when it begins.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _Ppb(spec)
 
 

@@ -45,27 +45,12 @@ class RelaxLoss(Spec):
 
 
 def build(spec: RelaxLoss) -> Objective:
-    """Return the loss.
-
-    Args:
-        spec: the level and the form of flattening.
-
-    Returns:
-        The objective that the loop calls.
-    """
+    """Return the loss."""
     return _RelaxLoss(spec)
 
 
 def check(spec: RelaxLoss, classes: int) -> None:
-    """Refuse a level at which nothing is learned.
-
-    Args:
-        spec: the options.
-        classes: number of classes C.
-
-    Raises:
-        SpecError: the level is that of guessing, or above.
-    """
+    """Refuse a level at which nothing is learned."""
     ceiling = math.log(classes)
     if spec.level >= ceiling:
         usual = " (the default)" if spec.level == RelaxLoss().level else ""

@@ -8,14 +8,7 @@ from torch import Tensor
 
 
 def secret(generator: torch.Generator) -> bytes:
-    """Draw a key that only the owner of a model knows.
-
-    Args:
-        generator: a random stream of the model's own.
-
-    Returns:
-        32 bytes.
-    """
+    """Draw a key that only the owner of a model knows."""
     return bytes(torch.randint(0, 256, (32,), generator=generator, dtype=torch.uint8).tolist())
 
 

@@ -40,15 +40,7 @@ class Search:
     limit: float
 
     def __call__(self, logits: Tensor) -> Tensor:
-        """Search for every query.
-
-        Args:
-            logits: the model's own, ``float64 (B, C)``.
-
-        Returns:
-            ``float64 (B, C)``: changed logits of the last weight at which the surrogate's decision was turned without
-            the label; where there is none, the logits as they are.
-        """
+        """Search for every query."""
         found, slots, asked = logits.clone(), _Slots(logits), 0
         while asked < len(logits) or bool((slots.row >= 0).any()):
             free = torch.nonzero(slots.row < 0)[: len(logits) - asked, 0]

@@ -25,16 +25,7 @@ class Surrogate:
 
     @classmethod
     def drawn(cls, sizes: list[int], generator: torch.Generator, device: torch.device) -> "Surrogate":
-        """Draw a network with He's uniform initialisation and no biases.
-
-        Args:
-            sizes: inputs and outputs of the layers, such as ``[C, 64, 32, 1]``.
-            generator: of the draw, on the CPU.
-            device: where the network lies.
-
-        Returns:
-            The network, untrained.
-        """
+        """Draw a network with He's uniform initialisation and no biases."""
         weights = []
         for rows, columns in pairwise(sizes):
             bound = (6 / rows) ** 0.5
@@ -43,14 +34,7 @@ class Surrogate:
         return cls(weights, [torch.zeros(columns, dtype=torch.float64, device=device) for columns in sizes[1:]])
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Compute log-odds; gradients flow.
-
-        Args:
-            x: probabilities in descending order ``(B, C)``.
-
-        Returns:
-            ``(B,)``, positive where the defender takes the record for a member.
-        """
+        """Compute log-odds; gradients flow."""
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             x = torch.addmm(bias, x, weight).relu()
         return (x * self.weights[-1][:, 0]).sum(dim=1) + self.biases[-1]
@@ -79,16 +63,6 @@ class Surrogate:
 @torch.enable_grad()
 def trained(members: Tensor, others: Tensor, widths: tuple[int, ...], steps: int, draw: torch.Generator) -> Surrogate:
     """Train the surrogate to tell a model's members from reference non-members, both kinds weighing the same.
-
-    Args:
-        members: the model's probabilities on its members in descending order, ``float64 (n, C)``.
-        others: the same on reference non-members, ``(m, C)``.
-        widths: of the hidden layers.
-        steps: of Adam on all records at once.
-        draw: of the initialisation.
-
-    Returns:
-        The surrogate, whose parameters need no gradient any more.
 
     Cost: O(steps (n + m) parameters).
     """

@@ -17,13 +17,6 @@ def keep_top(answers: Tensor, logits: Tensor) -> Tensor:
     Signals are stored as ``float32``, and labels are read from there. Columns that share the largest logit there go
     on sharing it; every other column ends strictly below, in the order that it had. Answers that are so already come
     back as they are, bit for bit.
-
-    Args:
-        answers: what a defense made of the logits, ``float64 (B, C)``, without NaN.
-        logits: the model's own, ``float64 (B, C)``, finite in ``float32``.
-
-    Returns:
-        ``float64 (B, C)``, no number beyond `LARGEST`.
     """
     own = logits.float()
     top = own == own.amax(dim=1, keepdim=True)

@@ -79,12 +79,5 @@ class OutputEntry:
     check: Callable[[Any, int], None] = unchecked
 
     def needed(self, spec: Spec) -> tuple[Need, ...]:
-        """List what a spec must be given.
-
-        Args:
-            spec: the options.
-
-        Returns:
-            The needs of the method and of its options.
-        """
+        """List what a spec must be given."""
         return (*self.needs, *(need for need in self.more(spec) if need not in self.needs))

@@ -40,29 +40,12 @@ class HampOutput(Spec):
 
 
 def needs(spec: HampOutput) -> tuple[Need, ...]:
-    """Say what the options need.
-
-    Args:
-        spec: the options.
-
-    Returns:
-        Reference non-members for ``features="columns"``, else nothing.
-    """
+    """Say what the options need."""
     return ("reference",) if spec.features == "columns" else ()
 
 
 def build(spec: HampOutput, context: Context) -> Output:
     """Return the re-assignment.
-
-    Args:
-        spec: the options.
-        context: the model is asked about random inputs; members tell which features are bits, and nothing else.
-
-    Returns:
-        The function that answers go through.
-
-    Raises:
-        RolesError: features are to be drawn from reference non-members, and there are none.
 
     Cost: one more question to the model a query.
     """

@@ -58,16 +58,6 @@ class MemGuard(Spec):
 def build(spec: MemGuard, context: Context) -> Output:
     """Train the surrogate and return the noise.
 
-    Args:
-        spec: the options; with ``budget=0`` nothing is trained or changed.
-        context: the surrogate learns to tell members from reference non-members.
-
-    Returns:
-        The function that answers go through.
-
-    Raises:
-        RolesError: there are no reference non-members.
-
     Cost: the surrogate's training, then up to `steps` and more small gradients a query.
     """
     if spec.budget == 0:

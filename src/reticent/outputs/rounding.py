@@ -30,15 +30,7 @@ class Rounding(Spec):
 
 
 def build(spec: Rounding, context: Context) -> Output:
-    """Return the rounding.
-
-    Args:
-        spec: how many digits are told.
-        context: not used.
-
-    Returns:
-        The function that answers go through; it gives logarithms of the rounded probabilities.
-    """
+    """Return the rounding."""
     del context
     units = 10.0**spec.digits
 

@@ -27,15 +27,7 @@ class Temperature(Spec):
 
 
 def build(spec: Temperature, context: Context) -> Output:
-    """Return the division.
-
-    Args:
-        spec: the temperature.
-        context: not used.
-
-    Returns:
-        The function that answers go through.
-    """
+    """Return the division."""
     del context
 
     def divided(logits: Tensor, x: Tensor) -> Tensor:

@@ -30,15 +30,7 @@ class TopK(Spec):
 
 
 def check(spec: TopK, classes: int) -> None:
-    """Refuse a k that leaves nothing out.
-
-    Args:
-        spec: the options.
-        classes: number of classes C.
-
-    Raises:
-        SpecError: k is so large that every probability is told, or follows from those that are.
-    """
+    """Refuse a k that leaves nothing out."""
     if classes == 2:
         raise SpecError("top-k: with two classes one probability tells the other, so nothing is hidden: use rounding")
     if spec.k >= classes - 1:
@@ -49,15 +41,7 @@ def check(spec: TopK, classes: int) -> None:
 
 
 def build(spec: TopK, context: Context) -> Output:
-    """Return the restriction.
-
-    Args:
-        spec: how many probabilities are told.
-        context: says how many classes there are.
-
-    Returns:
-        The function that answers go through; it gives log-probabilities.
-    """
+    """Return the restriction."""
     k = min(spec.k, context.classes)
 
     def restricted(logits: Tensor, x: Tensor) -> Tensor:

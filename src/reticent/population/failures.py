@@ -11,16 +11,7 @@ SHOWN = 5
 
 
 def failure(failures: Sequence[Failure], done: int, total: int) -> ReticentError:
-    """Put the failures of a population together.
-
-    Args:
-        failures: at least one.
-        done: how many models are finished.
-        total: how many there are in all.
-
-    Returns:
-        An error of the first one's kind; a locked run is told only where nothing else failed.
-    """
+    """Put the failures of a population together."""
     real = [one for one in failures if not isinstance(one[1], StoreLockedError)] or failures
     reasons: dict[str, list[int]] = {}
     for model, error in real:

@@ -30,14 +30,7 @@ class StoredRow:
             self.shape: tuple[int, ...] = tuple(file.get_slice(name).get_shape())
 
     def __getitem__(self, records: slice) -> NDArray[Any]:
-        """Read some records.
-
-        Args:
-            records: a slice with step one.
-
-        Returns:
-            ``(n, ...)``.
-        """
+        """Read some records."""
         with safe_open(self._path, framework="np") as file:
             return np.asarray(file.get_slice(self._name)[records])
 
@@ -55,14 +48,7 @@ class HeldRow:
         self.shape: tuple[int, ...] = (len(held), *self._stored.shape[1:])
 
     def __getitem__(self, records: slice) -> NDArray[Any]:
-        """Read some records.
-
-        Args:
-            records: a slice with step one.
-
-        Returns:
-            ``(n, ...)`` float32, NaN where the model does not hold the record.
-        """
+        """Read some records."""
         start, stop, _ = records.indices(len(self._held))
         result = np.full((max(0, stop - start), *self.shape[1:]), np.nan, dtype=np.float32)
         result[self._held[start:stop]] = self._stored[slice(int(self._before[start]), int(self._before[stop]))]
@@ -70,14 +56,7 @@ class HeldRow:
 
 
 def has_replicas(recipe: Recipe) -> bool:
-    """Tell whether models of a recipe keep what their own Split-AI says of their members.
-
-    Args:
-        recipe: how each model is made.
-
-    Returns:
-        True where the procedure is selena; not where selena is only the second stage of another procedure.
-    """
+    """Tell whether models of a recipe keep what their own Split-AI says of their members."""
     return isinstance(recipe.procedure, Selena)
 
 
@@ -107,19 +86,7 @@ def replicas(population: Population, store: Store, made: Sequence[Made]) -> Matr
 
 
 def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple[Signals, Signals | None]:
-    """Open the signals of every model; each file's hash is checked once.
-
-    Args:
-        population: what was trained.
-        store: where it lies.
-        made: one entry a model, by row.
-
-    Returns:
-        Signals of the audited records, and of the attacker's population or None where that role is empty.
-
-    Raises:
-        CorruptRunError: runs are gone or their bytes changed; all are named.
-    """
+    """Open the signals of every model; each file's hash is checked once."""
     paths = _paths(store, [(one.model, one.signals) for one in made], "signals.safetensors")
     labels, roles = population.records.y, population.roles
     audited = _open(paths, "", labels[roles.audited], population.records.classes)
@@ -129,11 +96,7 @@ def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple
 
 
 def _paths(store: Store, runs: Sequence[tuple[int, str]], name: str) -> list[Path]:
-    """Find one file of every model's run, after checking its hash.
-
-    Raises:
-        CorruptRunError: names every model whose run is gone or whose file changed.
-    """
+    """Find one file of every model's run, after checking its hash."""
     paths, broken = [], []
     for model, run_id in runs:
         try:
@@ -152,18 +115,7 @@ def _open(paths: Sequence[Path], prefix: str, labels: NDArray[np.int64], classes
 
 
 def trajectories(store: Store, made: Sequence[Made]) -> list[list[float]]:
-    """Read how a watched population's accuracy on its non-members went.
-
-    Args:
-        store: where the runs lie.
-        made: one entry a model.
-
-    Returns:
-        For each model, its accuracy after every epoch; empty where its training does not run epoch by epoch.
-
-    Raises:
-        CorruptRunError: a run is gone, or its bytes changed.
-    """
+    """Read how a watched population's accuracy on its non-members went."""
     curves = []
     for one in made:
         run = store.whole(one.training)

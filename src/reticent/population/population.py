@@ -69,26 +69,12 @@ class Population:
         return self.membership.models
 
     def members(self, model: int) -> NDArray[np.int64]:
-        """Return the data set's ids of the records that one model trains on.
-
-        Args:
-            model: its row.
-
-        Returns:
-            Sorted ids.
-        """
+        """Return the data set's ids of the records that one model trains on."""
         ids: NDArray[np.int64] = self.roles.audited[self.membership.members(model)]
         return ids
 
     def streams(self, model: int) -> Streams:
-        """Return the random streams of one model.
-
-        Args:
-            model: its row.
-
-        Returns:
-            The streams.
-        """
+        """Return the random streams of one model."""
         return Streams(self.seed, self.drawing[model] if self.drawing else model)
 
     @cached_property
@@ -106,49 +92,22 @@ class Population:
         """State what a training run is made from: recipe (with the user's code), data, members, seed, row.
 
         What is done to a model's answers is no part of its training, so that it trains nothing again.
-
-        Args:
-            model: its row.
-
-        Returns:
-            What its name is the hash of; ids and contents as hashes.
         """
         number = self.streams(model).model
         return {"kind": "training", "model": number, "members": _digest(self.members(model)), **self._shared}
 
     def signals_spec(self, model: int) -> dict[str, Any]:
-        """State what a signals run is made from: the training run, the records, the queries, the output defense.
-
-        Args:
-            model: its row.
-
-        Returns:
-            What its name is the hash of.
-        """
+        """State what a signals run is made from: the training run, the records, the queries, the output defense."""
         asked = {"audited": _digest(self.roles.audited), "population": _digest(self.roles.population)}
         seen = {} if isinstance(self.recipe.output, Untouched) else {"output": self.recipe.output}
         return {"kind": "signals", "of": self.training_id(model), "queries": self.queries, **asked, **seen}
 
     def training_id(self, model: int) -> str:
-        """Name the run that trains one model.
-
-        Args:
-            model: its row.
-
-        Returns:
-            20 hexadecimal digits.
-        """
+        """Name the run that trains one model."""
         return identity(self.training_spec(model))
 
     def signals_id(self, model: int) -> str:
-        """Name the run that holds what one model says.
-
-        Args:
-            model: its row.
-
-        Returns:
-            20 hexadecimal digits.
-        """
+        """Name the run that holds what one model says."""
         return identity(self.signals_spec(model))
 
 

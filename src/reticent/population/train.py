@@ -53,17 +53,7 @@ Results = Generator[Made | Failure, None, None]
 
 
 def choose_device(wish: str) -> str:
-    """Turn a wish into a device's name.
-
-    Args:
-        wish: "auto", "cpu", "cuda" or "cuda:1".
-
-    Returns:
-        "cpu" or a CUDA device.
-
-    Raises:
-        ModelError: CUDA is wished for and there is none, or the name is another one.
-    """
+    """Turn a wish into a device's name."""
     if wish == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if wish.partition(":")[0] not in {"cpu", "cuda"}:
@@ -82,20 +72,6 @@ def train(
 
     What another process holds is left for later, and tried again when the others are made: it is found if that process
     finished it, and made here if that process died.
-
-    Args:
-        population: what to make.
-        store: where runs lie and go.
-        workers: processes; with one, training runs in this process. Results are the same bits on the CPU.
-        device: of every worker.
-        progress: called after every model.
-
-    Returns:
-        One entry a model, by row.
-
-    Raises:
-        failure: (a `ReticentError` of the first failure's kind) one or more models failed; the message names them and
-            finished ones are kept. `StoreLockedError` if the only models left are being made by another live process.
     """
     started = time.perf_counter()
     found = {m: find(population, store, m) for m in range(population.models)}

@@ -58,19 +58,7 @@ HANDED = ("seconds", "peak_memory_bytes", "accountant", "notices", "cwrf", "pptp
 
 
 def find(population: Population, store: Store, model: int) -> Made | None:
-    """Find a model that is finished.
-
-    Args:
-        population: of the model.
-        store: where its runs lie.
-        model: its row.
-
-    Returns:
-        What is known of it; None if its signals are to be made.
-
-    Raises:
-        UnreadableRunError: their run cannot be read now.
-    """
+    """Find a model that is finished."""
     signals = population.signals_id(model)
     run = store.find(signals)
     return None if run is None else Made(model, population.training_id(model), signals, dict(run.facts), fresh=False)
@@ -91,18 +79,7 @@ class Maker:
         self.reference = self.prepare.examples(records, roles.reference)
 
     def make(self, model: int) -> Made:
-        """Make one model, or find it finished.
-
-        Args:
-            model: its row.
-
-        Returns:
-            Where its runs are, and what was measured.
-
-        Raises:
-            ReticentError: as training, the model or the store say; the message names the model.
-            ModelError: an unexpected exception, most often of user code; the message says where.
-        """
+        """Make one model, or find it finished."""
         training, signals = self.population.training_id(model), self.population.signals_id(model)
         try:
             return find(self.population, self.store, model) or self._make(model, training, signals)
@@ -131,14 +108,7 @@ class Maker:
         return run or self.store.whole(training), network
 
     def materials(self, model: int) -> Materials:
-        """Gather what one model is trained from.
-
-        Args:
-            model: its row.
-
-        Returns:
-            The materials, on the device.
-        """
+        """Gather what one model is trained from."""
         population = self.population
         members = self.prepare.examples(population.records, population.members(model))
         watched = None
@@ -207,17 +177,7 @@ class Maker:
         return trained.model
 
     def network(self, made: Made) -> nn.Module:
-        """Bring a finished model back.
-
-        Args:
-            made: where its runs are.
-
-        Returns:
-            The network, in eval mode, on the device.
-
-        Raises:
-            CorruptRunError: its run is gone, or its bytes changed.
-        """
+        """Bring a finished model back."""
         return self._load(made.model, self.store.whole(made.training))
 
     @fixed()
@@ -234,15 +194,7 @@ class Maker:
 
     @fixed()
     def ask(self, network: nn.Module, model: int) -> Seen:
-        """Ask a network about the audited records.
-
-        Args:
-            network: in eval mode.
-            model: its row.
-
-        Returns:
-            Logits and margins.
-        """
+        """Ask a network about the audited records."""
         with self.population.streams(model).lent("asking"):
             return self._ask(network, self.audited, self._output(model, network))
 

@@ -51,14 +51,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
 
 
 def entry(recipe: Recipe) -> ProcedureEntry:
-    """Find the procedure that a recipe names.
-
-    Args:
-        recipe: how a model is made.
-
-    Returns:
-        The procedure's line of the table.
-    """
+    """Find the procedure that a recipe names."""
     return PROCEDURES[recipe.procedure.method]
 
 

@@ -20,15 +20,7 @@ FEWEST = 2
 
 
 def divisible(members: int, parts: int) -> None:
-    """Refuse parts that would be too small.
-
-    Args:
-        members: number of members.
-        parts: number of parts.
-
-    Raises:
-        SpecError: a part would have fewer than two records.
-    """
+    """Refuse parts that would be too small."""
     if members // parts < FEWEST:
         raise SpecError(
             f"mist: {members} members in {parts} parts leave {members // parts} for the smallest part: expected at "
@@ -37,19 +29,7 @@ def divisible(members: int, parts: int) -> None:
 
 
 def partition(members: int, parts: int, generator: torch.Generator) -> list[Tensor]:
-    """Divide the members at random into parts whose sizes differ by one record at most.
-
-    Args:
-        members: number of members.
-        parts: number of parts.
-        generator: the stream, on the CPU.
-
-    Returns:
-        Rows of the members ``int64``, ascending in each part; every row stands in exactly one.
-
-    Raises:
-        SpecError: a part would have fewer than two records.
-    """
+    """Divide the members at random into parts whose sizes differ by one record at most."""
     divisible(members, parts)
     drawn = torch.randperm(members, generator=generator)
     return [rows.sort().values for rows in drawn.tensor_split(parts)]
@@ -61,12 +41,6 @@ def average(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     The running variance of the average is the mean of the copies' variances: what lies between their means is left out,
     since the copies see records of the same distribution. Whole numbers, such as how many batches BatchNorm has seen,
     stay whole: their mean is rounded down. Identical copies come back bit for bit.
-
-    Args:
-        states: of each copy, by name.
-
-    Returns:
-        The averages, each of its own type.
     """
     averaged = {}
     for name, first in states[0].items():
@@ -120,16 +94,6 @@ class Copy(Run):
         """Learn to agree with the other copies for one epoch, at the rate that training ended with.
 
         The objective has no part in it: its `stepped` isn't called, as its loss isn't.
-
-        Args:
-            others: in eval mode; they are asked about the same views, and do not move.
-            weight: what the disagreement is multiplied by.
-
-        Returns:
-            Mean disagreement over the records, before the steps that follow from it.
-
-        Raises:
-            TrainingDivergedError: it became NaN or infinite.
         """
         recipe, members = self.recipe, self.materials.members
         self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, max(0, self.step - 1), self.steps)

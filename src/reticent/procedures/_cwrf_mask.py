@@ -44,34 +44,14 @@ class Marked:
 
 
 def possible(model: nn.Module, spec: "CWRF", materials: Materials) -> None:
-    """Refuse before training what the later stages would refuse.
-
-    Args:
-        model: the untrained network.
-        spec: how weights are chosen.
-        materials: the records.
-
-    Raises:
-        SpecError: nothing would be trained.
-        InputError: there are no reference non-members.
-        ModelError: no parameter asks for a gradient.
-    """
+    """Refuse before training what the later stages would refuse."""
     if spec.mask in {"vulnerability", "random-within"} and spec.unlearning and not len(materials.reference):
         raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
     trainable(model, spec)
 
 
 def trainable(model: nn.Module, spec: "CWRF") -> None:
-    """Refuse a network of which nothing would be trained.
-
-    Args:
-        model: the untrained network.
-        spec: how weights are chosen.
-
-    Raises:
-        SpecError: the rate rounds to no weight, and only rewound ones would be trained.
-        ModelError: no parameter asks for a gradient.
-    """
+    """Refuse a network of which nothing would be trained."""
     none = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
     if not none:
         raise ModelError("cwrf: the network has no parameter that asks for a gradient: there is nothing to train")
@@ -92,19 +72,7 @@ def mark(
     materials: Materials,
     streams: Streams,
 ) -> Marked:
-    """Choose the weights to rewind.
-
-    Args:
-        model: the trained network; it is not changed.
-        initial: its state before training.
-        spec: by what they are chosen, and how many.
-        recipe: under which precision the network is asked.
-        materials: members and reference non-members.
-        streams: the model's random streams; scores are those of `locate.weights.score` with the same ones.
-
-    Returns:
-        The weights. Parameters that have no gradient are never among them, whatever the mask is from.
-    """
+    """Choose the weights to rewind."""
     scoring = spec.scoring()
     within = spec.mask == "random-within"
     by_score = spec.mask in {"vulnerability", "learnability"}

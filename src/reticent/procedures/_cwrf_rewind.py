@@ -33,14 +33,7 @@ SAME_DRAW = "The network draws the same values whenever it is built, so that val
 
 
 def sensible(spec: "CWRF") -> None:
-    """Refuse options that contradict each other.
-
-    Args:
-        spec: what is rewound, to what, and what is trained.
-
-    Raises:
-        SpecError: nothing would be trained, or an option would change nothing.
-    """
+    """Refuse options that contradict each other."""
     if spec.variant == "rewind-train-vulnerable" and spec.rate == 0:
         raise SpecError(
             "cwrf: rate: expected more than 0 with variant rewind-train-vulnerable, which trains the rewound weights "
@@ -61,18 +54,7 @@ def rewound(
     mask: Mapping[str, Tensor],
     spec: "CWRF",
 ) -> Start:
-    """Put the marked weights of a trained network back, and say which ones the fine-tuning may move.
-
-    Args:
-        model: the trained network, as training left it; it is altered. Tied parameters stay tied.
-        initial: its state before training, for running statistics and other buffers.
-        values: the state to rewind weights to.
-        mask: True where a weight is rewound.
-        spec: what becomes of the marked weights, and of running statistics.
-
-    Returns:
-        Where the fine-tuning begins.
-    """
+    """Put the marked weights of a trained network back, and say which ones the fine-tuning may move."""
     for name, parameter in model.named_parameters():
         if name in mask:
             back = torch.zeros_like(parameter) if spec.variant == "remove" else values[name].to(parameter)
@@ -91,16 +73,7 @@ def rewound(
 
 
 def unmoved(initial: Mapping[str, Tensor], values: Mapping[str, Tensor], mask: Mapping[str, Tensor]) -> list[str]:
-    """Say so if a fresh draw is the initial one, as where the network's builder has a seed of its own.
-
-    Args:
-        initial: the state before training.
-        values: the fresh draw.
-        mask: True where a weight is rewound.
-
-    Returns:
-        One sentence, or none.
-    """
+    """Say so if a fresh draw is the initial one, as where the network's builder has a seed of its own."""
     same = all(torch.equal(initial[name], values[name]) for name in mask)
     return [SAME_DRAW] if same else []
 
@@ -114,20 +87,7 @@ def scored(
     costs: Costs,
     network: Callable[[Materials, Streams], nn.Module],
 ) -> tuple[Marked, Start]:
-    """Score a trained model and put the marked weights back.
-
-    Args:
-        model: the trained network; it is altered.
-        initial: its state before training.
-        recipe: with CWRF as its procedure.
-        materials: the records.
-        streams: the model's random streams.
-        costs: measures it.
-        network: builds the untrained network, for a fresh draw.
-
-    Returns:
-        The marked weights, and where the fine-tuning begins.
-    """
+    """Score a trained model and put the marked weights back."""
     spec = cast("CWRF", recipe.procedure)
     known = {"accuracy_before": accuracies(model, materials)}
     with costs.stage("scoring"), named("cwrf, scoring"):
@@ -149,20 +109,7 @@ def tune(
     streams: Streams,
     costs: Costs,
 ) -> Trained:
-    """Fine-tune from the rewound state; where nothing is left to train, the model stays as it is.
-
-    Args:
-        then: the fine-tuning.
-        marked: the weights that were rewound, and which have a gradient.
-        start: where it begins, and what stays.
-        initial: the state before the first training.
-        materials: the records.
-        streams: those of the whole.
-        costs: measures it.
-
-    Returns:
-        What the procedure gives, with all facts; without an epsilon, which would not cover the first stage.
-    """
+    """Fine-tune from the rewound state; where nothing is left to train, the model stays as it is."""
     with costs.stage("tuning"), named("cwrf, fine-tuning"):
         if _left(start, marked):
             made = then.train(materials, start, streams, NO_GUARANTEE, marked.notices)

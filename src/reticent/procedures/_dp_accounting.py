@@ -62,19 +62,7 @@ class Steps:
 
 
 def spent(noise: float, steps: Steps, accountant: str) -> Spent:
-    """Bound epsilon from above; where the accountant asked for cannot, the other one does.
-
-    Args:
-        noise: standard deviation of the noise, as a multiple of the clipping norm; above 0.
-        steps: rate, number and delta.
-        accountant: "prv" or "rdp".
-
-    Returns:
-        The bound, and whose it is. Cost: 0.05 to 0.5 s on an idle core, and up to 50 MB.
-
-    Raises:
-        ModelError: neither accountant gives a number.
-    """
+    """Bound epsilon from above; where the accountant asked for cannot, the other one does."""
     for source in (accountant, OTHER[accountant]):
         epsilon = _tried(source, noise, steps)
         if epsilon is not None:
@@ -91,17 +79,6 @@ def noise_for(epsilon: float, steps: Steps, accountant: str) -> tuple[float, Spe
 
     The search interpolates between a noise that is too small and one that is not, in logarithms; the noise that it
     returns is one that the accountant was asked about, so what is said of it is a bound like any other.
-
-    Args:
-        epsilon: the target, above 0.
-        steps: rate, number and delta.
-        accountant: "prv" or "rdp".
-
-    Returns:
-        The noise, and the bound at it: at most the target and, but for a search that was hard, 0.98 of it at least.
-
-    Raises:
-        SpecError: no noise was found that keeps the target.
     """
     low: tuple[float, float] | None = None
     high: tuple[float, Spent] | None = None
@@ -180,9 +157,6 @@ def _prv(noise: float, steps: Steps) -> float:
     The accountant itself takes its grid as fine as a fixed error asks for, which is gigabytes where noise is small.
     Here the error is 0.01, or less where epsilon is below 2 and more where it is above 10 (0.005 and 0.001 of epsilon),
     or what `CELLS` allow; it is added to epsilon.
-
-    Raises:
-        OverflowError: the error would be too large.
     """
     part = _dp_extra.module("accountants.analysis.prv")
     rest = steps.delta / 1000  # Of delta, for what is cut off: Opacus' own choice.

@@ -17,11 +17,7 @@ OLDEST = (1, 6)
 
 
 def needed() -> None:
-    """Check that Opacus is installed, in a version that is tested, without importing it.
-
-    Raises:
-        MissingExtraError: it is not; the message has the install line.
-    """
+    """Check that Opacus is installed, in a version that is tested, without importing it."""
     if importlib.util.find_spec("opacus") is None:
         raise MissingExtraError(*EXTRA)
     found = metadata.version("opacus")
@@ -30,17 +26,7 @@ def needed() -> None:
 
 
 def module(name: str) -> Any:
-    """Import a part of Opacus; its warnings, and the handler that it gives to the root logger, are dropped.
-
-    Args:
-        name: such as "accountants".
-
-    Returns:
-        The module. Cost: about 2 s in a process that has torch already, once.
-
-    Raises:
-        MissingExtraError: Opacus is not installed.
-    """
+    """Import a part of Opacus; its warnings, and the handler that it gives to the root logger, are dropped."""
     before = list(logging.root.handlers)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -23,27 +23,13 @@ GROUPS, CHANNELS = 32, 4
 
 
 def groups(channels: int) -> int:
-    """Choose the number of groups for so many channels.
-
-    Args:
-        channels: number of channels.
-
-    Returns:
-        The largest divisor of at most 32 that leaves 4 channels a group; 1 if there is none.
-    """
+    """Choose the number of groups for so many channels."""
     fitting = [count for count in range(1, GROUPS + 1) if channels % count == 0 and channels // count >= CHANNELS]
     return max(fitting, default=1)
 
 
 def without_batchnorm(model: nn.Module) -> tuple[nn.Module, list[str]]:
-    """Replace every BatchNorm by a GroupNorm with its weights, in place; no random number is drawn.
-
-    Args:
-        model: the network.
-
-    Returns:
-        The network, another object only if it is a BatchNorm itself, and the names of what was replaced.
-    """
+    """Replace every BatchNorm by a GroupNorm with its weights, in place; no random number is drawn."""
     if isinstance(model, _BatchNorm):
         return _group_norm(model), [type(model).__name__]
     replaced = []
@@ -64,25 +50,14 @@ def _group_norm(old: _BatchNorm) -> nn.GroupNorm:
 
 
 def out_of_place(model: nn.Module) -> None:
-    """Let activations write into memory of their own, which hooks on the backward pass need; values stay the same.
-
-    Args:
-        model: the network.
-    """
+    """Let activations write into memory of their own, which hooks on the backward pass need; values stay the same."""
     for module in model.modules():
         if getattr(module, "inplace", False) is True:
             module.inplace = False  # type: ignore[assignment]
 
 
 def check(model: nn.Module) -> None:
-    """Refuse layers without per-record gradients, and statistics that no noise protects.
-
-    Args:
-        model: the network, without BatchNorm.
-
-    Raises:
-        ModelError: names the layers, and says what to use.
-    """
+    """Refuse layers without per-record gradients, and statistics that no noise protects."""
     validators = _dp_extra.module("validators").ModuleValidator.VALIDATORS
     refused = [
         f"{name or 'the model'} ({type(module).__name__})"
@@ -131,18 +106,7 @@ class PerRecord:
                     parameter.requires_grad_(True)
 
     def parts(self, parameters: Sequence[nn.Parameter], count: int) -> list[Part]:
-        """Take the gradients of the last pass, and forget them.
-
-        Args:
-            parameters: of which.
-            count: number of records B of the pass.
-
-        Returns:
-            One part a parameter; zeros where no record's loss depends on it.
-
-        Raises:
-            ModelError: there is not one gradient a record.
-        """
+        """Take the gradients of the last pass, and forget them."""
         found = self._linears.parts()
         for parameter in self.written:
             each = parameter.grad_sample  # type: ignore[attr-defined]
@@ -156,11 +120,7 @@ class PerRecord:
         return [self._whole(parameter, found.get(parameter), count) for parameter in parameters]
 
     def _whole(self, parameter: nn.Parameter, part: Part | None, count: int) -> Part:
-        """See that a part has one gradient a record.
-
-        Raises:
-            ModelError: it has not.
-        """
+        """See that a part has one gradient a record."""
         if part is None and parameter.grad is None:
             return Written(torch.zeros(count, *parameter.shape, device=parameter.device))
         if part is None or len(part) != count:
@@ -192,11 +152,7 @@ def _contiguous(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _hooked(model: nn.Module) -> Any:
-    """Attach Opacus' hooks.
-
-    Raises:
-        ModelError: Opacus refuses the model; the message is its own.
-    """
+    """Attach Opacus' hooks."""
     try:
         return _dp_extra.module("grad_sample").GradSampleModule(model, loss_reduction="sum", strict=True)
     except (NotImplementedError, ValueError) as error:
@@ -205,14 +161,7 @@ def _hooked(model: nn.Module) -> Any:
 
 @contextmanager
 def per_record(model: nn.Module) -> Iterator[PerRecord]:
-    """Attach hooks for as long as the model is trained.
-
-    Args:
-        model: the network, checked.
-
-    Yields:
-        What the hooks leave.
-    """
+    """Attach hooks for as long as the model is trained."""
     hooks = PerRecord(model)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Full backward hook is firing")

@@ -69,14 +69,7 @@ class Written:
         return total
 
     def masked(self, trains: Tensor) -> "Written":
-        """Return the gradients with zeros where the parameter is not trained; these are altered, not copied.
-
-        Args:
-            trains: booleans of the parameter's shape.
-
-        Returns:
-            The gradients, written down.
-        """
+        """Return the gradients with zeros where the parameter is not trained; these are altered, not copied."""
         return Written(self.each.masked_fill_(~trains, 0.0))
 
 
@@ -119,14 +112,7 @@ class Outer:
         return _only(self.trains, (factors[:, None] * self.back).T @ self.given)
 
     def masked(self, trains: Tensor) -> "Outer":
-        """Return the gradients with zeros where the weight is not trained.
-
-        Args:
-            trains: ``bool (out, in)``.
-
-        Returns:
-            The same factors.
-        """
+        """Return the gradients with zeros where the weight is not trained."""
         return Outer(self.back, self.given, trains)
 
 
@@ -177,14 +163,7 @@ class Positions:
         return _only(self.trains, back.T @ self.given.flatten(0, 1))
 
     def masked(self, trains: Tensor) -> "Positions":
-        """Return the gradients with zeros where the weight is not trained.
-
-        Args:
-            trains: ``bool (out, in)``.
-
-        Returns:
-            The same factors.
-        """
+        """Return the gradients with zeros where the weight is not trained."""
         return Positions(self.back, self.given, trains)
 
 
@@ -201,11 +180,7 @@ class Linears:
         self._handles: list[RemovableHandle] = [layer.register_forward_hook(self._note) for layer in self.layers]
 
     def parameters(self) -> list[nn.Parameter]:
-        """Return the parameters of the layers that are trained.
-
-        Returns:
-            Weights and biases.
-        """
+        """Return the parameters of the layers that are trained."""
         return [p for layer in self.layers for p in layer.parameters() if p.requires_grad]
 
     def _note(self, layer: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
@@ -219,11 +194,7 @@ class Linears:
         output.register_hook(keep)  # type: ignore[no-untyped-call]
 
     def parts(self) -> dict[Tensor, Part]:
-        """Tell the gradients of the last pass, by parameter, and forget what was noted.
-
-        Returns:
-            Only parameters that are trained and that the loss depends on.
-        """
+        """Tell the gradients of the last pass, by parameter, and forget what was noted."""
         found: dict[Tensor, Part] = {}
         for layer, calls in self._calls.items():
             if calls and layer.weight.requires_grad:

@@ -46,27 +46,12 @@ class Mechanism:
 
 
 def sample_rate(records: int, batch_size: int) -> float:
-    """Compute with which probability a record is in a step.
-
-    Args:
-        records: number of members n.
-        batch_size: records a step, expected.
-
-    Returns:
-        ``batch_size / n``, 1 at most.
-    """
+    """Compute with which probability a record is in a step."""
     return min(1.0, batch_size / records)
 
 
 def steps_an_epoch(rate: float) -> int:
-    """Compute how many steps visit each record once, expected.
-
-    Args:
-        rate: with which probability a record is in a step.
-
-    Returns:
-        ``1 / rate``, rounded to the nearest.
-    """
+    """Compute how many steps visit each record once, expected."""
     return max(1, round(1 / rate))
 
 
@@ -84,15 +69,7 @@ def clip_factors(norms: Tensor, max_norm: float) -> Tensor:
 
 
 def clipped_sum(parts: Sequence[Part], max_norm: float) -> list[Tensor]:
-    """Clip each record's gradient as one vector over all parameters, and add them up.
-
-    Args:
-        parts: the records' gradients, one a parameter.
-        max_norm: the largest norm of a record's gradient.
-
-    Returns:
-        One sum a parameter.
-    """
+    """Clip each record's gradient as one vector over all parameters, and add them up."""
     norms = torch.stack([part.squares() for part in parts]).sum(dim=0).sqrt()
     factors = clip_factors(norms, max_norm)
     return [part.weighted(factors) for part in parts]
@@ -117,11 +94,7 @@ class PrivateRun(Run):
         return steps_an_epoch(self.mechanism.rate)
 
     def sample(self) -> tuple[Tensor, list[int]]:
-        """Draw each step's records: every member by a coin of its own.
-
-        Returns:
-            Rows of the members, one batch after the other, and the size of each batch, 0 at least.
-        """
+        """Draw each step's records: every member by a coin of its own."""
         count = len(self.materials.members)
         drawn = [
             torch.nonzero(torch.rand(count, generator=self.order, dtype=torch.float64) < self.mechanism.rate).view(-1)
@@ -164,14 +137,7 @@ class PrivateRun(Run):
         return total / max(1, len(y))
 
     def update(self, loss: Tensor) -> None:
-        """Refuse a step on anything but clipped and noisy gradients.
-
-        Args:
-            loss: a scalar.
-
-        Raises:
-            ModelError: always; the objective takes steps of its own.
-        """
+        """Refuse a step on anything but clipped and noisy gradients."""
         del loss
         raise ModelError(
             f"dpsgd: the objective {self.recipe.objective.method} takes steps of its own, which are neither clipped "
@@ -197,11 +163,7 @@ class PrivateRun(Run):
         return loss.detach()
 
     def _check(self, parts: Sequence[Part], before: dict[str, Tensor]) -> None:
-        """Hold the first pass against what plain gradients say, and see that it left no statistics behind.
-
-        Raises:
-            ModelError: a gradient is not the sum of its per-record parts, or a buffer moved.
-        """
+        """Hold the first pass against what plain gradients say, and see that it left no statistics behind."""
         for parameter, part in zip(self.parameters, parts, strict=True):
             if parameter.grad is None:
                 continue
@@ -221,11 +183,7 @@ class PrivateRun(Run):
 
     @torch.no_grad()
     def _alone(self) -> None:
-        """Refuse a model whose answer to a record depends on the other records of the batch.
-
-        Raises:
-            ModelError: it does.
-        """
+        """Refuse a model whose answer to a record depends on the other records of the batch."""
         x = self.materials.members.x[:2]
         with self._context().evaluating():
             together = self.ask(x)

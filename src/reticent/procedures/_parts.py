@@ -16,15 +16,7 @@ from reticent.training.streams import Streams
 
 
 def shortened(recipe: Recipe, epochs: int) -> Recipe:
-    """Give a recipe other epochs, and bring its warm-up and its stop into proportion.
-
-    Args:
-        recipe: how a model is made.
-        epochs: at least 1.
-
-    Returns:
-        The recipe.
-    """
+    """Give a recipe other epochs, and bring its warm-up and its stop into proportion."""
     share, stop = epochs / recipe.epochs, recipe.stop_after
     return recipe.replace(
         epochs=epochs,
@@ -55,15 +47,7 @@ class Noted(Run):
         self._after, self.kept = after, kept
 
     def epoch(self, epoch: int, batches: int) -> float:
-        """Visit the batches of one epoch, and copy the state if it was the one to copy.
-
-        Args:
-            epoch: from 0.
-            batches: how many to take.
-
-        Returns:
-            Mean loss over the records visited.
-        """
+        """Visit the batches of one epoch, and copy the state if it was the one to copy."""
         loss = super().epoch(epoch, batches)
         if epoch + 1 == self._after:
             self.kept.update(snapshot(self.model))
@@ -72,17 +56,7 @@ class Noted(Run):
 
 @contextmanager
 def named(part: str) -> Iterator[None]:
-    """Say in an error which part of a procedure it is about.
-
-    Args:
-        part: what to put in front of the message.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        ReticentError: as it came, with the part's name in front.
-    """
+    """Say in an error which part of a procedure it is about."""
     try:
         yield
     except ReticentError as error:
@@ -90,14 +64,6 @@ def named(part: str) -> Iterator[None]:
 
 
 def accuracies(model: nn.Module, materials: Materials) -> dict[str, float]:
-    """Compute the accuracy of the model that is to be repaired, on each kind of records that there are.
-
-    Args:
-        model: the trained network; it is left in eval mode.
-        materials: the records.
-
-    Returns:
-        Shares by role.
-    """
+    """Compute the accuracy of the model that is to be repaired, on each kind of records that there are."""
     roles = {"members": materials.members, "reference": materials.reference, "validation": materials.validation}
     return {role: accuracy(model, materials, records) for role, records in roles.items() if len(records)}

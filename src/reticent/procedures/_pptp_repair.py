@@ -46,22 +46,7 @@ def set_back(
     network: Network,
     usual: bool,
 ) -> tuple[Start, dict[str, Any]]:
-    """Choose the stages, and say where the second training begins.
-
-    Args:
-        model: the trained network; it is not changed.
-        trained: its state.
-        back_to: the state that risky stages go back to.
-        recipe: with PPTP as its procedure.
-        materials: the records.
-        streams: the model's random streams.
-        costs: measures the choice.
-        network: builds the untrained network, as both trainings have it; the measurement trains such ones too.
-        usual: plain training of it with these streams gives this model.
-
-    Returns:
-        The start, and facts: ``pptp`` and ``notices``.
-    """
+    """Choose the stages, and say where the second training begins."""
     spec = cast("PPTP", recipe.procedure)
     shown, known = stages(model, spec.stages), accuracies(model, materials)
     with costs.stage("choice"):
@@ -95,22 +80,7 @@ def tune(
     before: History | None,
     told: Sequence[str] = (),
 ) -> Trained:
-    """Train again.
-
-    Args:
-        then: the second training.
-        start: where it begins, and what stays.
-        known: facts so far.
-        initial: the state before the first training.
-        materials: the records.
-        streams: those of the whole.
-        costs: measures this too.
-        before: the history of the first training, where it is to stand before that of this one.
-        told: notices of the first training.
-
-    Returns:
-        What the procedure gives, with all facts; without an epsilon, which would not hold for the model.
-    """
+    """Train again."""
     with costs.stage("tuning"), named("pptp, the second training"):
         made = then.train(materials, start, streams, NO_GUARANTEE, [*told, *known["notices"]])
     own = known["pptp"]

@@ -60,18 +60,7 @@ class Choice:
 
 
 def possible(model: nn.Module, shown: Sequence[Stage], spec: "PPTP", members: int | None = None) -> None:
-    """Refuse a choice that cannot be made, before anything is trained.
-
-    Args:
-        model: the network.
-        shown: its stages.
-        spec: which one is asked for.
-        members: how many there are to measure it with, where that is known.
-
-    Raises:
-        SpecError: there is no such stage, or nothing of the network would be trained again.
-        InputError: too few members to measure.
-    """
+    """Refuse a choice that cannot be made, before anything is trained."""
     names = [one.name for one in shown]
     trains = [name for name, value in model.named_parameters() if value.requires_grad]
     if spec.stage != AUTO:
@@ -88,15 +77,7 @@ def possible(model: nn.Module, shown: Sequence[Stage], spec: "PPTP", members: in
 
 
 def measurable(members: int, names: Sequence[str] = ()) -> None:
-    """Refuse to measure a stage with too few members.
-
-    Args:
-        members: how many there are.
-        names: of the stages, where they are known.
-
-    Raises:
-        InputError: too few members.
-    """
+    """Refuse to measure a stage with too few members."""
     if members < 2 * FEWEST:
         one = f", one of {', '.join(names)}" if names else ""
         raise InputError(
@@ -106,15 +87,7 @@ def measurable(members: int, names: Sequence[str] = ()) -> None:
 
 
 def sensible(spec: "PPTP", recipe: Recipe) -> None:
-    """Refuse options that mean nothing beside each other, or lie beyond the first training.
-
-    Args:
-        spec: which stage, and to what values the risky ones go back.
-        recipe: of the whole.
-
-    Raises:
-        SpecError: an option says how a stage is measured that is given, or there may be no such epoch.
-    """
+    """Refuse options that mean nothing beside each other, or lie beyond the first training."""
     usual = type(spec)()
     idle = [name for name in FOR_AUTO if getattr(spec, name) != getattr(usual, name)]
     if spec.stage != AUTO and idle:
@@ -135,20 +108,7 @@ def sensible(spec: "PPTP", recipe: Recipe) -> None:
 def values(
     spec: "PPTP", initial: Mapping[str, Tensor], trained: Mapping[str, Tensor], early: Mapping[str, Tensor] | None
 ) -> Mapping[str, Tensor]:
-    """Find the values that the risky stages go back to.
-
-    Args:
-        spec: names them.
-        initial: the state before the first training.
-        trained: the one after it.
-        early: the one after so many epochs of it; None where that is not known.
-
-    Returns:
-        One of the three.
-
-    Raises:
-        SpecError: it is not known.
-    """
+    """Find the values that the risky stages go back to."""
     if not isinstance(spec.rewind, int):
         return initial if spec.rewind == "initial" else trained
     if early is None:
@@ -160,16 +120,7 @@ def values(
 
 
 def chosen(shown: Sequence[Stage], spec: "PPTP", measure: Callable[[], Onset]) -> Choice:
-    """Choose the first stage that is trained again.
-
-    Args:
-        shown: the network's stages.
-        spec: names it, or says that it is measured.
-        measure: finds the onset.
-
-    Returns:
-        The choice; where no stage is found risky, all are trained again, and a notice says so.
-    """
+    """Choose the first stage that is trained again."""
     names = tuple(one.name for one in shown)
     onset = measure() if spec.stage == AUTO else None
     found = place(names, spec.stage) if onset is None else onset.index
@@ -181,19 +132,7 @@ def chosen(shown: Sequence[Stage], spec: "PPTP", measure: Callable[[], Onset]) -
 
 
 def place(names: Sequence[str], stage: int | str) -> int:
-    """Find a stage.
-
-    Args:
-        names: of the stages, in forward order.
-        stage: a name; or a number: k is "stage k" where the network numbers its stages itself (so that conv5_x of a
-            ResNet is 4, as in the paper), else the k-th of all.
-
-    Returns:
-        Its index.
-
-    Raises:
-        SpecError: there is none.
-    """
+    """Find a stage."""
     known = list(names)
     if isinstance(stage, int):
         numbered = [name for name in known if NUMBERED.fullmatch(name)]
@@ -225,17 +164,7 @@ def _odd(first: int, last: int) -> str:
 def started(
     model: nn.Module, frozen: Sequence[Stage], trained: Mapping[str, Tensor], back_to: Mapping[str, Tensor]
 ) -> tuple[Start, int]:
-    """Put together the state that the second stage begins from.
-
-    Args:
-        model: a network of this architecture.
-        frozen: stages that stay.
-        trained: the state that they stay in.
-        back_to: the state that all else goes back to, buffers too.
-
-    Returns:
-        The start, and how many numbers stay among the parameters.
-    """
+    """Put together the state that the second stage begins from."""
     held = {name for name in model.state_dict() if any(stage.holds(name) for stage in frozen)}
     named = dict(model.named_parameters(remove_duplicate=False))
     tensors = {id(value) for name, value in named.items() if name in held}

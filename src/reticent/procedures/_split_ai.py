@@ -26,15 +26,6 @@ FEWEST = 2
 def assign(members: int, models: int, outside: int, generator: torch.Generator) -> Tensor:
     """Draw each member's non-models: a subset of the sub-models, every one equally likely, independent of the others.
 
-    Args:
-        members: number of members n.
-        models: number of sub-models K.
-        outside: number of non-models L of each member; below K.
-        generator: the stream, on the CPU.
-
-    Returns:
-        Sub-models ``int16 (n, L)``, ascending in each row, on the CPU.
-
     Cost: O(n K log K).
     """
     drawn = torch.rand((members, models), generator=generator, dtype=torch.float64)
@@ -42,60 +33,24 @@ def assign(members: int, models: int, outside: int, generator: torch.Generator) 
 
 
 def outside_of(assigned: Tensor, model: int) -> Tensor:
-    """List the members that one sub-model never sees.
-
-    Args:
-        assigned: non-models of each member ``(n, L)``.
-        model: the sub-model.
-
-    Returns:
-        Rows of the members ``int64``, ascending.
-    """
+    """List the members that one sub-model never sees."""
     return (assigned == model).any(dim=1).nonzero().flatten()
 
 
 def inside_of(assigned: Tensor, model: int) -> Tensor:
-    """List the members that one sub-model trains on.
-
-    Args:
-        assigned: non-models of each member ``(n, L)``.
-        model: the sub-model.
-
-    Returns:
-        Rows of the members ``int64``, ascending.
-    """
+    """List the members that one sub-model trains on."""
     return (assigned != model).all(dim=1).nonzero().flatten()
 
 
 def sure_sizes(members: int, models: int, outside: int) -> None:
-    """Refuse, before anything is drawn, where some sub-model would train on too few members however they are drawn.
-
-    Args:
-        members: number of members n.
-        models: number of sub-models K.
-        outside: number of non-models L of each member.
-
-    Raises:
-        SpecError: a sub-model would have fewer than two.
-    """
+    """Refuse, before anything is drawn, where some sub-model would train on too few members however they are drawn."""
     most = members * (models - outside) // models
     if most < FEWEST:
         _too_few(f"at least one of {models} sub-models would train on at most {most}", members, outside)
 
 
 def check_sizes(assigned: Tensor, models: int) -> list[int]:
-    """Count what each sub-model trains on, before one is trained.
-
-    Args:
-        assigned: non-models of each member ``(n, L)``.
-        models: number of sub-models K.
-
-    Returns:
-        Records of each sub-model.
-
-    Raises:
-        SpecError: a sub-model has fewer than two.
-    """
+    """Count what each sub-model trains on, before one is trained."""
     sizes = [len(inside_of(assigned, model)) for model in range(models)]
     for model, size in enumerate(sizes):
         if size < FEWEST:
@@ -105,11 +60,7 @@ def check_sizes(assigned: Tensor, models: int) -> list[int]:
 
 
 def _too_few(which: str, members: int, outside: int) -> NoReturn:
-    """Refuse a sub-model with too few members.
-
-    Raises:
-        SpecError: always.
-    """
+    """Refuse a sub-model with too few members."""
     raise SpecError(
         f"selena: {which} of {members} members, each of which is left out by {outside} sub-models: expected at least "
         f"{FEWEST} records: give more members, or make outside smaller"
@@ -119,21 +70,7 @@ def _too_few(which: str, members: int, outside: int) -> NoReturn:
 def sub_models(
     recipe: Recipe, materials: Materials, streams: Streams, assigned: Tensor, models: int
 ) -> Iterator[tuple[nn.Module, History, list[str]]]:
-    """Train the sub-models one after the other, each from its own initialisation and streams.
-
-    Args:
-        recipe: how each is trained: the objective, epochs and all else.
-        materials: the records; a sub-model gets its share of the members and all of the other roles.
-        streams: the model's random streams; sub-model k draws from ``child("sub-model", k)``.
-        assigned: non-models of each member ``(n, L)``.
-        models: number of sub-models K.
-
-    Yields:
-        A sub-model in eval mode, its history and its objective's notices; nothing here holds on to it.
-
-    Raises:
-        ReticentError: as training says; the message names the sub-model.
-    """
+    """Train the sub-models one after the other, each from its own initialisation and streams."""
     for model in range(models):
         own = streams.child("sub-model", model)
         share = Materials(
@@ -158,19 +95,7 @@ def sub_models(
 
 @torch.no_grad()
 def softened(network: nn.Module, materials: Materials, records: Examples) -> Tensor:
-    """Ask a sub-model for the probabilities of some records, in eval mode.
-
-    Args:
-        network: the sub-model.
-        materials: say how records become model input.
-        records: not augmented; at least one.
-
-    Returns:
-        ``float64 (B, C)``, on the device.
-
-    Raises:
-        TrainingDivergedError: some answer is NaN or infinite.
-    """
+    """Ask a sub-model for the probabilities of some records, in eval mode."""
     network.eval()
     parts = [
         forward(network, materials.prepare(x), materials.classes).double().softmax(dim=1)
@@ -203,13 +128,6 @@ class Views:
     @torch.no_grad()
     def __call__(self, x: Tensor, ids: Tensor) -> Tensor:
         """Ask each record's non-models, and none that trained on it.
-
-        Args:
-            x: model input ``(B, ...)``, augmented.
-            ids: rows of the members ``int64 (B,)``.
-
-        Returns:
-            Mean probabilities ``float32 (B, C)``.
 
         Cost: L queries a record, in up to K forward passes.
         """

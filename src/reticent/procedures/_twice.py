@@ -27,14 +27,7 @@ from reticent.training.streams import Streams
 
 
 def undefended(recipe: Recipe) -> Recipe:
-    """Tell what plain training of a recipe is.
-
-    Args:
-        recipe: how a model is made.
-
-    Returns:
-        The recipe with plain cross-entropy, in one go.
-    """
+    """Tell what plain training of a recipe is."""
     return recipe.replace(objective=CrossEntropy(), procedure=Plain())
 
 
@@ -55,54 +48,22 @@ class Second(NamedTuple):
         return self.entry.network is untrained
 
     def network(self, materials: Materials, streams: Streams) -> nn.Module:
-        """Build the untrained network as the procedure needs it, for the first training too.
-
-        Args:
-            materials: say what a record looks like, and where it lies.
-            streams: the model's random streams.
-
-        Returns:
-            The network; with GroupNorm in place of BatchNorm for dpsgd.
-        """
+        """Build the untrained network as the procedure needs it, for the first training too."""
         return self.entry.network(self.recipe, materials, streams)
 
     def ready(self, materials: Materials, model: nn.Module) -> None:
-        """Refuse before the first training what the procedure would refuse of the network.
-
-        Args:
-            materials: the records.
-            model: the untrained network.
-
-        Raises:
-            ModelError: a layer has no per-record gradients, where the procedure is dpsgd.
-            SpecError: the members are too few for its delta.
-        """
+        """Refuse before the first training what the procedure would refuse of the network."""
         if self.recipe.procedure.method == "dpsgd":
             dpsgd.ready(self.recipe, materials, model)
 
     def check_members(self, members: int) -> None:
-        """Refuse too few members for the procedure.
-
-        Args:
-            members: how many there are.
-        """
+        """Refuse too few members for the procedure."""
         self.entry.check_members(self.recipe, members)
 
     def train(
         self, materials: Materials, start: Start, streams: Streams, guarantee: str, said: Sequence[str] = ()
     ) -> Trained:
-        """Train.
-
-        Args:
-            materials: the records.
-            start: where it begins, and what stays.
-            streams: those of the whole.
-            guarantee: what to say where the procedure would prove an epsilon.
-            said: notices that come first.
-
-        Returns:
-            What the procedure gives; without an accountant, whose promise would not cover the first training.
-        """
+        """Train."""
         made = self.entry.train(self.recipe, replace(materials, start=start), tuning(streams))
         facts = {key: value for key, value in made.facts.items() if key not in {"accountant", "notices"}}
         without = [guarantee] if self.entry.proves else []
@@ -115,58 +76,23 @@ class _Tuning(Streams):
     """Streams of the second training: its own, but for the one that builds the network, which is the same network."""
 
     def integer(self, name: str) -> int:
-        """Return a stream as one integer; that of "init" is the one that the first stage was built with.
-
-        Args:
-            name: such as "order".
-
-        Returns:
-            An integer from 0 to 2**63 - 1.
-        """
+        """Return a stream as one integer; that of "init" is the one that the first stage was built with."""
         path = self.path[:-1] if name == "init" else self.path
         return seeds.integer(self.seed, "model", self.model, *path, name)
 
 
 def tuning(streams: Streams) -> Streams:
-    """Derive the streams of the second training.
-
-    Args:
-        streams: those of the whole.
-
-    Returns:
-        Streams of its own, but for the one that builds the network.
-    """
+    """Derive the streams of the second training."""
     return _Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
 
 
 def second(recipe: Recipe, number: int | None, inner: Spec, taken: tuple[str, ...]) -> Second:
-    """Find the second training's procedure and its recipe: other epochs, warm-up and stop in proportion.
-
-    Args:
-        recipe: of the whole.
-        number: epochs of the second training; None for half of the recipe's, rounded down.
-        inner: options of its procedure.
-        taken: names of procedures that have a meaning there.
-
-    Returns:
-        Both.
-
-    Raises:
-        SpecError: the procedure has no meaning there, or refuses the recipe.
-    """
+    """Find the second training's procedure and its recipe: other epochs, warm-up and stop in proportion."""
     return Second(*basic.second(shortened(recipe, number or max(1, recipe.epochs // 2)), inner, taken))
 
 
 def long_enough(recipe: Recipe, then: Second) -> None:
-    """Refuse a second training too short for its objective.
-
-    Args:
-        recipe: of the whole.
-        then: the second training.
-
-    Raises:
-        SpecError: it has one epoch, and what the objective adds comes between two.
-    """
+    """Refuse a second training too short for its objective."""
     chosen = recipe.objective.method
     if then.recipe.epochs == 1 and OBJECTIVES[chosen].between_epochs:
         raise SpecError(
@@ -176,15 +102,7 @@ def long_enough(recipe: Recipe, then: Second) -> None:
 
 
 def begins_anew(recipe: Recipe, materials: Materials) -> None:
-    """Refuse materials that say where training begins.
-
-    Args:
-        recipe: names the procedure.
-        materials: the records.
-
-    Raises:
-        ModelError: they say so.
-    """
+    """Refuse materials that say where training begins."""
     if materials.start is not None:
         raise ModelError(
             f"{recipe.procedure.method} begins from a fresh initialisation: expected materials without a start"
@@ -200,20 +118,7 @@ def first_training(
     costs: Costs,
     keep_after: int | None = None,
 ) -> tuple[History, list[str], dict[str, Tensor]]:
-    """Train the network for the first time.
-
-    Args:
-        model: the untrained network; it is trained.
-        recipe: of this training.
-        whole: names the procedure, for messages.
-        materials: the records.
-        streams: the model's random streams.
-        costs: measures it.
-        keep_after: the epoch after which the state is kept too, counted from 1.
-
-    Returns:
-        The history, what the objective has to say, and the state that was kept.
-    """
+    """Train the network for the first time."""
     loss, kept = objective(recipe), dict[str, Tensor]()
     make = Run if keep_after is None else partial(Noted, after=keep_after, kept=kept)
     with costs.stage(FIRST), named(f"{whole.procedure.method}, the first training"):
@@ -224,29 +129,12 @@ def first_training(
 
 
 def after(before: History | None, made: Trained) -> Trained:
-    """Put the history of the first training before that of the second.
-
-    Args:
-        before: of the first training; None leaves it out.
-        made: what the second one gave.
-
-    Returns:
-        The same with what there is.
-    """
+    """Put the history of the first training before that of the second."""
     return made if before is None else replace(made, history=joined(before, made.history))
 
 
 def short(recipe: Recipe, then: Second, **options: Any) -> Short:
-    """Shorten both trainings; what lies between them is as long as it is.
-
-    Args:
-        recipe: of the whole.
-        then: the second training.
-        **options: of the procedure, that the short training has.
-
-    Returns:
-        The short training.
-    """
+    """Shorten both trainings; what lies between them is as long as it is."""
     brief = then.entry.short(then.recipe).recipe
     spec = recipe.procedure.replace(tuning_epochs=brief.epochs, inner=brief.procedure, **options)
     times = {FIRST: epochs(recipe), "tuning": epochs(then.recipe) / brief.epochs}

@@ -41,18 +41,7 @@ class Trained:
 
 
 def own(recipe: Recipe, kind: type[Kind]) -> Kind:
-    """Take the options of a procedure out of a recipe.
-
-    Args:
-        recipe: names the procedure.
-        kind: the class of its spec.
-
-    Returns:
-        The options.
-
-    Raises:
-        SpecError: the recipe names another procedure.
-    """
+    """Take the options of a procedure out of a recipe."""
     spec = recipe.procedure
     if not isinstance(spec, kind):
         raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
@@ -60,35 +49,12 @@ def own(recipe: Recipe, kind: type[Kind]) -> Kind:
 
 
 def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build a recipe's network, and bring it to the state that training begins from.
-
-    Args:
-        recipe: names the architecture.
-        materials: say what a record looks like, where it lies, and where training begins.
-        streams: the model's random streams.
-
-    Returns:
-        The network; freshly initialised where the materials name no start.
-
-    Raises:
-        ModelError: the start does not belong to such a network.
-    """
+    """Build a recipe's network, and bring it to the state that training begins from."""
     return begun(untrained(recipe, materials, streams), materials)
 
 
 def begun(model: nn.Module, materials: Materials) -> nn.Module:
-    """Bring an untrained network to the state that training begins from.
-
-    Args:
-        model: the network, freshly initialised.
-        materials: name the start, or none.
-
-    Returns:
-        The same network.
-
-    Raises:
-        ModelError: the start does not belong to such a network.
-    """
+    """Bring an untrained network to the state that training begins from."""
     return model if materials.start is None else materials.start.begin(model)
 
 
@@ -117,19 +83,7 @@ class Repair(Protocol):
         streams: Streams,
         before: History | None = None,
     ) -> Trained:
-        """Repair a model that is trained already.
-
-        Args:
-            model_state: the trained model's state, parameters and buffers by name.
-            initial_state: its state before training.
-            recipe: how, with the procedure of this entry.
-            materials: the records that it was trained on, and what else the procedure needs.
-            streams: random streams; with those of the training, the result has the bits of `ProcedureEntry.train`.
-            before: the history of the training, where it is to stand before that of what follows.
-
-        Returns:
-            The repaired model.
-        """
+        """Repair a model that is trained already."""
 
 
 @dataclass(frozen=True)
@@ -175,47 +129,21 @@ class ProcedureEntry:
 
 
 def objective(recipe: Recipe) -> Objective:
-    """Build a recipe's objective, fresh.
-
-    Args:
-        recipe: names it.
-
-    Returns:
-        The objective; one serves one run of the loop at a time.
-    """
+    """Build a recipe's objective, fresh."""
     return OBJECTIVES[recipe.objective.method].build(recipe.objective)
 
 
 def gathered(notices: Sequence[Sequence[str]], parts: str) -> list[str]:
-    """Put together what the objectives of several networks have to say of their runs.
-
-    Args:
-        notices: of each network's objective.
-        parts: what the networks are called, such as "sub-models".
-
-    Returns:
-        The sentences of the first network that has any, with how many have some in front; empty if none has.
-    """
+    """Put together what the objectives of several networks have to say of their runs."""
     telling = [told for told in notices if told]
     return [f"In {len(telling)} of {len(notices)} {parts}, here the first: {notice}" for notice in (telling or [[]])[0]]
 
 
 def let_go(loss: Objective) -> None:
-    """Cut the ring of a run, its objective and the objective's context, which else waits for the garbage collector.
-
-    Args:
-        loss: an objective whose run is over and that has told its notices; its network is held by it no longer.
-    """
+    """Cut the ring of a run, its objective and the objective's context, which else waits for the garbage collector."""
     vars(loss).pop("context", None)
 
 
 def snapshot(model: nn.Module) -> dict[str, Tensor]:
-    """Copy a model's parameters and buffers to the CPU.
-
-    Args:
-        model: the network.
-
-    Returns:
-        Tensors by name, sharing no memory with the model or each other.
-    """
+    """Copy a model's parameters and buffers to the CPU."""
     return {name: value.detach().cpu().clone().contiguous() for name, value in model.state_dict().items()}

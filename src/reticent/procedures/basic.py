@@ -50,17 +50,7 @@ BASIC: dict[str, ProcedureEntry] = {
 
 
 def read(inner: Any) -> Any:
-    """Read a second stage's procedure as the full form of a spec writes it; for the validators of `inner` fields.
-
-    Args:
-        inner: a spec, or a mapping with ``method`` and options.
-
-    Returns:
-        The spec; whatever is no mapping comes back as it is.
-
-    Raises:
-        UnknownNameError: there is no such procedure.
-    """
+    """Read a second stage's procedure as the full form of a spec writes it; for the validators of `inner` fields."""
     if not isinstance(inner, Mapping):
         return inner
     options = dict(inner)
@@ -71,19 +61,7 @@ def read(inner: Any) -> Any:
 
 
 def second(recipe: Recipe, inner: Spec, taken: tuple[str, ...]) -> tuple[ProcedureEntry, Recipe]:
-    """Find the procedure of a second stage, and the recipe that it follows.
-
-    Args:
-        recipe: of the whole.
-        inner: options of the second stage's procedure.
-        taken: names of procedures that have a meaning there.
-
-    Returns:
-        The procedure's entry, and the recipe with it in the place of the outer procedure; checked.
-
-    Raises:
-        SpecError: it has no meaning there, or it refuses the recipe.
-    """
+    """Find the procedure of a second stage, and the recipe that it follows."""
     outer = recipe.procedure.method
     if inner.method not in taken:
         raise SpecError(

@@ -22,14 +22,7 @@ from reticent.usercode import reported
 
 
 def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
-    """List what the parts of a recipe must be given.
-
-    Args:
-        recipe: names an objective, a procedure and an output defense.
-
-    Returns:
-        Method to its needs, for methods that have any.
-    """
+    """List what the parts of a recipe must be given."""
     return {name: wanted for name, wanted in _parts(recipe) if wanted}
 
 
@@ -43,17 +36,7 @@ def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
 
 
 def check_network(recipe: Recipe, records: Records) -> None:
-    """Refuse, before anything is trained, what the untrained network makes impossible.
-
-    Args:
-        recipe: how models are to be made, checked.
-        records: the data set.
-
-    Raises:
-        ReticentError: as the procedure says, such as a stage that the network does not have; or the network cannot be
-            trained on one record, and a batch is one.
-        ModelError: a network of the user's ends with a sigmoid or a softmax, or has nothing to train.
-    """
+    """Refuse, before anything is trained, what the untrained network makes impossible."""
     entry = PROCEDURES[recipe.procedure.method]
     ours = recipe.procedure.method != "function"
     own = ours and isinstance(recipe.architecture, Factory)
@@ -87,20 +70,7 @@ def check(
     kind: str | None = None,
     members: int | None = None,
 ) -> None:
-    """Refuse what has no meaning, and what lacks the records that it needs.
-
-    Args:
-        recipe: how models are to be made.
-        reference: how many reference non-members the defender has.
-        classes: number of classes C, or None where it is not known yet.
-        kind: of the records (image, tabular, tokens), or None.
-        members: how many the model with the fewest has, or None.
-
-    Raises:
-        SpecError: a combination that has no meaning; the message says why, and what to use.
-        InputError: a loss that such records cannot be trained with, or too few members.
-        RolesError: a method needs reference non-members and there are none.
-    """
+    """Refuse what has no meaning, and what lacks the records that it needs."""
     procedure = recipe.procedure.method
     if procedure == "function" and recipe.objective.method != "cross-entropy":
         raise SpecError(

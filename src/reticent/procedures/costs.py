@@ -22,14 +22,7 @@ class Costs:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Measure one stage; one that ends with an error leaves nothing.
-
-        Args:
-            name: what it is called.
-
-        Yields:
-            Nothing.
-        """
+        """Measure one stage; one that ends with an error leaves nothing."""
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
         started = time.perf_counter()

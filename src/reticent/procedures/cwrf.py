@@ -86,11 +86,7 @@ class CWRF(Spec):
     """What the fine-tuning is: plain, or dpsgd."""
 
     def scoring(self) -> Scoring:
-        """Gather how weights are scored.
-
-        Returns:
-            The options of `locate.weights.score`; learnability has no part of non-members.
-        """
+        """Gather how weights are scored."""
         return Scoring(
             steps=self.scoring_steps,
             batch_size=self.scoring_batch_size,
@@ -107,55 +103,25 @@ class CWRF(Spec):
 
 
 def check(recipe: Recipe) -> None:
-    """Refuse what has no meaning, before anything is trained.
-
-    Args:
-        recipe: with CWRF as its procedure.
-
-    Raises:
-        SpecError: options that contradict each other, a fine-tuning that is too short for its objective, or a second
-            stage that has no meaning here or refuses the recipe.
-    """
+    """Refuse what has no meaning, before anything is trained."""
     sensible(own(recipe, CWRF))
     _twice.long_enough(recipe, _tuning(recipe))
 
 
 def check_members(recipe: Recipe, members: int) -> None:
-    """Refuse too few members, to score by or for the fine-tuning.
-
-    Args:
-        recipe: with CWRF as its procedure.
-        members: how many there are.
-
-    Raises:
-        SpecError: there are fewer than 2, or the fine-tuning's procedure refuses them.
-    """
+    """Refuse too few members, to score by or for the fine-tuning."""
     if members < 2:
         raise SpecError(f"cwrf: expected at least 2 members, to score by, got {members}")
     _tuning(recipe).check_members(members)
 
 
 def check_network(recipe: Recipe, model: nn.Module) -> None:
-    """Refuse a network of which nothing would be trained.
-
-    Args:
-        recipe: with CWRF as its procedure.
-        model: what `network` built.
-    """
+    """Refuse a network of which nothing would be trained."""
     trainable(model, own(recipe, CWRF))
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build the untrained network that the fine-tuning's procedure trains, from the first stage on.
-
-    Args:
-        recipe: names the architecture.
-        materials: say what a record looks like, and where it lies.
-        streams: the model's random streams.
-
-    Returns:
-        The network; with GroupNorm in place of BatchNorm where the fine-tuning is dpsgd.
-    """
+    """Build the untrained network that the fine-tuning's procedure trains, from the first stage on."""
     return _tuning(recipe).network(materials, streams)
 
 
@@ -165,22 +131,6 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     The first stage is plain training of the recipe, bit for bit. The fine-tuning has a new optimizer and the schedule
     from its beginning, over its own epochs; `warmup_epochs` and `stop_after` hold for it in proportion, `patience` as
     it is.
-
-    Args:
-        recipe: how; all but objective and procedure holds for the first stage too.
-        materials: the records; ``reference`` ones are what scoring pulls to the initial model.
-        streams: the model's random streams; the fine-tuning draws from ``child("tuning")``.
-
-    Returns:
-        The model. Artefacts ``mask/NAME`` (``bool``, True where rewound) and ``scores/NAME`` (``float32``, where the
-        mask comes from scores) of each parameter's shape; facts ``cwrf``, ``stages`` (seconds and peak memory) and
-        ``notices``. The history is that of the first stage and then of the fine-tuning.
-
-    Raises:
-        SpecError: refused by `check`, nothing would be trained, or the members are too few.
-        InputError: there are no reference non-members.
-        ModelError: the materials say where training begins, or the network cannot be scored.
-        TrainingDivergedError: a stage diverged.
 
     Cost: plain training, T steps of scoring, and `tuning_epochs` of the fine-tuning's procedure.
     """
@@ -201,25 +151,7 @@ def repair(
     streams: Streams,
     before: History | None = None,
 ) -> Trained:
-    """Score, rewind and fine-tune a model that is trained already: what `train` does after its first stage.
-
-    Args:
-        model_state: the trained model's state, parameters and buffers by name.
-        initial_state: its state before training.
-        recipe: how, with CWRF as its procedure; the epochs of the fine-tuning follow from it as in `train`.
-        materials: the members that the model was trained on, and reference non-members that it never saw.
-        streams: random streams; with those of the training, the result is that of `train`, bit for bit.
-        before: the history of the training, where it is to stand before that of the fine-tuning.
-
-    Returns:
-        As for `train`; without `before` the history is that of the fine-tuning.
-
-    Raises:
-        SpecError: refused by `check`, nothing would be trained, or the members are too few.
-        InputError: there are no reference non-members.
-        ModelError: a state is not one of the recipe's network, or the network cannot be scored.
-        TrainingDivergedError: a stage diverged.
-    """
+    """Score, rewind and fine-tune a model that is trained already: what `train` does after its first stage."""
     model, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
     initial = given_state(model, initial_state, "the initial state")
     given_state(model, model_state, "the trained state")
@@ -229,26 +161,12 @@ def repair(
 
 
 def first(recipe: Recipe) -> Recipe | None:
-    """Tell what the first stage is.
-
-    Args:
-        recipe: with CWRF as its procedure.
-
-    Returns:
-        The undefended recipe; None where the fine-tuning needs another network, as dpsgd does.
-    """
+    """Tell what the first stage is."""
     return _twice.undefended(recipe) if _tuning(recipe).usual else None
 
 
 def short(recipe: Recipe) -> Short:
-    """Shorten both trainings; scoring is as long as it is.
-
-    Args:
-        recipe: with CWRF as its procedure.
-
-    Returns:
-        The short training.
-    """
+    """Shorten both trainings; scoring is as long as it is."""
     return _twice.short(recipe, _tuning(recipe))
 
 

@@ -66,23 +66,12 @@ class DPSGD(Spec):
         return self
 
     def implied(self) -> dict[str, Any]:
-        """Return the epsilon that is aimed for where neither it nor the noise is given.
-
-        Returns:
-            It, by its name.
-        """
+        """Return the epsilon that is aimed for where neither it nor the noise is given."""
         return {} if self.noise is not None else {"epsilon": AIMED}
 
 
 def check(recipe: Recipe) -> None:
-    """Refuse what would void the accounting, and a missing Opacus.
-
-    Args:
-        recipe: how a model is to be made.
-
-    Raises:
-        SpecError: a loss that couples records, or clipping of the batch's gradient.
-    """
+    """Refuse what would void the accounting, and a missing Opacus."""
     chosen = recipe.objective.method
     if not OBJECTIVES[chosen].per_record:
         able = ", ".join(sorted(name for name, entry in OBJECTIVES.items() if entry.per_record))
@@ -99,45 +88,18 @@ def check(recipe: Recipe) -> None:
 
 
 def check_members(recipe: Recipe, members: int) -> None:
-    """Refuse a delta that means nothing for so few members.
-
-    Args:
-        recipe: with DP-SGD as its procedure.
-        members: how many there are.
-
-    Raises:
-        SpecError: delta is not below 1 / members.
-    """
+    """Refuse a delta that means nothing for so few members."""
     _delta(own(recipe, DPSGD), members)
 
 
 def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
-    """Refuse what `train` would refuse of a network and its members, for procedures that have work to do before it.
-
-    Args:
-        recipe: with DP-SGD as its procedure.
-        materials: the records.
-        model: what `network` built.
-
-    Raises:
-        ModelError: a layer has no per-record gradients.
-        SpecError: the recipe names another procedure, or delta is not below 1 / members.
-    """
+    """Refuse what `train` would refuse of a network and its members, for procedures that have work to do before it."""
     _dp_layers.check(model)
     check_members(recipe, len(materials.members))
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build the untrained network, with GroupNorm where the architecture has BatchNorm.
-
-    Args:
-        recipe: names the architecture.
-        materials: say what a record looks like, and where it lies.
-        streams: the model's random streams; other layers begin as in plain training.
-
-    Returns:
-        The network.
-    """
+    """Build the untrained network, with GroupNorm where the architecture has BatchNorm."""
     return _built(recipe, materials, streams)[0]
 
 
@@ -152,18 +114,6 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
     Steps are counted as planned: early stopping (`patience`) ends training by what the model says, so that a count of
     the steps taken would say less than the truth.
-
-    Args:
-        recipe: how.
-        materials: the records.
-        streams: the model's random streams; "order" draws the samples and "noise" the noise.
-
-    Returns:
-        The trained model, its initial state, the history, and in its facts ``accountant`` and ``notices``.
-
-    Raises:
-        ModelError: a layer has no per-record gradients.
-        SpecError: the recipe names another procedure, or delta is not below 1 / members.
     """
     spec = own(recipe, DPSGD)
     model, replaced = _built(recipe, materials, streams)
@@ -195,24 +145,13 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
 
 def usual_delta(members: int) -> float:
-    """Choose delta where none is given.
-
-    Args:
-        members: how many there are.
-
-    Returns:
-        1e-5, or the largest power of ten below 1 / members if that is smaller.
-    """
+    """Choose delta where none is given."""
     below = math.ceil(math.log10(members)) if members > 1 else 1
     return min(DELTA, float(10.0 ** -(below + (10**below == members))))
 
 
 def _delta(spec: DPSGD, members: int) -> float:
-    """Choose delta, and see that it is below 1 / n.
-
-    Raises:
-        SpecError: it is not.
-    """
+    """Choose delta, and see that it is below 1 / n."""
     if spec.delta is None:
         return usual_delta(members)
     if spec.delta * members >= 1:

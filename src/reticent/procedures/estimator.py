@@ -22,14 +22,7 @@ Floats = NDArray[np.float64]
 
 
 def is_estimator(made: object) -> bool:
-    """Tell whether something can be asked as scikit-learn's classifiers can.
-
-    Args:
-        made: what a training function returned.
-
-    Returns:
-        Whether it answers probabilities or decisions.
-    """
+    """Tell whether something can be asked as scikit-learn's classifiers can."""
     return not isinstance(made, type) and any(
         callable(getattr(made, name, None)) for name in (PROBABILITIES, DECISIONS)
     )
@@ -83,11 +76,7 @@ class Estimator(nn.Module):
         return logs
 
     def _asked(self, x: NDArray[Any]) -> Floats:
-        """Ask for one row a record, in the form that the classifier was fitted on.
-
-        Raises:
-            ModelError: it fails, or answers something else.
-        """
+        """Ask for one row a record, in the form that the classifier was fitted on."""
         flat = x.reshape(len(x), -1)
         with usercode.reported(self.name, ModelError):
             given = flat if getattr(self.inner, "n_features_in_", None) == flat.shape[1] else x
@@ -101,11 +90,7 @@ class Estimator(nn.Module):
         return wide.astype(np.float64) if wide.dtype.kind != "f" or self.method == DECISIONS else wide
 
     def _columns(self, width: int) -> NDArray[np.int64]:
-        """Say which class each column is of.
-
-        Raises:
-            ModelError: the columns do not fit the classes.
-        """
+        """Say which class each column is of."""
         known = getattr(self.inner, "classes_", None)
         try:
             columns = np.arange(self.classes) if known is None else self._numbers(known)

@@ -48,15 +48,7 @@ class Mist(Spec):
 
 
 def check(recipe: Recipe) -> None:
-    """Refuse what has no meaning, before anything is trained.
-
-    Args:
-        recipe: with MIST as its procedure.
-
-    Raises:
-        SpecError: the objective adds something between epochs, and a copy trains for one epoch only; or it has a
-            second run follow, which no round has.
-    """
+    """Refuse what has no meaning, before anything is trained."""
     spec, method = own(recipe, Mist), recipe.objective.method
     if spec.parts > 1 and objective(recipe).then() is not None:
         raise SpecError(
@@ -71,15 +63,7 @@ def check(recipe: Recipe) -> None:
 
 
 def check_members(recipe: Recipe, members: int) -> None:
-    """Refuse more parts than the members can be divided into.
-
-    Args:
-        recipe: with MIST as its procedure.
-        members: how many there are.
-
-    Raises:
-        SpecError: a part would have fewer than two records.
-    """
+    """Refuse more parts than the members can be divided into."""
     parts = own(recipe, Mist).parts
     if parts > 1:
         divisible(members, parts)
@@ -91,20 +75,6 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     There are ``ceil(epochs / local_epochs)`` rounds; the last one is shorter where the division leaves a rest. The
     learning-rate schedule goes on over the rounds by the epochs of the first phase. Early stopping looks at the
     averaged network, at the end of each round.
-
-    Args:
-        recipe: how copies train in the first phase, with its objective.
-        materials: the records; ``watched`` ones are not asked about, since there is no one network after an epoch.
-        streams: the model's random streams; copy i of round r draws from ``child("round", r, "part", i)``.
-
-    Returns:
-        The last average, or the one of the lowest validation loss; facts of the rounds. The history holds the mean loss
-        of the first phase's epochs.
-
-    Raises:
-        SpecError: a part would have fewer than two records.
-        InputError: as for plain training.
-        TrainingDivergedError: a copy diverged.
 
     Cost: ``1 + (cross_epochs / local_epochs) (1 + (parts - 1) / 3)`` times plain training; `parts` copies, their
         optimizers and `parts` frozen copies in memory.
@@ -138,14 +108,7 @@ def _small(members: int, parts: int, classes: int) -> list[str]:
 
 
 def short(recipe: Recipe) -> Short:
-    """Shorten a training to one round, and a long round in proportion.
-
-    Args:
-        recipe: with MIST as its procedure.
-
-    Returns:
-        The short training.
-    """
+    """Shorten a training to one round, and a long round in proportion."""
     spec = own(recipe, Mist)
     local = min(recipe.epochs, spec.local_epochs, SHORT)
     cross = math.ceil(spec.cross_epochs * local / min(recipe.epochs, spec.local_epochs))
@@ -238,11 +201,7 @@ class _Rounds:
 
 @contextmanager
 def _named(number: int, part: int) -> Iterator[None]:
-    """Say in an error which round and part it is about.
-
-    Raises:
-        ReticentError: as it came, with the names in front.
-    """
+    """Say in an error which round and part it is about."""
     try:
         yield
     except ReticentError as error:

@@ -8,16 +8,7 @@ from reticent.training.streams import Streams
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
-    """Train one model.
-
-    Args:
-        recipe: how.
-        materials: the records.
-        streams: the model's random streams.
-
-    Returns:
-        The trained model, its initial state and the history.
-    """
+    """Train one model."""
     model = fresh(recipe, materials, streams)
     initial = snapshot(model)
     loss = objective(recipe)

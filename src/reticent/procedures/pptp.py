@@ -68,58 +68,26 @@ class PPTP(Spec):
 
 
 def check(recipe: Recipe) -> None:
-    """Refuse what has no meaning, before anything is trained.
-
-    Args:
-        recipe: with PPTP as its procedure.
-
-    Raises:
-        SpecError: the second training's procedure has no meaning there or refuses the recipe; what the risky stages go
-            back to lies beyond the first training; the objective would never come to what it adds; or an option means
-            nothing beside a stage that is given.
-    """
+    """Refuse what has no meaning, before anything is trained."""
     _twice.long_enough(recipe, _second(recipe))
     sensible(own(recipe, PPTP), recipe)
 
 
 def check_members(recipe: Recipe, members: int) -> None:
-    """Refuse too few members, to measure the stage with or for the second training.
-
-    Args:
-        recipe: with PPTP as its procedure.
-        members: how many there are.
-
-    Raises:
-        SpecError: the second training's procedure refuses them.
-        InputError: too few to measure the stage.
-    """
+    """Refuse too few members, to measure the stage with or for the second training."""
     if own(recipe, PPTP).stage == AUTO:
         measurable(members)
     _second(recipe).check_members(members)
 
 
 def check_network(recipe: Recipe, model: nn.Module) -> None:
-    """Refuse a stage that the network does not have, and patterns that divide it into none.
-
-    Args:
-        recipe: with PPTP as its procedure.
-        model: what `network` built.
-    """
+    """Refuse a stage that the network does not have, and patterns that divide it into none."""
     spec = own(recipe, PPTP)
     possible(model, stages(model, spec.stages), spec)
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build the untrained network as the second training's procedure needs it.
-
-    Args:
-        recipe: names the architecture.
-        materials: say what a record looks like, and where it lies.
-        streams: the model's random streams.
-
-    Returns:
-        The network.
-    """
+    """Build the untrained network as the second training's procedure needs it."""
     return _second(recipe).network(materials, streams)
 
 
@@ -128,21 +96,6 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
     The first training is the plain one of the recipe, bit for bit. The second has a new optimizer and the schedule from
     its beginning; its warm-up and its stop are shorter as its epochs are, and `patience` holds for both.
-
-    Args:
-        recipe: how, in both trainings; the objective is that of the second.
-        materials: the records.
-        streams: the model's random streams; the second training draws from ``child("tuning")``.
-
-    Returns:
-        The repaired model, the initial state, the history of both trainings one after the other, what the second
-        training's procedure made, and facts ``pptp``, ``stages`` (seconds and peak memory) and ``notices``.
-
-    Raises:
-        SpecError: refused by `check`, or there is no such stage.
-        InputError: too few members to measure the stage.
-        ModelError: the materials say where training begins.
-        TrainingDivergedError: a training diverged.
 
     Cost: plain training, up to half of it for the second training, and for auto, at the defaults, three times plain
         training. One network more in memory than plain training needs.
@@ -172,23 +125,6 @@ def repair(
 ) -> Trained:
     """Choose the risky stages of a model that is trained already, set them back, and train them again.
 
-    Args:
-        model_state: the trained model's state, parameters and buffers by name.
-        initial_state: its state before training.
-        recipe: how, with PPTP as its procedure; the second training's epochs come from its epochs.
-        materials: the records that it was trained on.
-        streams: random streams; with those of the training, the result is that of `train`, bit for bit.
-        before: the history of the training, where that is known to be `train`'s first one.
-
-    Returns:
-        As for `train`; without `before` the history is that of the second training.
-
-    Raises:
-        SpecError: refused by `check`, there is no such stage, or the values to go back to are not known.
-        InputError: too few members to measure the stage.
-        ModelError: a state is not one of the recipe's network.
-        TrainingDivergedError: a training diverged.
-
     Cost: up to half of plain training, and for auto, at the defaults, four times plain training, of networks that are
         trained anew on the members and halves of them.
     """
@@ -203,27 +139,13 @@ def repair(
 
 
 def first(recipe: Recipe) -> Recipe | None:
-    """Tell what the first training is.
-
-    Args:
-        recipe: with PPTP as its procedure.
-
-    Returns:
-        The undefended recipe; None where it is another one, or a state in the middle of it is asked for.
-    """
+    """Tell what the first training is."""
     known = _usual(recipe) and _second(recipe).usual and not isinstance(own(recipe, PPTP).rewind, int)
     return _twice.undefended(recipe) if known else None
 
 
 def short(recipe: Recipe) -> Short:
-    """Shorten all trainings; what else is measured to choose the stage is as long as it is.
-
-    Args:
-        recipe: with PPTP as its procedure.
-
-    Returns:
-        The short training, set back to the initial values where the whole goes back to those after some epochs.
-    """
+    """Shorten all trainings; what else is measured to choose the stage is as long as it is."""
     spec = own(recipe, PPTP)
     half = 1.0 if spec.equalise == "steps" else 0.5
     inside = spec.seeds * (1 + half * (1 + spec.swap)) - _usual(recipe)

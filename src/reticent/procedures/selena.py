@@ -44,14 +44,7 @@ class Selena(Spec):
 
 
 def check(recipe: Recipe) -> None:
-    """Refuse what has no meaning, before anything is trained.
-
-    Args:
-        recipe: with SELENA as its procedure.
-
-    Raises:
-        SpecError: no sub-model would train on a member, or the distillation is shorter than what the recipe says of it.
-    """
+    """Refuse what has no meaning, before anything is trained."""
     spec = own(recipe, Selena)
     if spec.outside >= spec.models:
         raise SpecError(
@@ -63,35 +56,13 @@ def check(recipe: Recipe) -> None:
 
 
 def check_members(recipe: Recipe, members: int) -> None:
-    """Refuse sub-models that surely get too few members; which ones each gets is drawn later.
-
-    Args:
-        recipe: with SELENA as its procedure.
-        members: how many there are.
-
-    Raises:
-        SpecError: a sub-model would train on fewer than two, however they are drawn.
-    """
+    """Refuse sub-models that surely get too few members; which ones each gets is drawn later."""
     spec = own(recipe, Selena)
     sure_sizes(members, spec.models, spec.outside)
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """Train the sub-models, then one network against what they say of members that they never saw.
-
-    Args:
-        recipe: how each sub-model is trained, with its objective; all but the objective holds for the distillation too.
-        materials: the records; ``watched`` ones are only asked about in the distillation.
-        streams: the model's random streams.
-
-    Returns:
-        The released network; artefacts ``assignment`` (non-models of each member, ``int16 (n, L)``) and
-        ``soft_targets`` (``float32 (n, C)``, of records as they are); facts ``selena``, ``stages`` (seconds and peak
-        memory) and ``notices``. The history is that of the distillation.
-
-    Raises:
-        SpecError: refused by `check`, or a sub-model would train on fewer than two records.
-        TrainingDivergedError: a sub-model or the distillation diverged.
 
     Cost: about K - L + 1 times plain training, one sub-model in memory at a time; with views all K in memory, and L
         further forward passes a record and epoch.
@@ -130,14 +101,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
 
 def short(recipe: Recipe) -> Short:
-    """Shorten both parts of a training, in proportion as far as whole epochs allow.
-
-    Args:
-        recipe: with SELENA as its procedure.
-
-    Returns:
-        The short training.
-    """
+    """Shorten both parts of a training, in proportion as far as whole epochs allow."""
     spec, number = own(recipe, Selena), few(recipe)
     whole = spec.distillation_epochs or recipe.epochs
     then = max(1, round(whole * number / recipe.epochs))
@@ -156,11 +120,7 @@ def _views(recipe: Recipe, spec: Selena) -> bool:
 
 
 def _distilling(recipe: Recipe, spec: Selena) -> Recipe:
-    """Return the recipe of the distillation: its own epochs; stored targets hold for records as they are.
-
-    Raises:
-        SpecError: the recipe's warm-up or stop lies beyond the distillation's epochs.
-    """
+    """Return the recipe of the distillation: its own epochs; stored targets hold for records as they are."""
     epochs = spec.distillation_epochs or recipe.epochs
     augmentation = recipe.augmentation if _views(recipe, spec) else "none"
     try:

@@ -30,89 +30,38 @@ class Short:
     inside: Mapping[str, float] = field(default_factory=dict)
 
     def whole(self, seconds: float, stages: Mapping[str, float]) -> float:
-        """Estimate what the whole training takes.
-
-        Args:
-            seconds: that the short one took.
-            stages: those of its stages, by name.
-
-        Returns:
-            Seconds.
-        """
+        """Estimate what the whole training takes."""
         longer = self.first(stages) - stages.get(FIRST, 0.0)
         own = (stages[name] * self.times.get(name, 1.0) + longer * self.inside.get(name, 0.0) for name in stages)
         return self.rest * max(0.0, seconds - sum(stages.values())) + sum(own)
 
     def first(self, stages: Mapping[str, float]) -> float:
-        """Estimate what the first training takes, of the whole.
-
-        Args:
-            stages: seconds of the short training's stages, by name.
-
-        Returns:
-            Seconds; 0 where there is no stage of that name.
-        """
+        """Estimate what the first training takes, of the whole."""
         return stages.get(FIRST, 0.0) * self.times.get(FIRST, 1.0)
 
 
 def epochs(recipe: Recipe) -> float:
-    """Tell how many epochs a training has, if it is not ended early.
-
-    Args:
-        recipe: how a model is made.
-
-    Returns:
-        Epochs, or a part of one.
-    """
+    """Tell how many epochs a training has, if it is not ended early."""
     return recipe.stop_after or recipe.epochs
 
 
 def few(recipe: Recipe) -> int:
-    """Tell how many epochs of a recipe show what one of them costs.
-
-    Args:
-        recipe: how a model is made.
-
-    Returns:
-        At most those of the recipe.
-    """
+    """Tell how many epochs of a recipe show what one of them costs."""
     return min(recipe.epochs, FEW if OBJECTIVES[recipe.objective.method].between_epochs else 1)
 
 
 def cut(recipe: Recipe, number: int) -> Recipe:
-    """Give a recipe so many epochs, all of which are trained.
-
-    Args:
-        recipe: how a model is made.
-        number: at least 1.
-
-    Returns:
-        The recipe, without warm-up or early end; what the objective adds after its epochs is shortened alike.
-    """
+    """Give a recipe so many epochs, all of which are trained."""
     loss = OBJECTIVES[recipe.objective.method].brief(recipe.objective, number / recipe.epochs)
     return recipe.replace(epochs=number, warmup_epochs=0.0, patience=None, stop_after=None, objective=loss)
 
 
 def by_epochs(recipe: Recipe) -> Short:
-    """Shorten a training of which every part is repeated in every epoch.
-
-    Args:
-        recipe: of the whole.
-
-    Returns:
-        A few epochs of it.
-    """
+    """Shorten a training of which every part is repeated in every epoch."""
     number = few(recipe)
     return Short(cut(recipe, number), rest=epochs(recipe) / number)
 
 
 def not_at_all(recipe: Recipe) -> Short:
-    """Leave a training as it is, where nothing is known of it.
-
-    Args:
-        recipe: of the whole.
-
-    Returns:
-        The whole.
-    """
+    """Leave a training as it is, where nothing is known of it."""
     return Short(recipe)

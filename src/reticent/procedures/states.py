@@ -11,19 +11,7 @@ from reticent.procedures.base import snapshot
 
 
 def given_state(model: nn.Module, state: Mapping[str, Tensor], what: str) -> dict[str, Tensor]:
-    """Bring a network to a state that was given.
-
-    Args:
-        model: the recipe's network.
-        state: parameters and buffers by name.
-        what: what the state is, for the message.
-
-    Returns:
-        A copy of the state, complete, on the CPU.
-
-    Raises:
-        ModelError: it is not a state of such a network, or holds NaN or infinity.
-    """
+    """Bring a network to a state that was given."""
     check_state(model, state, what, _hint(model, state))
     model.load_state_dict(dict(state))
     copied = snapshot(model)

@@ -32,11 +32,7 @@ class Function(Spec):
     """Hash of the source behind the function; filled in by `resolve`, part of every run's identity."""
 
     def resolve(self) -> "Function":
-        """Import the function and record the hash of its source.
-
-        Returns:
-            The spec with its source.
-        """
+        """Import the function and record the hash of its source."""
         usercode.load(self.function)
         return self.replace(source=usercode.digest(self.function))
 
@@ -46,15 +42,7 @@ USED = ("procedure", "output")
 
 
 def check_used(recipe: Recipe, given: Iterable[str]) -> None:
-    """Refuse what a user says of training that a function of theirs does by itself.
-
-    Args:
-        recipe: how models are made.
-        given: the fields of it that the user names.
-
-    Raises:
-        SpecError: training is a function of the user's, and one of the fields is not used.
-    """
+    """Refuse what a user says of training that a function of theirs does by itself."""
     unused = [key for key in given if key not in USED]
     if isinstance(recipe.procedure, Function) and unused:
         raise SpecError(
@@ -71,19 +59,7 @@ def _called(made: object) -> str:
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
-    """Call the user's function on the members of one model.
-
-    Args:
-        recipe: its procedure names the function; the rest of it is not used.
-        materials: the records.
-        streams: the model's random streams; the function gets one integer, and the global generators are seeded.
-
-    Returns:
-        The user's model in eval mode; a classifier as an `Estimator`.
-
-    Raises:
-        ModelError: the code changed since the run was named, the function failed, or it returned something else.
-    """
+    """Call the user's function on the members of one model."""
     spec = recipe.procedure
     if not isinstance(spec, Function):
         raise ModelError(f"expected a function to train with, got the procedure {spec.method!r}")

@@ -25,10 +25,6 @@ def write_records(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write the rows of all records; the file appears complete or not at all.
 
     Numbers keep all their digits; an unknown value is empty. What the first row has beyond `COLUMNS` follows them.
-
-    Args:
-        path: the file; its folder exists.
-        rows: one mapping a record, in the order to write.
     """
     iterator = iter(rows)
     first = next(iterator, None)

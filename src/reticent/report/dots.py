@@ -33,17 +33,7 @@ class Series(NamedTuple):
 
 
 def groups(lines: Sequence[Plain], total: int, heading: str, name: str) -> str:
-    """Draw the AUC of every group, the highest on top, with the number of records on the right.
-
-    Args:
-        lines: groups with ``name``, ``auc``, ``records`` and ``stands_out``, in the order to draw.
-        total: how many groups there are in all; a gap stands where some are left out.
-        heading: what the figure is.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw the AUC of every group, the highest on top, with the number of records on the right."""
     gap = len(lines) * 2 // 3 if total > len(lines) else None
     with drawing():
         figure, axes = canvas(62 + ROW * len(lines))
@@ -68,17 +58,7 @@ OUT = {"more": (SERIES[1], "^"), "less": (SERIES[2], "v")}
 
 
 def beside(names: Sequence[str], series: Sequence[Series], heading: str, name: str) -> str:
-    """Draw two or more estimates a row, with a legend.
-
-    Args:
-        names: one a row, the first on top.
-        series: their estimates.
-        heading: what the figure is.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw two or more estimates a row, with a legend."""
     with drawing():
         figure, axes = canvas(84 + round(1.5 * ROW) * len(names))
         axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))

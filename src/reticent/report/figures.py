@@ -17,16 +17,7 @@ BANDS = 3
 
 
 def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -> str:
-    """Draw the curves of all attacks on logarithmic axes, with the chance line and bands.
-
-    Args:
-        attacks: entries of the document's ``attacks`` that have a ``roc``, the strongest first.
-        fpr: a false-positive rate to mark.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw the curves of all attacks on logarithmic axes, with the chance line and bands."""
     least = least_rate(attacks)
     with drawing():
         figure, axes = canvas(318)
@@ -45,17 +36,7 @@ def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -
 
 
 def curve(axes: Axes, attack: Plain, least: float, colour: str, dash: Any, label: str, *, band: bool) -> None:
-    """Draw one ROC curve, on axes from `log_axes`.
-
-    Args:
-        axes: where to.
-        attack: an entry of the document's ``attacks`` that has a ``roc``.
-        least: the smallest rate of the axes.
-        colour: of `SERIES`.
-        dash: of `DASHES`.
-        label: for the legend.
-        band: whether its band is drawn, if it has one.
-    """
+    """Draw one ROC curve, on axes from `log_axes`."""
     found = {key: _positive(attack["roc"].get(key)) for key in ("fpr", "tpr", "low", "high")}
     if found["low"].size and band:
         low = np.nan_to_num(found["low"], nan=least / 100)
@@ -64,15 +45,7 @@ def curve(axes: Axes, attack: Plain, least: float, colour: str, dash: Any, label
 
 
 def histogram(attack: Plain, name: str) -> str:
-    """Draw one attack's scores of members and of non-members.
-
-    Args:
-        attack: an entry of the document's ``attacks`` that has a ``histogram``.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw one attack's scores of members and of non-members."""
     drawn = attack["histogram"]
     edges = np.asarray(drawn["edges"], np.float64)
     inside, outside = (_shares(drawn[key]) for key in ("members", "non_members"))
@@ -96,15 +69,7 @@ def histogram(attack: Plain, name: str) -> str:
 
 
 def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
-    """Draw the AUC of every audited model, a row of ticks for each attack, with the mean and its interval.
-
-    Args:
-        attacks: entries of the document's ``attacks``, the strongest first.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw the AUC of every audited model, a row of ticks for each attack, with the mean and its interval."""
     rows = [
         (
             _name(a),
@@ -129,15 +94,7 @@ def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
 
 
 def accuracy(population: Plain, name: str = "accuracy") -> str:
-    """Draw every model's accuracy on the records it was trained on and on those it was not.
-
-    Args:
-        population: the document's ``population``.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw every model's accuracy on the records it was trained on and on those it was not."""
     rows = []
     for label, key in (("members", "members"), ("non-members", "non_members")):
         values = [model.get(f"accuracy_{key}") for model in population.get("per_model", ())]
@@ -154,15 +111,7 @@ def accuracy(population: Plain, name: str = "accuracy") -> str:
 
 
 def exposures(values: Sequence[float], name: str = "exposure") -> str:
-    """Draw how exposure is spread over the records.
-
-    Args:
-        values: the known exposures, at least one.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw how exposure is spread over the records."""
     array = np.asarray(values, np.float64)
     heights, edges = np.histogram(array, bins=min(48, max(8, round(math.sqrt(array.size)))))
     with drawing():
@@ -210,12 +159,7 @@ def _strips(axes: Axes, rows: Sequence[tuple[str, list[float | None], Any, Any]]
 
 
 def log_axes(axes: Axes, least: float) -> None:
-    """Make both axes logarithmic, with rates as percentages.
-
-    Args:
-        axes: of a figure of ROC curves.
-        least: the smallest rate.
-    """
+    """Make both axes logarithmic, with rates as percentages."""
     axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.0))
     axes.set(xlabel="false alarms among non-members (FPR)", ylabel="members found (TPR)")
     for axis in (axes.xaxis, axes.yaxis):
@@ -226,14 +170,7 @@ def log_axes(axes: Axes, least: float) -> None:
 
 
 def least_rate(attacks: Sequence[Plain]) -> float:
-    """Round the smallest rate that the records resolve down to a power of ten.
-
-    Args:
-        attacks: entries of the document's ``attacks``.
-
-    Returns:
-        The rate.
-    """
+    """Round the smallest rate that the records resolve down to a power of ten."""
     sizes = [target.get("non_members") or 1 for attack in attacks for target in attack.get("targets", ())]
     return float(10.0 ** -min(5, max(1, math.ceil(math.log10(max(sizes, default=1000)) - 1e-9))))
 

@@ -30,14 +30,7 @@ _WAITING: ContextVar[tuple[Path, list[tuple[Path, Path]]] | None] = ContextVar("
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, if they are not there.
-
-    Args:
-        folder: the folder.
-
-    Raises:
-        StoreError: it cannot be made, or written to.
-    """
+    """Make a folder and those above it, if they are not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -47,14 +40,7 @@ def make_folder(folder: Path) -> None:
 
 
 def there(path: Path) -> bool:
-    """Say whether something lies at a path, a link that leads nowhere too.
-
-    Args:
-        path: where.
-
-    Returns:
-        Whether it does; where the operating system does not let one look, it does not, and writing is refused later.
-    """
+    """Say whether something lies at a path, a link that leads nowhere too."""
     try:
         return path.is_symlink() or path.exists()
     except (OSError, ValueError):
@@ -66,17 +52,6 @@ def together(folder: Path, document: Mapping[str, Any], gone: Sequence[Path] = (
     """Let the files that are written into a folder inside the block appear when it ends, in the order of their writing.
 
     Where one cannot be written, as on a full disk, none appears, and what lay there before stays.
-
-    Args:
-        folder: the folder; made if it is not there.
-        document: what the files tell, which is not lost where they cannot be written.
-        gone: what an earlier report left there and this one does not write; it is removed then.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        UnwrittenError: the operating system refused; it holds the document.
     """
     waiting: list[tuple[Path, Path]] = []
     held = _WAITING.set((folder, waiting))
@@ -101,11 +76,7 @@ def _remove(paths: Sequence[Path]) -> None:
 
 
 def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:
-    """Rename the files that were written.
-
-    Raises:
-        StoreError: the operating system refused.
-    """
+    """Rename the files that were written."""
     for _, path in waiting:
         if path.is_dir():
             raise StoreError(_refusal(path, OSError(errno.EISDIR, os.strerror(errno.EISDIR))))
@@ -117,12 +88,7 @@ def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:
 
 
 def replace_bytes(path: Path, content: bytes) -> None:
-    """Write a binary file that appears complete or not at all; see `replacing`.
-
-    Args:
-        path: the file; its folder exists.
-        content: its bytes.
-    """
+    """Write a binary file that appears complete or not at all; see `replacing`."""
     with _replacing(path, "xb", {}) as stream:
         stream.write(content)
 
@@ -132,15 +98,6 @@ def replacing(path: Path) -> Iterator[TextIO]:
     """Write a text file that appears, complete, when the block ends without an error.
 
     Until then whatever was at the path stays; after an error nothing is left behind.
-
-    Args:
-        path: the file; its folder exists.
-
-    Yields:
-        A UTF-8 stream; line ends are written as they are given.
-
-    Raises:
-        StoreError: the operating system refused.
     """
     with _replacing(path, "x", {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}) as stream:
         yield stream

@@ -27,14 +27,6 @@ def html(
 
     The page has its style, script, figures and pictures inside, and a policy that forbids the browser any request. All
     text from outside is escaped. The same input gives the same text.
-
-    Args:
-        document: the audit, in the form of ``docs/schema.md``; parts that are missing are left out of the page.
-        rows: one mapping a record, the most exposed first.
-        thumbnails: record id -> ``uint8 (height, width)`` or ``(height, width, 3)``; None for data without pictures.
-
-    Returns:
-        The text of the page.
     """
     verdict, attacks = document.get("verdict") or {}, view.ordered(document)
     values = {

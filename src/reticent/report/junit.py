@@ -19,16 +19,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def write_junit(path: Path, gate: Gate, at: datetime | None = None) -> Path:
-    """Write a gate's checks as test cases; the file appears complete or not at all.
-
-    Args:
-        path: where to; its folder is made if it is not there.
-        gate: the result.
-        at: when it was judged; by default now.
-
-    Returns:
-        The path.
-    """
+    """Write a gate's checks as test cases; the file appears complete or not at all."""
     text = junit(gate, at)
     make_folder(path.parent)
     with replacing(path) as stream:
@@ -41,13 +32,6 @@ def junit(gate: Gate, at: datetime | None = None) -> str:
 
     A check that failed has a ``failure``, one that cannot be judged an ``error``, and one for which that was allowed is
     ``skipped``. All attributes and elements that any of the usual schemas asks for are there, in their order.
-
-    Args:
-        gate: the result.
-        at: when it was judged; by default now.
-
-    Returns:
-        The document. Characters that XML cannot hold are replaced by U+FFFD.
     """
     counts = {
         "tests": len(gate.checks),
@@ -86,12 +70,5 @@ def _case(suite: ET.Element, gate: Gate, check: Check) -> None:
 
 
 def clean(text: str) -> str:
-    """Replace what XML cannot hold: control characters, halves of surrogate pairs, U+FFFE and U+FFFF.
-
-    Args:
-        text: any text.
-
-    Returns:
-        The text, with U+FFFD in their place.
-    """
+    """Replace what XML cannot hold: control characters, halves of surrogate pairs, U+FFFE and U+FFFF."""
     return _FORBIDDEN.sub("\ufffd", text)

@@ -44,14 +44,7 @@ GROUPS = 25
 
 
 def markdown(document: Mapping[str, Any]) -> str:
-    """Write an audit as a section of a model card.
-
-    Args:
-        document: the audit, in the form of ``docs/schema.md``.
-
-    Returns:
-        GitHub-flavoured Markdown that begins with a second-level heading; text from outside is escaped.
-    """
+    """Write an audit as a section of a model card."""
     verdict, attacks = document.get("verdict") or {}, ordered(document)
     leak = LEAKS.get(verdict.get("leak", ""), LEAKS["cannot tell"])
     parts = ["## Membership privacy", f"**{leak.word}.** {escape(verdict.get('sentence', ''), 400)}"]
@@ -229,41 +222,16 @@ def _rate(rate: Plain | None) -> str:
 
 
 def table(heads: Sequence[str], lines: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """Lay out a table.
-
-    Args:
-        heads: titles of the columns.
-        lines: cells, escaped already.
-        texts: how many columns from the left hold text; the others are set to the right.
-
-    Returns:
-        GitHub-flavoured Markdown.
-    """
+    """Lay out a table."""
     rule = ["---"] * texts + ["---:"] * (len(heads) - texts)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, rule, *lines))
 
 
 def with_interval(value: str, interval: str) -> str:
-    """Write a number with its interval.
-
-    Args:
-        value: the number.
-        interval: its interval, or nothing.
-
-    Returns:
-        For example ``0.567 (0.553 to 0.580)``.
-    """
+    """Write a number with its interval."""
     return f"{value} ({interval})" if interval else value
 
 
 def escape(text: Any, most: int = 80) -> str:
-    """Keep Markdown and HTML in text from outside from meaning anything.
-
-    Args:
-        text: text from outside.
-        most: characters to keep.
-
-    Returns:
-        One line, at most that many characters before escaping.
-    """
+    """Keep Markdown and HTML in text from outside from meaning anything."""
     return "".join("\\" + c if c in SPECIAL else c for c in short(text, most))

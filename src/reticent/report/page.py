@@ -30,14 +30,7 @@ COLUMNS = 200
 
 
 def parts(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring the document into the parts of the page.
-
-    Args:
-        document: the audit; any part may be missing.
-
-    Returns:
-        The values that the templates name.
-    """
+    """Bring the document into the parts of the page."""
     verdict, data = document.get("verdict") or {}, document.get("data") or {}
     population, attacks = document.get("population") or {}, ordered(document)
     environment = document.get("environment") or {}
@@ -63,14 +56,7 @@ def parts(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def odds(verdict: Plain) -> dict[str, Any] | None:
-    """Turn the verdict's rates into counts of records, which people judge better than rates.
-
-    Args:
-        verdict: the document's ``verdict``.
-
-    Returns:
-        Counts of ``base`` records and widths of bars in percent; None if the rate is not measurable.
-    """
+    """Turn the verdict's rates into counts of records, which people judge better than rates."""
     tpr, fpr = verdict.get("tpr"), verdict.get("fpr")
     if tpr is None or not fpr:
         return None
@@ -91,14 +77,7 @@ def odds(verdict: Plain) -> dict[str, Any] | None:
 
 
 def roc_caption(attacks: Sequence[Plain]) -> str:
-    """Describe the ROC figure.
-
-    Args:
-        attacks: those that it shows, the strongest first.
-
-    Returns:
-        The caption.
-    """
+    """Describe the ROC figure."""
     which = "Bands" if len(attacks) <= 3 else "The band, for the attack of the verdict,"
     verb = "are" if len(attacks) <= 3 else "is"
     models = attacks[0]["roc"].get("band") == "targets"
@@ -110,27 +89,12 @@ def roc_caption(attacks: Sequence[Plain]) -> str:
 
 
 def histogram_caption(attack: Plain) -> str:
-    """Describe one attack's histogram.
-
-    Args:
-        attack: an entry of ``attacks``.
-
-    Returns:
-        The caption.
-    """
+    """Describe one attack's histogram."""
     return f"{short(title(attack))}: AUC {written(attack['overall']['auc'])}"
 
 
 def scale(data: Plain, population: Plain) -> str:
-    """Say how large an audit is.
-
-    Args:
-        data: the document's ``data``.
-        population: its ``population``.
-
-    Returns:
-        For example ``8 models, 800 of 1,797 records, 10 classes``.
-    """
+    """Say how large an audit is."""
     parts = [(population.get("models"), "model"), (data.get("records"), "record"), (data.get("classes"), "class")]
     plural = {"model": "models", "record": "records", "class": "classes"}
     said = [f"{count(n)} {what if n == 1 else plural[what]}" for n, what in parts if n is not None]
@@ -199,17 +163,7 @@ def _per_model(population: Plain, attacks: Sequence[Plain]) -> list[dict[str, An
 
 
 def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
-    """Group what the method section lists.
-
-    Args:
-        data: the document's ``data``.
-        population: its ``population``.
-        attacks: its ``attacks``.
-        environment: its ``environment``.
-
-    Returns:
-        Names and values, ready to be read, under the names of the templates.
-    """
+    """Group what the method section lists."""
     apart = {"class_names", "roles", "columns", "fitted"}
     about = {_fact_name(key): _fact(key, item) for key, item in data.items() if key not in apart}
     names = list(data.get("class_names") or ())
@@ -236,14 +190,7 @@ def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment:
 
 
 def columns_read(data: Plain) -> dict[str, Any] | None:
-    """Choose which columns of the table the page lists, and in which words.
-
-    Args:
-        data: the document's ``data``.
-
-    Returns:
-        The first `COLUMNS`, how many more there are, and on what they were fitted; None where there was no table.
-    """
+    """Choose which columns of the table the page lists, and in which words."""
     columns = data.get("columns")
     if not columns:
         return None

@@ -46,38 +46,17 @@ class Form:
     marks: tuple[tuple[str, bytes], ...] = ()
 
     def names(self, form: str = "md") -> tuple[str, ...]:
-        """List the names of the files of such a report.
-
-        Args:
-            form: "html" leaves the section out.
-
-        Returns:
-            The names.
-        """
+        """List the names of the files of such a report."""
         section = (self.section,) if self.section is not None and form == "md" else ()
         return (*self.others, *section, self.numbers)
 
     def files(self, path: Path) -> list[Path]:
-        """List what belongs to a report that is read.
-
-        Args:
-            path: its folder, or the file with its document.
-
-        Returns:
-            Paths; not all of them need be there.
-        """
+        """List what belongs to a report that is read."""
         beside = [path.with_name(name) for name in self.names()] if path.name == self.numbers else []
         return [path, *(path / name for name in self.names()), *beside]
 
     def earlier(self, folder: Path) -> dict[str, Any] | None:
-        """Read the document of a report of this kind.
-
-        Args:
-            folder: where it may be.
-
-        Returns:
-            The document; None if there is none that reticent wrote.
-        """
+        """Read the document of a report of this kind."""
         try:
             document = json.loads((folder / self.numbers).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -89,12 +68,6 @@ class Form:
         """Say whether a file other than the document is, by itself, one that reticent wrote.
 
         An interruption may leave such files without their document.
-
-        Args:
-            path: the file.
-
-        Returns:
-            Whether it is; where it cannot be read, it is not.
         """
         mark = dict(self.marks).get(path.name) or KINDS.get(path.suffix)
         try:
@@ -142,17 +115,7 @@ FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, STUDY)
 
 
 def check_file(flag: str, path: Path, inputs: Iterable[Any], mark: bytes | None = None) -> None:
-    """Refuse to write over a file that the same command reads, by whatever path, link or hard link it is named.
-
-    Args:
-        flag: what names the output, such as "scores".
-        path: what will be written.
-        inputs: what is read; what is no path, such as arrays, is passed over.
-        mark: what an earlier file of the kind holds near its beginning; others, but empty ones, are not replaced.
-
-    Raises:
-        InputError: it is one of the inputs, no plain file (a device, a pipe, a folder), or without the mark.
-    """
+    """Refuse to write over a file that the same command reads, by whatever path, link or hard link it is named."""
     for given in inputs:
         if isinstance(given, (str, Path)) and _same(path, given):
             raise InputError(
@@ -183,17 +146,7 @@ def _head(path: Path) -> bytes:
 
 
 def check_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> None:
-    """Refuse a folder where a report would replace an input, or a file that is not of an earlier report of its kind.
-
-    Args:
-        folder: where the report goes; it need not be there.
-        form: of the report.
-        inputs: what the command reads, as for `check_file`.
-        kind: "md" if the section is written too.
-
-    Raises:
-        InputError: a file is in the way; the message names it.
-    """
+    """Refuse a folder where a report would replace an input, or a file that is not of an earlier report of its kind."""
     read = list(inputs)
     for name in form.names(kind):
         check_file("out", folder / name, read)
@@ -201,16 +154,7 @@ def check_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str
 
 
 def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
-    """Refuse to replace what is there under some names, unless it is of an earlier report of a kind.
-
-    Args:
-        folder: of the report.
-        form: of the report.
-        names: of files that will be written; those of figures may be among them.
-
-    Raises:
-        InputError: a file is in the way; the message names it.
-    """
+    """Refuse to replace what is there under some names, unless it is of an earlier report of a kind."""
     earlier = form.earlier(folder)
     known = _figures(earlier) if earlier is not None else []
     for path in [folder / name for name in names if there(folder / name)]:
@@ -229,21 +173,7 @@ def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
 
 
 def take_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> Path:
-    """Check a folder as `check_folder` does, and make it.
-
-    Args:
-        folder: where the report goes.
-        form: of the report.
-        inputs: what the command reads.
-        kind: "md" if the section is written too.
-
-    Returns:
-        The folder.
-
-    Raises:
-        InputError: a file is in the way.
-        StoreError: the folder cannot be made.
-    """
+    """Check a folder as `check_folder` does, and make it."""
     check_folder(folder, form, inputs, kind)
     make_folder(folder)
     return folder
@@ -253,14 +183,6 @@ def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
     """List files of an earlier report that a new one does not write, and that would stand beside it with old numbers.
 
     A section that somebody edited is not among them: it stays, which is told as a warning.
-
-    Args:
-        folder: of both reports.
-        form: of both.
-        written: names of what the new one writes.
-
-    Returns:
-        What reticent wrote and may remove: the section, and the figures that the earlier document names.
     """
     document, kept = form.earlier(folder), set(written)
     if document is None:

@@ -17,17 +17,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def encode(picture: NDArray[Any]) -> bytes:
-    """Write a picture as PNG.
-
-    Args:
-        picture: ``uint8 (height, width)`` in grey, or ``(height, width, 3)`` in RGB.
-
-    Returns:
-        The bytes of the file; the same picture gives the same bytes.
-
-    Raises:
-        ShapeError: the array is not such a picture.
-    """
+    """Write a picture as PNG."""
     array = np.asarray(picture)
     grey = array.ndim == 2
     if array.dtype != np.uint8 or not (grey or (array.ndim == 3 and array.shape[2] == 3)) or 0 in array.shape:
@@ -44,14 +34,7 @@ def encode(picture: NDArray[Any]) -> bytes:
 
 
 def data_uri(picture: NDArray[Any]) -> str:
-    """Write a picture as the address of an image that carries its own bytes.
-
-    Args:
-        picture: as for `encode`.
-
-    Returns:
-        ``data:image/png;base64,...``.
-    """
+    """Write a picture as the address of an image that carries its own bytes."""
     return "data:image/png;base64," + base64.b64encode(encode(picture)).decode("ascii")
 
 

@@ -14,23 +14,11 @@ class Prose:
     """Wrapped text; rich's own wrapping breaks at every white space, no-break spaces too."""
 
     def __init__(self, text: Text) -> None:
-        """Keep the text.
-
-        Args:
-            text: one or more lines.
-        """
+        """Keep the text."""
         self.text = text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Break it into lines, none wider than the console.
-
-        Args:
-            console: where it is shown.
-            options: how wide that is.
-
-        Yields:
-            The lines.
-        """
+        """Break it into lines, none wider than the console."""
         for line in self.text.split("\n", allow_blank=True):
             for part in line.divide(list(_breaks(line.plain, options.max_width))):
                 part.rstrip()
@@ -39,15 +27,7 @@ class Prose:
 
 
 def _breaks(line: str, width: int) -> Iterator[int]:
-    """Find where the lines begin, but for the first.
-
-    Args:
-        line: one line of text.
-        width: in cells.
-
-    Yields:
-        Offsets.
-    """
+    """Find where the lines begin, but for the first."""
     used = 0
     for word in WORD.finditer(line):
         size = cell_len(word[0].rstrip(" "))

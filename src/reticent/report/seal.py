@@ -8,27 +8,13 @@ _LENGTH = len(SEAL.format("0" * 64))
 
 
 def sealed(text: str) -> str:
-    """Put the last line below a text.
-
-    Args:
-        text: Markdown.
-
-    Returns:
-        The text and the line, with one line end at the end.
-    """
+    """Put the last line below a text."""
     body = text.rstrip() + "\n\n"
     return body + SEAL.format(_digest(body.encode("utf-8", "backslashreplace")))
 
 
 def unbroken(content: bytes) -> bool:
-    """Say whether a file is as it was written, so that nothing of a user's is in it.
-
-    Args:
-        content: of the file.
-
-    Returns:
-        Whether its last line is that of what stands above it.
-    """
+    """Say whether a file is as it was written, so that nothing of a user's is in it."""
     body, line = content[:-_LENGTH], content[-_LENGTH:]
     return line == SEAL.format(_digest(body)).encode("ascii")
 

@@ -13,14 +13,7 @@ ROLES = {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row"
 
 
 def stacked(page: str) -> str:
-    """Prepare all tables of a page for narrow screens; what a template says itself stays.
-
-    Args:
-        page: the page, in which all text from outside is escaped.
-
-    Returns:
-        The page, whose tables have the class ``stack``, roles, and labels of their cells.
-    """
+    """Prepare all tables of a page for narrow screens; what a template says itself stays."""
     return TABLE.sub(lambda found: _table(found[0]), page)
 
 

@@ -78,32 +78,14 @@ def drawing() -> Iterator[None]:
 
 
 def canvas(height: int, width: int = WIDTH) -> tuple[Figure, Axes]:
-    """Make an empty figure with one set of axes.
-
-    Args:
-        height: in CSS pixels.
-        width: in CSS pixels.
-
-    Returns:
-        The figure, bound to no window and no global state, and its axes.
-    """
+    """Make an empty figure with one set of axes."""
     figure = Figure(figsize=(width / 72, height / 72), dpi=72, layout="constrained")
     FigureCanvasSVG(figure)
     return figure, figure.add_subplot()
 
 
 def render(figure: Figure, name: str, title: str, description: str) -> str:
-    """Write a figure as an SVG element for a page.
-
-    Args:
-        figure: from `canvas`, inside `drawing`.
-        name: unlike that of any other figure of the page; letters, digits and dashes.
-        title: what the figure is, for those who can't see it.
-        description: what the figure shows, in numbers.
-
-    Returns:
-        An ``<svg>`` element.
-    """
+    """Write a figure as an SVG element for a page."""
     stream = io.StringIO()
     settle(figure)
     with warnings.catch_warnings():
@@ -118,11 +100,7 @@ def render(figure: Figure, name: str, title: str, description: str) -> str:
 
 
 def settle(figure: Figure) -> None:
-    """Lay a figure out once, so that places in pixels hold from now on and drawing does not do it again.
-
-    Args:
-        figure: from `canvas`.
-    """
+    """Lay a figure out once, so that places in pixels hold from now on and drawing does not do it again."""
     engine = figure.get_layout_engine()
     if engine is not None:
         with warnings.catch_warnings():

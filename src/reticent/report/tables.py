@@ -30,14 +30,7 @@ MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cann
 
 
 def terminal(document: Mapping[str, Any]) -> RenderableType:
-    """Lay out an audit for the terminal.
-
-    Args:
-        document: the audit, in the form of ``docs/schema.md``.
-
-    Returns:
-        Something that ``rich`` prints: the verdict, the table, what it means, what training said, sick models.
-    """
+    """Lay out an audit for the terminal."""
     verdict, attacks = document.get("verdict") or {}, ordered(document)
     parts: list[RenderableType] = [Prose(_verdict(verdict))]
     if attacks:

@@ -38,15 +38,7 @@ FILTERS = (
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
-    """Fill a template of this package.
-
-    Args:
-        template: its name; it extends ``base.html.j2``.
-        values: what it names; text from outside is escaped here.
-
-    Returns:
-        The text of the page, one newline at its end. The same input gives the same text.
-    """
+    """Fill a template of this package."""
     css, js = _asset("report.css"), _asset("report.js")
     shared = {
         "missing": rounding.MISSING,
@@ -60,26 +52,12 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 
 def drawn(svg: str) -> Markup:
-    """Mark a figure as ready for the page.
-
-    Args:
-        svg: from `reticent.report.svg.render`, which escapes its texts.
-
-    Returns:
-        The same text, which templates no longer escape.
-    """
+    """Mark a figure as ready for the page."""
     return Markup(svg)  # noqa: S704
 
 
 def breakable(text: str) -> Markup:
-    """Let a name break where its parts end, and not in the middle of a word.
-
-    Args:
-        text: from outside; it is escaped here.
-
-    Returns:
-        The text with a possible break after each comma, colon and plus sign.
-    """
+    """Let a name break where its parts end, and not in the middle of a word."""
     return Markup(re.sub("([,:+])(?=[^ ])", r"\1<wbr>", str(escape(text))))  # noqa: S704 - escaped, and tags of ours
 
 

@@ -7,107 +7,50 @@ from reticent.report.wording import Plain, count, level, middle
 
 
 def ordered(document: Mapping[str, Any]) -> list[Plain]:
-    """Put the attacks in the order of the report: the verdict's first, then by falling AUC.
-
-    Args:
-        document: the audit.
-
-    Returns:
-        Its attacks.
-    """
+    """Put the attacks in the order of the report: the verdict's first, then by falling AUC."""
     first = (document.get("verdict") or {}).get("attack")
     attacks: list[Plain] = list(document.get("attacks") or ())
     return sorted(attacks, key=lambda a: (a["name"] != first, -(middle(a["overall"]["auc"]) or 0.0)))
 
 
 def confidence(attacks: Sequence[Plain]) -> str:
-    """Say how sure the intervals are.
-
-    Args:
-        attacks: the document's ``attacks``.
-
-    Returns:
-        For example ``95 %``.
-    """
+    """Say how sure the intervals are."""
     return level(attacks[0].get("confidence", 0.95) if attacks else 0.95)
 
 
 def rates(attacks: Sequence[Plain]) -> list[float]:
-    """List the false-positive rates that any attack has an entry for.
-
-    Args:
-        attacks: the document's ``attacks``.
-
-    Returns:
-        The rates, the largest first.
-    """
+    """List the false-positive rates that any attack has an entry for."""
     return sorted({rate["fpr"] for attack in attacks for rate in attack["overall"].get("tpr_at_fpr", ())}, reverse=True)
 
 
 def measured(attacks: Sequence[Plain]) -> list[float]:
-    """List the false-positive rates at which at least one attack has a number.
-
-    Args:
-        attacks: the document's ``attacks``.
-
-    Returns:
-        The rates, the largest first.
-    """
+    """List the false-positive rates at which at least one attack has a number."""
     entries = ((rate, rate.get("tpr")) for attack in attacks for rate in attack["overall"].get("tpr_at_fpr", ()))
     known = {rate["fpr"] for rate, tpr in entries if tpr is not None}
     return [fpr for fpr in rates(attacks) if fpr in known]
 
 
 def unmeasured(attacks: Sequence[Plain]) -> list[tuple[float, Plain]]:
-    """List the false-positive rates at which no attack has a number.
-
-    Args:
-        attacks: the document's ``attacks``.
-
-    Returns:
-        Each rate with an entry of ``tpr_at_fpr`` that says how many records it needs.
-    """
+    """List the false-positive rates at which no attack has a number."""
     known = measured(attacks)
     entries = {rate["fpr"]: rate for attack in attacks for rate in attack["overall"].get("tpr_at_fpr", ())}
     return [(fpr, entries[fpr]) for fpr in rates(attacks) if fpr not in known]
 
 
 def rate_at(overall: Plain, fpr: float) -> Plain | None:
-    """Find one rate of an attack.
-
-    Args:
-        overall: an attack's ``overall``.
-        fpr: the false-positive rate.
-
-    Returns:
-        The entry of ``tpr_at_fpr``, or None if the attack has none.
-    """
+    """Find one rate of an attack."""
     return next((rate for rate in overall.get("tpr_at_fpr", ()) if rate["fpr"] == fpr), None)
 
 
 def tied(part: Any) -> bool:
-    """Tell whether equal scores decide a rate anywhere in a document, so that its mark must be explained.
-
-    Args:
-        part: the document, or any part of it.
-
-    Returns:
-        True if one is marked.
-    """
+    """Tell whether equal scores decide a rate anywhere in a document, so that its mark must be explained."""
     if isinstance(part, Mapping):
         return part.get("tied") is True or any(map(tied, part.values()))
     return isinstance(part, (list, tuple)) and any(map(tied, part))
 
 
 def own_training(recipe: Plain | None) -> str | None:
-    """Name the function of the user's that made the models.
-
-    Args:
-        recipe: the document's ``recipe``, or None.
-
-    Returns:
-        Its import string; None where reticent trained them.
-    """
+    """Name the function of the user's that made the models."""
     procedure = (recipe or {}).get("procedure")
     if not isinstance(procedure, Mapping) or procedure.get("method") != "function":
         return None
@@ -115,14 +58,7 @@ def own_training(recipe: Plain | None) -> str | None:
 
 
 def shown_recipe(recipe: Plain | None) -> Plain:
-    """Leave out of a recipe what was not used, since the models were made by a function of the user's.
-
-    Args:
-        recipe: the document's ``recipe``, or None.
-
-    Returns:
-        What the report lists.
-    """
+    """Leave out of a recipe what was not used, since the models were made by a function of the user's."""
     own = own_training(recipe)
     if own is None or recipe is None:
         return recipe or {}
@@ -130,52 +66,23 @@ def shown_recipe(recipe: Plain | None) -> Plain:
 
 
 def part_of(data: Plain) -> str:
-    """Say how many of the records were audited, where not all were.
-
-    Args:
-        data: the document's ``data``.
-
-    Returns:
-        For example ``800 of``, with a space; empty where all were.
-    """
+    """Say how many of the records were audited, where not all were."""
     records, audited = data.get("records"), (data.get("roles") or {}).get("audited")
     return f"{count(audited)} of " if records is not None and audited is not None and audited < records else ""
 
 
 def title(attack: Plain) -> str:
-    """Name an attack for people.
-
-    Args:
-        attack: an entry of ``attacks``.
-
-    Returns:
-        Its title if it has one, or its name.
-    """
+    """Name an attack for people."""
     return str(attack.get("title") or attack["name"])
 
 
 def label(row: Plain) -> str:
-    """Name a record's class.
-
-    Args:
-        row: a record row.
-
-    Returns:
-        The class's name if it has one, or ``class`` and its number.
-    """
+    """Name a record's class."""
     name, number = row.get("label_name"), str(row.get("label", ""))
     return f"class {number}" if name in {None, "", number} else str(name)
 
 
 def short(text: Any, most: int = 80) -> str:
-    """Cut long text, and take out what does not print or would turn the direction of the line.
-
-    Args:
-        text: text from outside.
-        most: characters to keep.
-
-    Returns:
-        At most that many characters, not escaped yet.
-    """
+    """Cut long text, and take out what does not print or would turn the direction of the line."""
     clean = "".join(c if c.isprintable() else " " for c in str(text)[: most + 1]).strip().replace(" %", "\u00a0%")
     return clean if len(str(text)) <= most else clean[: most - 1].rstrip() + "…"

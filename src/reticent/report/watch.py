@@ -32,26 +32,11 @@ class Watch:
 
     @classmethod
     def begin(cls, folder: Path, form: Form) -> "Watch":
-        """Look at a folder before the work.
-
-        Args:
-            folder: where the report goes; it need not be there.
-            form: of the report.
-
-        Returns:
-            What to ask after it.
-        """
+        """Look at a folder before the work."""
         return cls(folder, form, _stamp(folder / form.numbers))
 
     def check(self, document: Mapping[str, Any]) -> None:
-        """Refuse to replace what another command wrote since, unless it says the same.
-
-        Args:
-            document: that is to be written.
-
-        Raises:
-            UnwrittenError: there is another report; the error holds the document.
-        """
+        """Refuse to replace what another command wrote since, unless it says the same."""
         if _stamp(self.folder / self.form.numbers) in {self.before, None}:
             return
         other = self.form.earlier(self.folder)

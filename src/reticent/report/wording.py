@@ -29,15 +29,7 @@ TIMES = ((86400, "day"), (3600, "h"), (60, "min"))
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """Write a number with a fixed count of decimals, or a dash if it is unknown.
-
-    Args:
-        value: a number or None.
-        digits: decimals.
-
-    Returns:
-        The text, with a real minus sign and without a negative zero; ``1.2e9`` in place of very many digits.
-    """
+    """Write a number with a fixed count of decimals, or a dash if it is unknown."""
     if value is None or not math.isfinite(value):
         return MISSING
     if abs(value) >= LONG:
@@ -50,26 +42,12 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def at_least(value: Any) -> str:
-    """Write a lower bound with two decimals, rounded down so that it still is one.
-
-    Args:
-        value: zero or more, or None.
-
-    Returns:
-        The text.
-    """
+    """Write a lower bound with two decimals, rounded down so that it still is one."""
     return number(None if value is None else math.floor(100 * value + 1e-9) / 100, 2)
 
 
 def at_most(value: Any) -> str:
-    """Write an upper bound with two decimals, rounded up so that it still is one.
-
-    Args:
-        value: zero or more, or None.
-
-    Returns:
-        The text.
-    """
+    """Write an upper bound with two decimals, rounded up so that it still is one."""
     return number(None if value is None else math.ceil(100 * value - 1e-9) / 100, 2)
 
 
@@ -77,12 +55,6 @@ def from_below(value: Any) -> str:
     """Write a lower bound on epsilon by itself; that there is none is said, since 0 reads as if epsilon were 0.
 
     All have two decimals, so that they can be compared; one that two decimals would make 0 is "above 0".
-
-    Args:
-        value: zero or more, or None where it is not known.
-
-    Returns:
-        The text.
     """
     if value is None:
         return MISSING
@@ -92,76 +64,32 @@ def from_below(value: Any) -> str:
 
 
 def percent(value: Any, digits: int = 1) -> str:
-    """Write a measured fraction as `reticent.rounding.percent` does, in one word.
-
-    Args:
-        value: in [0, 1], or None.
-        digits: decimals.
-
-    Returns:
-        For example ``6.6 %`` or a dash.
-    """
+    """Write a measured fraction as `reticent.rounding.percent` does, in one word."""
     return rounding.percent(value, digits).replace(" %", PERCENT)
 
 
 def found(estimate: Plain | None, digits: int = 1) -> str:
-    """Write a share of members found, with the mark where equal scores decide it.
-
-    Args:
-        estimate: a TPR of the document, or None.
-        digits: decimals.
-
-    Returns:
-        For example ``6.6 %`` or ``0.0 % †``.
-    """
+    """Write a share of members found, with the mark where equal scores decide it."""
     return percent(middle(estimate), digits) + (f" {MARK}" if estimate and estimate.get("tied") else "")
 
 
 def level(rate: float) -> str:
-    """Write a chosen rate as `reticent.rounding.level` does, in one word.
-
-    Args:
-        rate: a fraction in [0, 1].
-
-    Returns:
-        For example ``1 %`` or ``0.01 %``.
-    """
+    """Write a chosen rate as `reticent.rounding.level` does, in one word."""
     return rounding.level(rate).replace(" %", PERCENT)
 
 
 def count(value: Any) -> str:
-    """Write a whole number with thousands separated, or a dash if it is unknown.
-
-    Args:
-        value: a number or None.
-
-    Returns:
-        For example ``10,000``.
-    """
+    """Write a whole number with thousands separated, or a dash if it is unknown."""
     return MISSING if value is None else f"{int(value):,}"
 
 
 def share(rate: float) -> str:
-    """Say a small rate as one in so many.
-
-    Args:
-        rate: a fraction above 0.
-
-    Returns:
-        For example ``1 in 100``.
-    """
+    """Say a small rate as one in so many."""
     return f"1 in {count(round(1 / rate))}"
 
 
 def middle(estimate: Plain | float | None) -> float | None:
-    """Take the number out of an estimate, whether it is one target's value or a mean over targets.
-
-    Args:
-        estimate: ``{"mean": ...}``, ``{"value": ...}``, a bare number or None.
-
-    Returns:
-        The number, or None if there is none.
-    """
+    """Take the number out of an estimate, whether it is one target's value or a mean over targets."""
     found: Any = estimate
     if isinstance(estimate, Mapping):
         found = estimate.get("mean", estimate.get("value"))
@@ -169,14 +97,7 @@ def middle(estimate: Plain | float | None) -> float | None:
 
 
 def limits(estimate: Plain | float | None) -> tuple[float, float] | None:
-    """Take the interval out of an estimate.
-
-    Args:
-        estimate: as in `middle`.
-
-    Returns:
-        Its lower and upper limit, or None if it has no interval.
-    """
+    """Take the interval out of an estimate."""
     interval = estimate.get("interval") if isinstance(estimate, Mapping) else None
     if interval is None or any(end is None for end in interval):
         return None
@@ -186,17 +107,7 @@ def limits(estimate: Plain | float | None) -> tuple[float, float] | None:
 def span(
     interval: Sequence[float] | None, as_percent: bool = False, to: str = " to ", digits: int | None = None
 ) -> str:
-    """Write an interval, with the decimals of its estimate.
-
-    Args:
-        interval: the lower and the upper limit, or None.
-        as_percent: write the limits as percentages.
-        to: what stands between the limits.
-        digits: decimals; for a number that is no fraction they must be given.
-
-    Returns:
-        For example ``0.598 to 0.626``; empty without an interval.
-    """
+    """Write an interval, with the decimals of its estimate."""
     if interval is None:
         return ""
     low, high = (written(end, as_percent, digits) for end in interval)
@@ -204,16 +115,7 @@ def span(
 
 
 def written(item: Any, as_percent: bool = False, digits: int | None = None) -> str:
-    """Write the number of an estimate.
-
-    Args:
-        item: as in `middle`.
-        as_percent: write it as a percentage.
-        digits: decimals; for a number that is no fraction they must be given.
-
-    Returns:
-        The text.
-    """
+    """Write the number of an estimate."""
     value = middle(item)
     if as_percent:
         return percent(value, digits or 1)
@@ -221,55 +123,26 @@ def written(item: Any, as_percent: bool = False, digits: int | None = None) -> s
 
 
 def signed(value: Any, digits: int = 3) -> str:
-    """Write a difference: as `number` does, with a plus sign where it is above zero.
-
-    Args:
-        value: a number or None.
-        digits: decimals.
-
-    Returns:
-        For example ``+0.012``.
-    """
+    """Write a difference: as `number` does, with a plus sign where it is above zero."""
     text = number(value, digits)
     return f"+{text}" if value is not None and value > 0 and float(text) > 0 else text
 
 
 def chance(probability: Any) -> str:
-    """Write a p-value.
-
-    Args:
-        probability: in [0, 1], or None.
-
-    Returns:
-        Three decimals, ``< 0.001`` below that, or a dash.
-    """
+    """Write a p-value."""
     if probability is not None and 0 <= probability < 0.001:
         return "<\N{NO-BREAK SPACE}0.001"
     return number(probability)
 
 
 def unmeasurable(rate: Plain) -> str:
-    """Say why a rate has no number.
-
-    Args:
-        rate: one entry of ``tpr_at_fpr`` that is not measurable.
-
-    Returns:
-        For example ``not measurable (needs 10,000 non-members)``.
-    """
+    """Say why a rate has no number."""
     needed = rate.get("records_needed")
     return "not measurable" + (f" (needs {count(needed)} non-members)" if needed is not None else "")
 
 
 def duration(seconds: Any) -> str:
-    """Write a time in the units that people use.
-
-    Args:
-        seconds: a time in seconds, or None.
-
-    Returns:
-        For example ``1 min 14 s`` or ``2.5 s``.
-    """
+    """Write a time in the units that people use."""
     if seconds is None or not math.isfinite(seconds):
         return MISSING
     if seconds < 59.95:
@@ -285,28 +158,14 @@ def duration(seconds: Any) -> str:
 
 
 def size(bytes_: float) -> str:
-    """Write an amount of memory.
-
-    Args:
-        bytes_: in bytes.
-
-    Returns:
-        For example ``1.5 GiB``.
-    """
+    """Write an amount of memory."""
     units = ("B", "KiB", "MiB", "GiB")
     power = min(len(units) - 1, int(math.log(max(bytes_, 1), 1024) + 1e-12))
     return f"{bytes_ / 1024**power:.{1 if power else 0}f} {units[power]}"
 
 
 def value(item: Any) -> str:
-    """Write any plain value of a recipe or of a spec.
-
-    Args:
-        item: a scalar or a sequence of plain values.
-
-    Returns:
-        The text: ``none``, ``yes``, ``no``, a number without needless digits, or the words themselves.
-    """
+    """Write any plain value of a recipe or of a spec."""
     if item is None:
         return "none"
     if isinstance(item, bool):
@@ -321,12 +180,5 @@ def value(item: Any) -> str:
 
 
 def words(name: Any) -> str:
-    """Turn a key into words.
-
-    Args:
-        name: a key such as ``weight_decay``.
-
-    Returns:
-        ``weight decay``.
-    """
+    """Turn a key into words."""
     return str(name).replace("_", " ")

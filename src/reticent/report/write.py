@@ -23,22 +23,7 @@ def write_report(
     thumbnails: Mapping[int, NDArray[Any]] | None = None,
     form: str = "html",
 ) -> tuple[Path, ...]:
-    """Write ``report.html``, ``records.csv`` and, last, ``audit.json``: all of them, or none.
-
-    Args:
-        folder: where to; made if it is not there.
-        document: the audit, in the form of ``docs/schema.md``.
-        rows: one mapping a record, the most exposed first.
-        thumbnails: record id -> ``uint8 (height, width)`` or ``(height, width, 3)``.
-        form: "md" writes ``report.md`` too, a section of a model card.
-
-    Returns:
-        The paths of the page, the records and the numbers, and of the section. A section that an earlier audit left,
-        and this one does not write, is removed, unless somebody edited it.
-
-    Raises:
-        UnwrittenError: the operating system refused.
-    """
+    """Write ``report.html``, ``records.csv`` and, last, ``audit.json``: all of them, or none."""
     from reticent.report.html import html  # draws with matplotlib, which takes half a second to import
 
     page, numbers = html(document, rows, thumbnails), as_json(document)
@@ -56,21 +41,7 @@ def write_report(
 def write_pair(
     folder: Path, name: str, page: str, document: Mapping[str, Any], beside: Mapping[str, bytes] | None = None
 ) -> tuple[Path, Path]:
-    """Write a page and, last, the numbers behind it: all of them, or none.
-
-    Args:
-        folder: where to; made if it is not there.
-        name: of both files, without its ending.
-        page: the text of the page.
-        document: the numbers.
-        beside: name to content of further files.
-
-    Returns:
-        The paths of the page and of the numbers.
-
-    Raises:
-        UnwrittenError: the operating system refused.
-    """
+    """Write a page and, last, the numbers behind it: all of them, or none."""
     texts = {folder / f"{name}.html": page, folder / f"{name}.json": as_json(document)}
     with together(folder, document):
         for other, content in (beside or {}).items():
@@ -83,32 +54,14 @@ def write_pair(
 
 
 def write_section(path: Path, text: str) -> tuple[Path]:
-    """Write a section of a model card; its last line shows whether somebody edits it.
-
-    Args:
-        path: where to.
-        text: Markdown.
-
-    Returns:
-        The path.
-    """
+    """Write a section of a model card; its last line shows whether somebody edits it."""
     with replacing(path) as stream:
         stream.write(sealed(text))
     return (path,)
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    """Write the document as JSON that any parser takes: in its own order, without NaN, one newline at the end.
-
-    Args:
-        document: the audit.
-
-    Returns:
-        The text.
-
-    Raises:
-        InputError: a value is NaN or infinite, or is not a plain one.
-    """
+    """Write the document as JSON that any parser takes: in its own order, without NaN, one newline at the end."""
     try:
         return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     except (ValueError, TypeError) as error:

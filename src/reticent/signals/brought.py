@@ -62,11 +62,7 @@ def answers(
 
 
 def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Take labels that are numbers from 0.
-
-    Raises:
-        InputError: texts, or numbers below 0, such as -1 and 1.
-    """
+    """Take labels that are numbers from 0."""
     texts = labels.dtype.kind in "OUS" and all(isinstance(one, (str, bytes)) for one in labels.flat)
     if labels.size and (texts or (labels.dtype.kind == "i" and labels.min() < 0)):
         found = np.unique(labels.astype(np.str_) if texts else labels)
@@ -96,11 +92,7 @@ def _other_axes(shape: tuple[int, ...], records: int, name: str) -> str:
 
 
 def _check_range(labels: NDArray[np.int64], classes: int | None, *, one: bool) -> None:
-    """Refuse labels beyond the classes.
-
-    Raises:
-        InputError: there is one; the message lists those that were found.
-    """
+    """Refuse labels beyond the classes."""
     if classes is None or not len(labels) or labels.max() < classes:
         return
     found = np.unique(labels)
@@ -183,14 +175,7 @@ def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], clas
 
 
 def two_logits(logits: NDArray[Any]) -> NDArray[Any]:
-    """Write one-logit binary answers as two logits, ``(0, z)``; others stay.
-
-    Args:
-        logits: ``(..., C)``.
-
-    Returns:
-        ``(..., C)`` with C at least 2.
-    """
+    """Write one-logit binary answers as two logits, ``(0, z)``; others stay."""
     return np.concatenate([np.zeros_like(logits), logits], axis=-1) if logits.shape[-1] == 1 else logits
 
 

@@ -10,14 +10,7 @@ from reticent.signals.matrix import Signals
 
 
 def knows(signals: Signals) -> bool:
-    """Say whether signals tell which class is predicted: logits do, and margins of two classes.
-
-    Args:
-        signals: of any models.
-
-    Returns:
-        Whether `correct` has an answer.
-    """
+    """Say whether signals tell which class is predicted: logits do, and margins of two classes."""
     return signals.logits is not None or signals.classes == 2
 
 
@@ -42,15 +35,7 @@ def correct(signals: Signals, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def hits(logits: ArrayLike, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell where the label's logit is strictly the largest.
-
-    Args:
-        logits: ``(..., n, C)``.
-        labels: ``(n,)``.
-
-    Returns:
-        ``(..., n)``.
-    """
+    """Tell where the label's logit is strictly the largest."""
     others = np.array(logits)
     at = np.broadcast_to(labels[:, None], (*others.shape[:-1], 1))
     own = np.take_along_axis(others, at, axis=-1)[..., 0]

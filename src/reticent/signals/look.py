@@ -62,23 +62,7 @@ def look(
     queries: Queries,
     output: Output | None = None,
 ) -> Seen:
-    """Ask a model about records.
-
-    Args:
-        model: the network, in eval mode in all its parts.
-        examples: the records.
-        prepare: from stored records to model input.
-        classes: number of classes C.
-        queries: the views of each record.
-        output: what answers go through before they are seen; by default nothing.
-
-    Returns:
-        Logits and margins.
-
-    Raises:
-        ModelError: some part of the model is in training mode, or it answers probabilities.
-        NonFiniteError: the model answers NaN or infinity for some record.
-    """
+    """Ask a model about records."""
     loud = [part or "the model" for part, module in model.named_modules() if module.training]
     if loud:
         raise ModelError(f"signals need eval mode, but {loud[0]} is in training mode; call .eval() on the model")
@@ -112,17 +96,7 @@ def look(
 
 @torch.no_grad()
 def unsteady(model: nn.Module, examples: Examples, prepare: Preparation, classes: int) -> bool:
-    """Tell whether a model answers differently when it is asked again; ask this last, since it draws random numbers.
-
-    Args:
-        model: the network, in eval mode.
-        examples: the records, of which the first few are asked about.
-        prepare: from stored records to model input.
-        classes: number of classes C.
-
-    Returns:
-        Whether two answers to one batch differ by more than rounding.
-    """
+    """Tell whether a model answers differently when it is asked again; ask this last, since it draws random numbers."""
     x = prepare(examples.x[:ASKED_AGAIN])
     first, second = (forward(model, x, classes).double() for _ in range(2))
     if not first.numel():
@@ -134,9 +108,6 @@ def _check_logits(answers: NDArray[np.float32], model: nn.Module, x: Tensor) -> 
     """Refuse answers that look squashed, where the network says so too, or does not say that it ends as usual.
 
     A network that has learned little may answer logits between 0 and 1; an ordinary last layer acquits it.
-
-    Raises:
-        ModelError: these are no logits; the message names what makes them.
     """
     kind = squashed(answers, rows=1)
     if kind is None:
@@ -149,15 +120,7 @@ def _check_logits(answers: NDArray[np.float32], model: nn.Module, x: Tensor) -> 
 
 
 def check_ending(model: nn.Module, x: Tensor) -> None:
-    """Refuse, before anything is trained, a network that answers no logits; what else is wrong is told later.
-
-    Args:
-        model: the network; it is asked in eval mode, and left in its own.
-        x: model input, few records.
-
-    Raises:
-        ModelError: it ends with a sigmoid or a softmax, and its answers look so; the message names it.
-    """
+    """Refuse, before anything is trained, a network that answers no logits; what else is wrong is told later."""
     found, answer = ending(model, x)
     if answer is None or found in {LOGITS, UNKNOWN} or not answer.dim() or not answer.numel():
         return

@@ -251,12 +251,5 @@ def margin(logits: NDArray[Any], labels: NDArray[np.int64]) -> Floats:
 
 
 def log_probability(margins: NDArray[Any]) -> Floats:
-    """Compute the log-probability of the true label from the margin: ``log sigmoid(margin)``.
-
-    Args:
-        margins: any shape.
-
-    Returns:
-        The same shape, float64, zero or below.
-    """
+    """Compute the log-probability of the true label from the margin: ``log sigmoid(margin)``."""
     return -np.logaddexp(0.0, -np.asarray(margins, dtype=np.float64))

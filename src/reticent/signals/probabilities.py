@@ -50,15 +50,7 @@ FLOAT64 = Resolution(2.0**-53, 2.0**-1074)
 
 
 def resolution(values: NDArray[np.floating]) -> Resolution:
-    """Find how finely probabilities are told: by the numbers, since a cast or a rounding shows nowhere else.
-
-    Args:
-        values: from 0 to 1, of one or several models.
-
-    Returns:
-        The steps of the coarsest type that holds all of them, or of the rounding. Numbers that were printed with k
-        digits (``%.6g``) have the steps of the type near zero, and of 10**-k near one.
-    """
+    """Find how finely probabilities are told: by the numbers, since a cast or a rounding shows nowhere else."""
     inside = [one for one in map(_inside, values) if len(one)]
     if sum(map(len, inside)) < TELLING:
         digits, smallest = TYPES[values.dtype.name]
@@ -166,16 +158,7 @@ def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, n
 
 
 def clipped_words(count: int, of: int, told: Resolution) -> str:
-    """Say that probabilities were too small, or too near to one, to be told.
-
-    Args:
-        count: how many.
-        of: how many there are in all.
-        told: how finely they are told.
-
-    Returns:
-        A sentence for the report.
-    """
+    """Say that probabilities were too small, or too near to one, to be told."""
     return (
         f"{count:,} of {of:,} probabilities are too near to 0 or 1 to be told (steps of {told.unit:.2g} "
         f"near 1, and of {told.least:.2g} near 0), and are taken as half a step from there: how sure the models really "
@@ -222,11 +205,7 @@ def _step_near_one(inside: Sequence[NDArray[np.floating]], unit: float) -> float
 
 
 def _candidates(sample: Floats, most: int) -> Iterator[int]:
-    """Guess into how many steps the way from zero to one is divided.
-
-    Yields:
-        Counts, the fewest first: by the nearest neighbours, and by digits.
-    """
+    """Guess into how many steps the way from zero to one is divided."""
     gaps = np.diff(sample, prepend=0.0, append=1.0)
     nearest = float(gaps[gaps > 1 / MOST_STEPS].min(initial=1.0))  # Closer ones differ by rounding errors.
     yield from sorted({round(1 / nearest), *(10**digits for digits in range(1, most + 1))})

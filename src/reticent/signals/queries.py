@@ -25,24 +25,12 @@ class Queries(Spec):
     """For images: every shift by -s, 0 and s pixels in both directions, s = `shifts`, borders reflected; 0 is none."""
 
     def views(self) -> list[tuple[int, int, bool]]:
-        """List the views.
-
-        Returns:
-            (rows down, columns right, mirrored) of each; the plain view (0, 0, False) first.
-        """
+        """List the views."""
         steps = [0, -self.shifts, self.shifts] if self.shifts else [0]
         return [(dy, dx, flip) for flip in ([False, True] if self.mirror else [False]) for dy in steps for dx in steps]
 
     def check(self, kind: str, shape: tuple[int, ...]) -> None:
-        """Check that records can be viewed so.
-
-        Args:
-            kind: of the records.
-            shape: of one record.
-
-        Raises:
-            InputError: views of records that are no images, or shifts as large as the image.
-        """
+        """Check that records can be viewed so."""
         if len(self.views()) > 1 and kind != "image":
             raise InputError(f"queries: mirror and shifts are for images, got {kind} records of shape {shape}")
         if self.shifts and self.shifts >= min(shape[1:]):

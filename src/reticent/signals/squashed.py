@@ -63,14 +63,7 @@ def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> str | None:
 
 
 def of_label(margins: NDArray[Any]) -> str | None:
-    """Tell whether margins look like the label's probabilities, or like the logarithms of these (minus the loss).
-
-    Args:
-        margins: of one model, or of all where they are few; any shape.
-
-    Returns:
-        `OF_LABEL`, `LOG_OF_LABEL`, or None for what may be margins, such as numbers of which few differ.
-    """
+    """Tell whether margins look like the label's probabilities, or like the logarithms of these (minus the loss)."""
     low, high = float(margins.min()), float(margins.max())
     if margins.size < TELLING_VALUES or high > 1 or len(np.unique(margins)) < TELLING_ROWS:
         return None

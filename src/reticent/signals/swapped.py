@@ -36,19 +36,7 @@ class _Swapped:
 
 
 def swapped(base: Signals, other: Signals, row: int) -> Signals:
-    """Put one model of another population into a population.
-
-    Args:
-        base: M models on N records.
-        other: as many models on the same records.
-        row: whose signals come from the other.
-
-    Returns:
-        The signals; nothing is read before it is asked for.
-
-    Raises:
-        ShapeError: the populations do not match.
-    """
+    """Put one model of another population into a population."""
     if base.margins.shape != other.margins.shape or base.classes != other.classes:
         raise ShapeError(
             f"swapped: expected two populations of one shape, got {base.margins.shape} and {other.margins.shape}"

@@ -16,31 +16,13 @@ GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.
 
 
 def gone(error: OSError) -> bool:
-    """Say whether an error means that the file is not there, and not only that it cannot be read now.
-
-    Args:
-        error: of opening or reading it.
-
-    Returns:
-        Whether it is gone.
-    """
+    """Say whether an error means that the file is not there, and not only that it cannot be read now."""
     return error.errno in GONE
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[BufferedReader]:
-    """Open a plain file; what is none (a folder, a pipe that would never end) is not there.
-
-    Args:
-        path: the file.
-
-    Yields:
-        Its bytes.
-
-    Raises:
-        FileNotFoundError: there is no plain file.
-        OSError: as the operating system says.
-    """
+    """Open a plain file; what is none (a folder, a pipe that would never end) is not there."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -50,27 +32,13 @@ def reading(path: Path) -> Iterator[BufferedReader]:
 
 
 def sha256(path: Path) -> str:
-    """Compute a file's SHA-256.
-
-    Args:
-        path: the file.
-
-    Returns:
-        64 hexadecimal digits.
-
-    Raises:
-        OSError: it is not there, or cannot be read.
-    """
+    """Compute a file's SHA-256."""
     with reading(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a folder's list of files to the disk.
-
-    Args:
-        folder: the folder.
-    """
+    """Bring a folder's list of files to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):
@@ -81,17 +49,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def writing(root: Path) -> Iterator[None]:
-    """Turn errors of writing into one sentence.
-
-    Args:
-        root: the store.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        StoreError: the disk is full, or may not be written.
-    """
+    """Turn errors of writing into one sentence."""
     try:
         yield
     except OSError as error:

@@ -42,33 +42,18 @@ class Draft:
         self.facts: dict[str, Any] = {}
 
     def write_bytes(self, name: str, content: bytes) -> None:
-        """Write one file and bring it to the disk.
-
-        Args:
-            name: file name.
-            content: its bytes.
-        """
+        """Write one file and bring it to the disk."""
         with writing(self._root), (self.folder / name).open("wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
 
     def write_json(self, name: str, value: Any) -> None:
-        """Write plain values as JSON.
-
-        Args:
-            name: file name.
-            value: plain values, finite.
-        """
+        """Write plain values as JSON."""
         self.write_bytes(name, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
 
     def write_arrays(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Write arrays as safetensors.
-
-        Args:
-            name: file name.
-            arrays: by name.
-        """
+        """Write arrays as safetensors."""
         self.write_bytes(name, save({key: np.asarray(value, order="C") for key, value in arrays.items()}))
 
 
@@ -86,24 +71,13 @@ class Store:
         self._locks = root / "locks"
 
     def open(self) -> "Store":
-        """Make the folders; of a store that may only be read, finished runs are found, and no other is made.
-
-        Returns:
-            The store.
-
-        Raises:
-            StoreError: the disk is full, or may not be written and holds no runs.
-        """
+        """Make the folders; of a store that may only be read, finished runs are found, and no other is made."""
         with writing(self.root):
             self._probe()
         return self
 
     def _probe(self) -> None:
-        """Write something, so that a disk that cannot be written is known before anything is trained.
-
-        Raises:
-            OSError: it cannot, and there are no runs that may be read.
-        """
+        """Write something, so that a disk that cannot be written is known before anything is trained."""
         probe = self._locks / f".probe-{os.getpid()}"
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
@@ -118,33 +92,13 @@ class Store:
     def find(self, run_id: str) -> Run | None:
         """Find a finished run, every file of which is what was written.
 
-        Args:
-            run_id: its name.
-
-        Returns:
-            The run; None if it does not exist, or is corrupt and so to be made anew.
-
-        Raises:
-            UnreadableRunError: a file cannot be read now, and may be whole.
-
         Cost: every byte of the run is read once.
         """
         run, problem = self._examined(run_id)
         return run if problem is None else None
 
     def whole(self, run_id: str) -> Run:
-        """Take a run that was found or made before.
-
-        Args:
-            run_id: its name.
-
-        Returns:
-            The run.
-
-        Raises:
-            CorruptRunError: it is gone, or a file is not what was written.
-            UnreadableRunError: a file cannot be read now, and may be whole.
-        """
+        """Take a run that was found or made before."""
         run, problem = self._examined(run_id)
         if problem is not None:
             raise CorruptRunError(f"run {run_id}: {problem}: {AGAIN}")
@@ -153,11 +107,7 @@ class Store:
         return run
 
     def _examined(self, run_id: str) -> tuple[Run | None, Problem | None]:
-        """Look at every byte of a run: the run, and what makes it corrupt.
-
-        Raises:
-            UnreadableRunError: nothing does, but a file cannot be read now.
-        """
+        """Look at every byte of a run: the run, and what makes it corrupt."""
         folder = self._runs / run_id
         run, problems = examine(folder)
         lasting = next((one for one in problems if not one.passing), None)
@@ -167,20 +117,7 @@ class Store:
 
     @contextmanager
     def claim(self, run_id: str, patience: float | None = None) -> Iterator[Draft]:
-        """Claim a run, write it, and make it exist; one that stands there and is corrupt is told, and replaced.
-
-        Args:
-            run_id: its name.
-            patience: seconds to wait for another process that holds it; by default `CLAIM_PATIENCE`.
-
-        Yields:
-            A draft in an empty folder; give it files and facts.
-
-        Raises:
-            StoreLockedError: another live process holds the run.
-            UnreadableRunError: the run stands there, but cannot be read now.
-            StoreError: the disk is full or may not be written, or a file stands where the run's folder should be.
-        """
+        """Claim a run, write it, and make it exist; one that stands there and is corrupt is told, and replaced."""
         draft = self._runs / f"{run_id}{PARTIAL}"
         for folder in (draft, self._runs / run_id):
             if folder.exists() and not folder.is_dir():
@@ -207,15 +144,6 @@ class Store:
         """Keep runs from being removed until the block ends or this process does, those not made yet too.
 
         Where the store may only be read, nothing keeps them: who may write there can remove them.
-
-        Args:
-            runs: their names.
-
-        Yields:
-            The store.
-
-        Raises:
-            StoreError: the store may not be written.
         """
         with ExitStack() as noted:
             if not self.read_only:
@@ -224,28 +152,11 @@ class Store:
             yield self
 
     def users(self) -> dict[str, str]:
-        """List the runs that live processes use (see `using`).
-
-        Returns:
-            Name of each to its user, such as "process 4711".
-
-        Raises:
-            OSError: it cannot be told.
-        """
+        """List the runs that live processes use (see `using`)."""
         return locks.uses(self._locks)
 
     def holder(self, run_id: str) -> str | None:
-        """Say which live process has claimed a run; looking does not disturb it.
-
-        Args:
-            run_id: its name.
-
-        Returns:
-            Such as "process 4711"; None if nobody does.
-
-        Raises:
-            OSError: it cannot be told.
-        """
+        """Say which live process has claimed a run; looking does not disturb it."""
         lock, owner = self._lock(run_id)
         return _read(owner) if locks.held(lock) else None
 
@@ -253,14 +164,6 @@ class Store:
         """Remove a folder of ``runs/``: renamed first, so that at no moment half a run looks like a whole one.
 
         The lock's file stays: who waits for it must find the same file as who comes later.
-
-        Args:
-            name: of the folder: a run's, or that with ``.partial`` or ``.removing`` behind it.
-            unfinished: remove it only if it is not finished by now.
-
-        Raises:
-            StoreLockedError: a live process holds or uses the run, or has finished it.
-            StoreError: the folder may not be written.
         """
         folder = self._runs / name
         if folder.is_symlink() or folder.name != name or name == "..":
@@ -285,11 +188,7 @@ class Store:
 
     @contextmanager
     def _held(self, run_id: str, patience: float) -> Iterator[None]:
-        """Hold a run's lock, with the name of this process beside it.
-
-        Raises:
-            StoreLockedError: another live process holds the run.
-        """
+        """Hold a run's lock, with the name of this process beside it."""
         lock, owner = self._lock(run_id)
         held = FileLock(lock, timeout=patience)
         with writing(self.root):

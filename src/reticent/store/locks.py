@@ -23,16 +23,9 @@ STALE = 86_400.0
 
 
 def held(lock: Path) -> bool:
-    """Say whether a live process holds a lock. Whoever takes it meanwhile waits some microseconds, and does not fail.
+    """Say whether a live process holds a lock.
 
-    Args:
-        lock: the lock's file; it is opened for reading, so a disk that cannot be written is no hindrance.
-
-    Returns:
-        Whether it is held.
-
-    Raises:
-        OSError: it cannot be told.
+    Whoever takes it meanwhile waits some microseconds, and does not fail.
     """
     try:
         import fcntl
@@ -68,18 +61,7 @@ def _held_elsewhere(lock: Path) -> bool:
 
 @contextmanager
 def using(locks: Path, runs: Iterable[str]) -> Iterator[None]:
-    """Note that this process uses some runs, until the block ends or the process does.
-
-    Args:
-        locks: the store's folder of locks.
-        runs: their names.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
+    """Note that this process uses some runs, until the block ends or the process does."""
     folder = locks / USES
     folder.mkdir(exist_ok=True)
     _sweep(folder)
@@ -100,17 +82,7 @@ def using(locks: Path, runs: Iterable[str]) -> Iterator[None]:
 
 
 def uses(locks: Path) -> dict[str, str]:
-    """List the runs that live processes use.
-
-    Args:
-        locks: the store's folder of locks.
-
-    Returns:
-        Name of each to its user, such as "process 4711".
-
-    Raises:
-        OSError: it cannot be told.
-    """
+    """List the runs that live processes use."""
     found: dict[str, str] = {}
     for lock in _locks(locks / USES):
         if not held(lock):

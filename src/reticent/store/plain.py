@@ -14,18 +14,7 @@ DEEPEST = 50
 
 
 def read_plain(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Args:
-        path: the file.
-
-    Returns:
-        The object: finite numbers, text that can be written as UTF-8, at most `DEEPEST` levels.
-
-    Raises:
-        OSError: the file is not there, or cannot be read.
-        ValueError: it holds something else; the message says what.
-    """
+    """Read a JSON object."""
     with reading(path) as stream:
         content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
@@ -47,11 +36,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _check(tree: dict[str, Any]) -> None:
-    """Look at every value, without recursion.
-
-    Raises:
-        ValueError: one is not plain.
-    """
+    """Look at every value, without recursion."""
     left: list[tuple[Any, int]] = [(tree, 1)]
     while left:
         value, depth = left.pop()

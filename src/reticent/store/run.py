@@ -69,18 +69,7 @@ class Run:
         return facts
 
     def file(self, name: str) -> Path:
-        """Return the path of a file, after checking its hash.
-
-        Args:
-            name: such as "weights.safetensors".
-
-        Returns:
-            Its path.
-
-        Raises:
-            CorruptRunError: the file is missing or its bytes changed.
-            UnreadableRunError: the file cannot be read now.
-        """
+        """Return the path of a file, after checking its hash."""
         problem = self._problem(name)
         if problem is not None and problem.passing:
             raise UnreadableRunError(unreadable(self.folder, problem))
@@ -89,21 +78,11 @@ class Run:
         return self.folder / name
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """Read a safetensors file.
-
-        Args:
-            name: the file.
-
-        Returns:
-            Its arrays.
-        """
+        """Read a safetensors file."""
         return load_file(self.file(name))
 
     def problems(self) -> tuple[Problem, ...]:
         """Compute the hash of every file anew.
-
-        Returns:
-            What is wrong, one entry a file.
 
         Cost: every byte is read once.
         """
@@ -125,13 +104,6 @@ class Run:
 def examine(folder: Path) -> tuple[Run | None, tuple[Problem, ...]]:
     """Compute every hash of a run anew: what is used, and what ``reticent runs verify`` says, both go by this.
 
-    Args:
-        folder: of the run.
-
-    Returns:
-        The run, None if it is not finished or its ``done.json`` does not hold; and what is wrong, nothing for a run
-        that is whole or not finished.
-
     Cost: every byte is read once, about a second for a gigabyte.
     """
     try:
@@ -144,18 +116,7 @@ def examine(folder: Path) -> tuple[Run | None, tuple[Problem, ...]]:
 
 
 def look(folder: Path) -> Run | None:
-    """Read a run's ``done.json``.
-
-    Args:
-        folder: of the run.
-
-    Returns:
-        The run; None if it is not finished.
-
-    Raises:
-        OSError: ``done.json`` cannot be read now.
-        ValueError: it is not what was written; the message says why.
-    """
+    """Read a run's ``done.json``."""
     path = folder / DONE
     try:
         done = read_plain(path)
@@ -187,15 +148,7 @@ def _wrong(done: Mapping[str, Any]) -> str | None:
 
 
 def sealed(files: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Put together what ``done.json`` holds.
-
-    Args:
-        files: names of the run's other files to their SHA-256.
-        facts: what the maker says of the run, plain values.
-
-    Returns:
-        Both, and their own hash.
-    """
+    """Put together what ``done.json`` holds."""
     return {"files": files, "facts": facts, SEAL: _seal(files, facts)}
 
 
@@ -205,15 +158,7 @@ def _seal(files: Mapping[str, str], facts: Mapping[str, Any]) -> str:
 
 
 def unreadable(folder: Path, problem: Problem) -> str:
-    """Word the error of a file that cannot be read now.
-
-    Args:
-        folder: of the run.
-        problem: which file, and what the operating system says.
-
-    Returns:
-        The message.
-    """
+    """Word the error of a file that cannot be read now."""
     return (
         f"run {folder.name}: {problem}: it may be whole, so nothing was changed; look at the disk and at who may read "
         f"{folder}, then run the same command again"

@@ -17,28 +17,14 @@ AS_ACCURATE = f"at an accuracy that is not lower by more than {100 * POINTS:g} p
 
 
 def said(pair: str) -> str:
-    """Say a contrast in words.
-
-    Args:
-        pair: its name.
-
-    Returns:
-        For example ``A3 against A2``.
-    """
+    """Say a contrast in words."""
     return pair.replace(" - ", " against ")
 
 
 def _each_rate(
     results: Results, pair: str, asked: Sequence[tuple[str, float, bool, bool]], least_rate: float = 0.0
 ) -> list[Part]:
-    """Ask the same of a pair of rows in each setting and at each rate.
-
-    Args:
-        results: all.
-        pair: name of the contrast without its rate.
-        asked: metric, the difference that matters, whether lower is better, and whether it must be better.
-        least_rate: rates below it are left out.
-    """
+    """Ask the same of a pair of rows in each setting and at each rate."""
     made = []
     for setting in results.settings:
         for rate in setting.options["rates"]:

@@ -47,14 +47,7 @@ def _masks(results: Results, setting: Setting) -> Plain:
 
 
 def drawn(results: Results) -> list[Plain]:
-    """Draw accuracy, losses and leak over r, and the controls.
-
-    Args:
-        results: all.
-
-    Returns:
-        One figure a setting.
-    """
+    """Draw accuracy, losses and leak over r, and the controls."""
     figures: list[Plain] = []
     for one in results.settings:
         panels = [

@@ -17,13 +17,5 @@ NO_REWINDING = "r = 0"
 
 
 def named(variant: str, rate: float) -> str:
-    """Name a row.
-
-    Args:
-        variant: A1, A2 or A3.
-        rate: the share of weights that is rewound.
-
-    Returns:
-        For example ``A3, r = 1 %``.
-    """
+    """Name a row."""
     return f"{variant}, r = {100 * rate:g} %"

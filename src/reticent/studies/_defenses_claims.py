@@ -39,14 +39,7 @@ def _lower(results: Results, one: Setting, name: str, metric: str, label: str) -
 
 
 def acts(title: str) -> str:
-    """Name the contrast of a defense alone with none.
-
-    Args:
-        title: the defense's.
-
-    Returns:
-        The name.
-    """
+    """Name the contrast of a defense alone with none."""
     return f"{title} - {NONE}"
 
 
@@ -92,11 +85,7 @@ def _kept(results: Results) -> list[Part]:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Make the claims: one a defense and attack, and two on all.
-
-    Returns:
-        The claims.
-    """
+    """Make the claims: one a defense and attack, and two on all."""
     made = []
     for name, title in TITLES.items():
         for attack, called in ATTACKS.items():

@@ -18,14 +18,7 @@ RESNET, ATM, SHALLOW, DEEP, VGG = "ResNet", "ATM", "VGG11", "VGG19", "VGG"
 
 
 def against(stage: str) -> str:
-    """Name the contrast of the onset with another place.
-
-    Args:
-        stage: the place's.
-
-    Returns:
-        The name.
-    """
+    """Name the contrast of the onset with another place."""
     return f"{RIVAL}, at {stage}"
 
 

@@ -11,55 +11,23 @@ def share(value: float, records: int) -> Estimate:
     """Take a share of records, with its binomial error; one that is 0 or 1 errs as if one record were otherwise.
 
     The error is of the records alone, with the network as it is.
-
-    Args:
-        value: the share.
-        records: of how many.
-
-    Returns:
-        It, with its error.
     """
     kept = min(max(value, 1 / records), 1 - 1 / records)
     return Estimate(value, (kept * (1 - kept) / records) ** 0.5, partial=True)
 
 
 def places(stages: int) -> range:
-    """List where an onset can be held against the probe: with a gain between stages before it, and one from it on.
-
-    Args:
-        stages: how many, without the classifier.
-
-    Returns:
-        Their indices.
-    """
+    """List where an onset can be held against the probe: with a gain between stages before it, and one from it on."""
     return range(2, stages)
 
 
 def levelling(levels: Sequence[float], onset: int, records: int) -> Estimate:
-    """Compare how much the probe gains a stage before the onset and from it on.
-
-    Args:
-        levels: the probe's accuracy at each stage, without the classifier.
-        onset: index of the first risky stage, of `places`.
-        records: test records behind each accuracy; the stages' errors are taken as independent, which is too wide.
-
-    Returns:
-        The mean gain between the stages before, less that of the others.
-    """
+    """Compare how much the probe gains a stage before the onset and from it on."""
     return _weighed(levels, _weights(len(levels), onset), records)
 
 
 def rivals(levels: Sequence[float], onset: int, records: int) -> dict[int, Estimate]:
-    """Compare that difference at the onset with what it is at each other place: any curve that flattens has some.
-
-    Args:
-        levels: as for `levelling`.
-        onset: as for `levelling`.
-        records: as for `levelling`.
-
-    Returns:
-        The difference at the onset less that at each other place, by its index.
-    """
+    """Compare that difference at the onset with what it is at each other place: any curve that flattens has some."""
     own = _weights(len(levels), onset)
     others = {place: own - _weights(len(levels), place) for place in places(len(levels)) if place != onset}
     return {place: _weighed(levels, weights, records) for place, weights in others.items()}

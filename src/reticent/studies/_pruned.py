@@ -46,10 +46,6 @@ def pruned(bench: Bench, found: Found) -> None:
     """Measure M1, M2 and M3 and the control, and put their numbers to the others.
 
     Each model's answers are kept in the bench's folder, so that an interrupted study trains none of them twice.
-
-    Args:
-        bench: setting and seed; its option ``located`` says how many models.
-        found: what was measured so far; gets four rows and three contrasts.
     """
     job = bench.job()
     with bench.made(job) as (store, made):
@@ -69,11 +65,7 @@ def pruned(bench: Bench, found: Found) -> None:
 
 
 def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
-    """Find what the networks of one model answer right, or train them and keep it.
-
-    Returns:
-        ``(4, N)``, in the order of `MODELS`.
-    """
+    """Find what the networks of one model answer right, or train them and keep it."""
     scoring = Scoring(unlearning=0.0)
     said = {
         "format": FORMAT,

@@ -27,17 +27,7 @@ Numbers = dict[tuple[str, str], float]
 
 
 def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers, dict[str, Any]]:
-    """Score a network's weights and compare.
-
-    Args:
-        maker: of its population.
-        store: where it is.
-        made: the network.
-        draw: also count the weights for a picture.
-
-    Returns:
-        Numbers by row and metric, and the clouds by row.
-    """
+    """Score a network's weights and compare."""
     population = maker.population
     network, materials = maker.network(made), maker.materials(made.model)
     streams = population.streams(made.model).child("locate")
@@ -96,16 +86,7 @@ def _beside_magnitude(
 
 
 def partial(both: float | None, first: float | None, second: float | None) -> float | None:
-    """Correlate two with a third held fixed.
-
-    Args:
-        both: correlation of the two.
-        first: of the first with the third.
-        second: of the second with the third.
-
-    Returns:
-        The partial correlation; None where one is not known, or the third tells all of one of the two.
-    """
+    """Correlate two with a third held fixed."""
     if both is None or first is None or second is None:
         return None
     left = (1 - first**2) * (1 - second**2)

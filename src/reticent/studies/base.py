@@ -110,24 +110,13 @@ class Found:
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, from which `from_json` makes the same again.
-
-        Returns:
-            What the runner keeps.
-        """
+        """Return plain values, from which `from_json` makes the same again."""
         numbers = [[name, metric, *one.to_json()] for (name, metric), one in self.numbers.items()]
         return {"rows": self.rows, "numbers": numbers, "series": self.series, "notes": self.notes}
 
     @classmethod
     def from_json(cls, plain: Plain) -> "Found":
-        """Take what `to_json` gave.
-
-        Args:
-            plain: its values.
-
-        Returns:
-            The measurements.
-        """
+        """Take what `to_json` gave."""
         numbers = {(name, metric): Estimate(*rest) for name, metric, *rest in plain["numbers"]}
         return cls(dict(plain["rows"]), numbers, dict(plain["series"]), list(plain["notes"]))
 
@@ -145,42 +134,18 @@ class Results:
     found: Mapping[str, Sequence[Found]]
 
     def get(self, setting: str, name: str, metric: str) -> Pooled | None:
-        """Look a number up.
-
-        Args:
-            setting: key of a setting.
-            name: of a row or contrast.
-            metric: its metric.
-
-        Returns:
-            It over seeds; None where not every seed has it.
-        """
+        """Look a number up."""
         each = [one.numbers.get((name, metric)) for one in self.found[setting]]
         return None if not each or None in each else Pooled(tuple(one for one in each if one is not None))
 
     def rows(self, setting: str) -> dict[str, str]:
-        """List the rows of a setting's table.
-
-        Args:
-            setting: key of a setting.
-
-        Returns:
-            What each is, by name; a row that only some seeds have stands there too.
-        """
+        """List the rows of a setting's table."""
         return {name: about for one in reversed(self.found[setting]) for name, about in one.rows.items()} | (
             self.found[setting][0].rows if self.found[setting] else {}
         )
 
     def series(self, setting: str, key: str) -> list[Any]:
-        """Look up what is drawn.
-
-        Args:
-            setting: key of a setting.
-            key: of the series.
-
-        Returns:
-            One entry a seed that has it.
-        """
+        """Look up what is drawn."""
         return [one.series[key] for one in self.found[setting] if key in one.series]
 
 
@@ -240,17 +205,7 @@ class Study:
     over: str = "models and records"
 
     def scale(self, name: str) -> Scale:
-        """Look a scale up.
-
-        Args:
-            name: of it.
-
-        Returns:
-            The scale.
-
-        Raises:
-            UnknownNameError: there is none of that name.
-        """
+        """Look a scale up."""
         if name not in self.scales:
             raise UnknownNameError("scale", name, self.scales)
         return self.scales[name]

@@ -44,54 +44,24 @@ class Bench:
         return self.setting.options
 
     def values(self, **more: Any) -> dict[str, Any]:
-        """Gather the keys of a configuration.
-
-        Args:
-            **more: keys of `AuditConfig` or `Recipe`, dots written as double underscores; they win.
-
-        Returns:
-            The setting's keys, the seed, the machine's and these.
-        """
+        """Gather the keys of a configuration."""
         given = {key.replace("__", "."): value for key, value in more.items()}
         return {**self.setting.base, "seed": self.seed, **self.machine, **given}
 
     def job(self, defense: str | None = None, **more: Any) -> Job:
-        """Prepare a population.
-
-        Args:
-            defense: as ``--defense`` takes it; by default none.
-            **more: as for `values`.
-
-        Returns:
-            The job, checked; nothing is trained.
-        """
+        """Prepare a population."""
         chosen = {} if defense is None else {"defense": defense}
         return prepare(gather(None, {**self.values(**more), **chosen}), self.records)
 
     @contextmanager
     def made(self, job: Job) -> Iterator[tuple[Store, list[Made]]]:
-        """Train what is not finished of a population, and keep it in the store until the block ends.
-
-        Args:
-            job: from `job`.
-
-        Yields:
-            The store, and one entry a model.
-        """
+        """Train what is not finished of a population, and keep it in the store until the block ends."""
         with self.population(job.population, job) as found:
             yield found
 
     @contextmanager
     def population(self, population: Population, job: Job) -> Iterator[tuple[Store, list[Made]]]:
-        """Do as `made` does for a population that was put together otherwise.
-
-        Args:
-            population: what to train.
-            job: says where, on what, and with how many processes.
-
-        Yields:
-            The store, and one entry a model.
-        """
+        """Do as `made` does for a population that was put together otherwise."""
         with using(job.config.store, population) as store:
             made = train(population, store, workers=job.workers, device=job.device, progress=self.progress)
             yield store, made

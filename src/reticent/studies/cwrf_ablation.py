@@ -56,14 +56,7 @@ def _contrasts(bench: Bench) -> dict[str, Contrast]:
 
 
 def measured(bench: Bench) -> Found:
-    """Measure one setting with one seed.
-
-    Args:
-        bench: setting and seed.
-
-    Returns:
-        Its numbers.
-    """
+    """Measure one setting with one seed."""
     recipes = _recipes(bench)
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
     rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]

@@ -32,14 +32,7 @@ def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
 
 
 def measured(bench: Bench) -> Found:
-    """Measure one setting with one seed.
-
-    Args:
-        bench: setting and seed.
-
-    Returns:
-        Its numbers.
-    """
+    """Measure one setting with one seed."""
     recipes = _recipes(bench)
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
     rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
@@ -94,14 +87,7 @@ COLUMNS = (
 
 
 def drawn(results: Results) -> list[Plain]:
-    """Draw each defense with and without CWRF, under both attacks, and the accuracies.
-
-    Args:
-        results: all.
-
-    Returns:
-        One figure a setting.
-    """
+    """Draw each defense with and without CWRF, under both attacks, and the accuracies."""
     figures: list[Plain] = []
     for one in results.settings:
         names = [TITLES[name.partition(":")[0]] for name in one.options["defenses"]]

@@ -36,14 +36,7 @@ ABOUT = {
 
 
 def measured(bench: Bench) -> Found:
-    """Measure one setting with one seed: each network of an undefended population.
-
-    Args:
-        bench: setting and seed.
-
-    Returns:
-        Its numbers, as means over networks.
-    """
+    """Measure one setting with one seed: each network of an undefended population."""
     job = bench.job()
     found, each = Found(), list[dict[tuple[str, str], float]]()
     with bench.made(job) as (store, made):
@@ -205,14 +198,7 @@ PUBLISHED = tuple(
 
 
 def drawn(results: Results) -> Sequence[Plain]:
-    """Draw the weights of one network a setting, by both scores.
-
-    Args:
-        results: all.
-
-    Returns:
-        One figure a setting.
-    """
+    """Draw the weights of one network a setting, by both scores."""
     figures = []
     for one in results.settings:
         clouds = results.series(one.key, "clouds")

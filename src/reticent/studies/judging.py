@@ -66,14 +66,7 @@ class Part:
             )
 
     def answer(self, parts: int = 1) -> Answer:
-        """Hold the interval against the two levels.
-
-        Args:
-            parts: how many parts the claim has; "no" allows for all of them.
-
-        Returns:
-            "yes", "no" or "open".
-        """
+        """Hold the interval against the two levels."""
         if self.number is None or not self.number.bounded or self.void is not None:
             return "open"
         if self._turned(1 - (1 - CONFIDENCE) / parts)[1] < self.no_below:
@@ -92,14 +85,7 @@ class Part:
         return (-high, -low) if self.lower else (low, high)
 
     def to_json(self, parts: int) -> dict[str, Any]:
-        """Return plain values.
-
-        Args:
-            parts: as for `answer`.
-
-        Returns:
-            An entry of ``claims[].parts`` of ``study.json``.
-        """
+        """Return plain values."""
         sign = -1 if self.lower else 1
         return {
             "label": self.label,
@@ -114,63 +100,23 @@ class Part:
 
 
 def better(label: str, number: Pooled | None, least: float, *, lower: bool = False, metric: str = "number") -> Part:
-    """Ask whether a difference is in favour: surely above 0, and itself at least as large as what matters.
-
-    Args:
-        label: what is compared.
-        number: the first minus the second.
-        least: the smallest difference that matters, above 0.
-        lower: a negative difference is in favour.
-        metric: as in `Part`.
-
-    Returns:
-        The part.
-    """
+    """Ask whether a difference is in favour: surely above 0, and itself at least as large as what matters."""
     return Part(label, number, 0.0, least, lower, metric)
 
 
 def no_worse(label: str, number: Pooled | None, allowed: float, *, lower: bool = False, metric: str = "number") -> Part:
-    """Ask whether a difference is not against it by more than is allowed.
-
-    Args:
-        label: what is compared.
-        number: the first minus the second.
-        allowed: the largest loss that does not matter.
-        lower: a positive difference is a loss.
-        metric: as in `Part`.
-
-    Returns:
-        The part.
-    """
+    """Ask whether a difference is not against it by more than is allowed."""
     return Part(label, number, -allowed, -allowed, lower, metric)
 
 
 def reaches(label: str, number: Pooled | None, level: float, *, lower: bool = False, metric: str = "number") -> Part:
-    """Ask whether a number is above a level.
-
-    Args:
-        label: what it is.
-        number: the number.
-        level: to exceed, or with `lower` to stay below.
-        lower: to stay below.
-        metric: as in `Part`.
-
-    Returns:
-        The part.
-    """
+    """Ask whether a number is above a level."""
     turned = -level if lower else level
     return Part(label, number, turned, turned, lower, metric)
 
 
 def finding(parts: Sequence[Part]) -> tuple[Answer, Reason | None]:
-    """Say what the numbers of one kind of network say of a claim.
-
-    Args:
-        parts: what it stands on there.
-
-    Returns:
-        "yes", "no" or "open"; and why it is open, else None. With no part at all it is not measured.
-    """
+    """Say what the numbers of one kind of network say of a claim."""
     answers = [part.answer(len(parts)) for part in parts]
     if "no" in answers:
         return "no", None

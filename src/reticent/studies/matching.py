@@ -49,17 +49,7 @@ class Controls:
     whole: Mapping[str, Measured]
 
     def beside(self, row: Measured, metric: str) -> Parts:
-        """Say what a row gives away beyond its control, in one metric.
-
-        Args:
-            row: one that controls were made for.
-            metric: such as ``auc_lira``.
-
-        Returns:
-            Weights and measures, for `numbers.combined`: the row less the control at its accuracy. Where that is read
-            off between two networks, the accuracies stand there too, with the slope as their weight: their sum is zero,
-            and their error is what not knowing the accuracy adds.
-        """
+        """Say what a row gives away beyond its control, in one metric."""
         held = self._held(row)
         parts = [(weight, one.measures[metric]) for weight, one in held.weights]
         if held.slope_of is None:
@@ -70,15 +60,7 @@ class Controls:
         return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in held.weights]
 
     def missed(self, row: Measured) -> Parts:
-        """Say by how much accuracy a row's control misses the row.
-
-        Args:
-            row: one that controls were made for.
-
-        Returns:
-            Weights and measures: the row's accuracy less the control's. Nothing where the control is read off at the
-            row's accuracy, since what that leaves is in the numbers of `beside`.
-        """
+        """Say by how much accuracy a row's control misses the row."""
         held = self._held(row)
         return [] if held.slope_of is not None else [(weight, one.measures["accuracy"]) for weight, one in held.weights]
 
@@ -111,14 +93,7 @@ class Controls:
 
 
 def missing(parts: Parts) -> Estimate:
-    """Take what `Controls.missed` says as a number.
-
-    Args:
-        parts: of one row, or of a row less another.
-
-    Returns:
-        Their sum; zero, with an error that only says that it is known, where nothing is missed.
-    """
+    """Take what `Controls.missed` says as a number."""
     return combined(parts) if parts else Estimate(0.0, KNOWN)
 
 
@@ -126,14 +101,6 @@ def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Cont
     """Measure the early-stopped controls of some rows.
 
     Where to end is chosen by accuracy alone (`reticent.jobs.early`).
-
-    Args:
-        bench: setting and seed.
-        baseline: the undefended row.
-        rows: other rows.
-
-    Returns:
-        The controls.
     """
     places = stops(baseline.job, [one.accuracy for one in rows], progress=bench.progress, stage=bench.tell)
     if places is None:

@@ -64,30 +64,13 @@ class Measured:
         return float(self.measures["accuracy"].observed.mean())
 
     def cost(self, fact: str) -> Estimate | None:
-        """Average what making a model took.
-
-        Args:
-            fact: ``seconds`` or ``peak_memory_bytes``.
-
-        Returns:
-            The mean over models; None where it is not known of all.
-        """
+        """Average what making a model took."""
         known = [one.get(fact) for one in self.facts]
         return None if None in known else Estimate.over(float(one) for one in known if one is not None)
 
 
 def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
-    """Train or find a population, attack every model of it, and measure.
-
-    Args:
-        bench: setting and seed.
-        name: of the row.
-        job: what to train.
-        about: a word on what it is.
-
-    Returns:
-        The measures.
-    """
+    """Train or find a population, attack every model of it, and measure."""
     bench.tell(f"{bench.setting.label}, seed {bench.seed}: {name}")
     with bench.made(job) as (store, made):
         seen, others = signals(job.population, store, made)
@@ -132,31 +115,13 @@ def _told(rows: Sequence[Measured]) -> list[str]:
 
 
 def record_weights(job: Job, seed: int, members: Bools) -> Weights:
-    """Draw records again, for all measures of a seed: accuracies, losses and leaks of every row share the draws.
-
-    Args:
-        job: says how often at most.
-        seed: of the setting.
-        members: ``(T, N)``.
-
-    Returns:
-        How often each replicate takes each record, ``(N, B)``.
-    """
+    """Draw records again, for all measures of a seed: accuracies, losses and leaks of every row share the draws."""
     replicates = affordable(job.config.replicates, *members.shape)
     return poisson(seeds.rng(seed, "study", "records"), (members.shape[1], replicates))
 
 
 def means(cells: Mapping[str, NDArray[Any]], members: Bools, weights: Weights) -> dict[str, Measure]:
-    """Average what each record gives, over non-members and over members; all by the same record weights.
-
-    Args:
-        cells: ``(T, N)`` by metric, such as whether a target's answer is right.
-        members: ``(T, N)``.
-        weights: how often each replicate takes each record, ``(N, B)``.
-
-    Returns:
-        By metric the mean over non-members, and with ``_members`` at its end that over members.
-    """
+    """Average what each record gives, over non-members and over members; all by the same record weights."""
     often = weights.astype(np.float32)
     found: dict[str, Measure] = {}
     for suffix, group in (("_members", members), ("", ~members)):
@@ -206,11 +171,7 @@ def _ties(scored: Mapping[str, Floats], members: Bools, rate: float | None) -> l
 
 
 def _paired(rows: Sequence[Measured]) -> None:
-    """Check that all rows share roles and memberships.
-
-    Raises:
-        InputError: they do not.
-    """
+    """Check that all rows share roles and memberships."""
     first, *rest = [(one.name, one.job.population) for one in rows]
     for name, other in rest:
         same = other.membership.digest == first[1].membership.digest
@@ -222,18 +183,7 @@ def _paired(rows: Sequence[Measured]) -> None:
 
 
 def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Found:
-    """Turn measures into the numbers of a setting and seed.
-
-    Args:
-        rows: in the order of the table.
-        contrasts: by name, weights of rows; each is measured in every metric that all its rows have.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        InputError: two rows differ in who trained on what, so that their differences are not paired.
-    """
+    """Turn measures into the numbers of a setting and seed."""
     _paired(rows)
     found = Found(rows={one.name: one.about for one in rows})
     found.notes = _told(rows)

@@ -44,24 +44,13 @@ class Estimate:
     partial: bool = False
 
     def limits(self, confidence: float = CONFIDENCE) -> Interval:
-        """Bound the number by Student's interval.
-
-        Args:
-            confidence: two-sided.
-
-        Returns:
-            Lower and upper limit.
-        """
+        """Bound the number by Student's interval."""
         alpha = tail(confidence)
         arm = -float(stdtrit(self.freedom, alpha) if self.freedom < MANY else ndtri(alpha)) * self.error
         return self.value - arm, self.value + arm
 
     def to_json(self) -> list[float]:
-        """Return plain values.
-
-        Returns:
-            Value, error, degrees of freedom, whether the error is partial.
-        """
+        """Return plain values."""
         return [self.value, self.error, self.freedom, self.partial]
 
     @classmethod
@@ -70,13 +59,6 @@ class Estimate:
 
         The models of one population are not: any two share about half of their members, and all share the records. Of
         these the error is but that over models as they are, so partial.
-
-        Args:
-            values: at least one.
-            partial: whether something that another seed would draw anew is the same in all of them.
-
-        Returns:
-            Their mean, with its standard error, which one value has not.
         """
         array = np.asarray(list(values), np.float64)
         if len(array) < 2:
@@ -87,18 +69,7 @@ class Estimate:
     def between(
         cls, value: float, low: float, high: float, confidence: float = CONFIDENCE, *, partial: bool = False
     ) -> "Estimate":
-        """Take a number whose interval is known.
-
-        Args:
-            value: the number.
-            low: lower limit.
-            high: upper limit.
-            confidence: of the interval.
-            partial: whether it leaves out something that another seed would draw anew.
-
-        Returns:
-            The estimate, with the normal error of an interval so wide.
-        """
+        """Take a number whose interval is known."""
         return cls(value, (high - low) / 2 / -float(ndtri(tail(confidence))), partial=partial)
 
 
@@ -117,11 +88,7 @@ class Measure:
     counted: int
 
     def estimate(self) -> Estimate:
-        """Take the mean over targets.
-
-        Returns:
-            It, with its error over models crossed with records.
-        """
+        """Take the mean over targets."""
         return combined([(1.0, self)], low=0.0)
 
 
@@ -129,13 +96,6 @@ def combined(parts: Sequence[tuple[float, Measure]], low: float = -1.0) -> Estim
     """Add measures up, each with a weight, target by target: a difference, or a difference of differences.
 
     What the measures share (which records are hard, which model got which half) cancels out before the error is taken.
-
-    Args:
-        parts: weights and measures of the same targets, records and replicates.
-        low: the least value that can be; 1 is the largest. It bounds a number that shows no spread.
-
-    Returns:
-        The sum.
     """
     observed = np.sum([weight * one.observed for weight, one in parts], axis=0)
     values = np.sum([weight * one.values for weight, one in parts], axis=0)
@@ -173,48 +133,23 @@ class Pooled:
         return len(self.each) >= FEW or all(one.error > 0 and not one.partial for one in self.each)
 
     def within(self, confidence: float = CONFIDENCE) -> Interval:
-        """Bound the mean as if all seeds erred together: by the mean of their limits.
-
-        Args:
-            confidence: two-sided.
-
-        Returns:
-            Lower and upper limit.
-        """
+        """Bound the mean as if all seeds erred together: by the mean of their limits."""
         low, high = np.mean([one.limits(confidence) for one in self.each], axis=0)
         return float(low), float(high)
 
     def over_seeds(self, confidence: float = CONFIDENCE) -> Interval | None:
-        """Bound the mean by the spread of the seeds' values alone (Student).
-
-        Args:
-            confidence: two-sided.
-
-        Returns:
-            Lower and upper limit; None for fewer than `FEW` seeds.
-        """
+        """Bound the mean by the spread of the seeds' values alone (Student)."""
         if len(self.each) < FEW:
             return None
         return Estimate.over(one.value for one in self.each).limits(confidence)
 
     def limits(self, confidence: float = CONFIDENCE) -> Interval:
-        """Bound the mean by the wider end of both intervals; by this a claim is judged.
-
-        Args:
-            confidence: two-sided.
-
-        Returns:
-            Lower and upper limit.
-        """
+        """Bound the mean by the wider end of both intervals; by this a claim is judged."""
         within, over = self.within(confidence), self.over_seeds(confidence)
         return within if over is None else (min(within[0], over[0]), max(within[1], over[1]))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            ``mean``, ``interval`` (the wider one, None where there is none), ``within``, ``over_seeds`` and ``seeds``.
-        """
+        """Return plain values."""
         over = self.over_seeds()
         return {
             "mean": self.value,

@@ -47,11 +47,7 @@ CIFAR_PAPER: dict[str, Any] = CIFAR | {"models": 10, "records": 20000, "referenc
 
 
 def digit_pictures() -> Records:
-    """Make pictures of scikit-learn's digits, which are tabular by themselves.
-
-    Returns:
-        1,797 pictures of 8 x 8 pixels, with 16 levels of grey.
-    """
+    """Make pictures of scikit-learn's digits, which are tabular by themselves."""
     digits = load("digits")
     pixels = np.rint(np.asarray(digits.x) * 16 * 15).astype(np.uint8).reshape(-1, 8, 8)
     return given.records(pixels, np.asarray(digits.y), name="digit pictures")

@@ -39,14 +39,7 @@ HEAD = "head"
 
 
 def measured(bench: Bench) -> Found:
-    """Measure one setting with one seed.
-
-    Args:
-        bench: setting and seed.
-
-    Returns:
-        The effect, Kolmogorov's distance and the probe's accuracy at each stage.
-    """
+    """Measure one setting with one seed."""
     bench.tell(f"{bench.setting.label}, seed {bench.seed}: networks on all records and on halves")
     job = bench.job(out=str(bench.work))
     options = Options(seeds=bench.options.get("repetitions", 2), margin=MARGIN)
@@ -88,14 +81,7 @@ COLUMNS = (
 
 
 def drawn(results: Results) -> Sequence[Plain]:
-    """Draw effect and probe by stage, and the distances at each stage.
-
-    Args:
-        results: all.
-
-    Returns:
-        Two figures a setting.
-    """
+    """Draw effect and probe by stage, and the distances at each stage."""
     figures: list[Plain] = []
     for one in results.settings:
         names = list(results.rows(one.key))

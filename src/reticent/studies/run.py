@@ -138,17 +138,7 @@ def study(
 
 
 def known(name: str) -> Study:
-    """Look a study up.
-
-    Args:
-        name: of it.
-
-    Returns:
-        The study.
-
-    Raises:
-        UnknownNameError: there is none of that name.
-    """
+    """Look a study up."""
     if name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     return STUDIES[name]
@@ -162,12 +152,7 @@ def _of_another(folder: Path, name: str, scale: str) -> bool:
 
 
 def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:
-    """Take what was asked for.
-
-    Raises:
-        UnknownNameError: the scale has no setting of that name.
-        InputError: no seed.
-    """
+    """Take what was asked for."""
     names = [one.key for one in scale.settings]
     for asked in settings:
         if asked not in names:
@@ -199,15 +184,7 @@ class _Noting(Results):
 
 
 def asked(study: Study, setting: Setting) -> list[list[str]]:
-    """List the numbers that claims and tables ask of a setting: what was kept before one was asked for may lack it.
-
-    Args:
-        study: its claims and columns.
-        setting: of one of its scales.
-
-    Returns:
-        Name and metric of each number of a claim, and the metrics of the columns.
-    """
+    """List the numbers that claims and tables ask of a setting: what was kept before one was asked for may lack it."""
     nothing = _Noting((setting,), {setting.key: [Found()]})
     for claim in study.claims:
         claim.parts(nothing)
@@ -231,15 +208,7 @@ class _Runner:
         self.kept = 0
 
     def found(self, setting: Setting, seed: int) -> Found:
-        """Measure one setting with one seed, unless that was done.
-
-        Args:
-            setting: of the scale.
-            seed: of roles, memberships and models.
-
-        Returns:
-            The numbers.
-        """
+        """Measure one setting with one seed, unless that was done."""
         records = self._data[setting.key]
         said = {
             "format": FORMAT,

@@ -13,18 +13,7 @@ SCHEMA = "reticent.study/2"
 
 
 def assemble(study: Study, scale: str, given: Scale, results: Results, data: Mapping[str, Records]) -> dict[str, Any]:
-    """Put a study's document together, in the order of ``docs/studies.md``.
-
-    Args:
-        study: its description.
-        scale: name of the scale.
-        given: what of it ran.
-        results: what was measured.
-        data: the records of each setting.
-
-    Returns:
-        Plain values.
-    """
+    """Put a study's document together, in the order of ``docs/studies.md``."""
     claims = [_claim(one, results) for one in study.claims]
     return {
         "schema": SCHEMA,
@@ -45,16 +34,7 @@ def assemble(study: Study, scale: str, given: Scale, results: Results, data: Map
 
 
 def sentence(name: str, scale: str, claims: Sequence[Plain]) -> str:
-    """Count the verdicts in one sentence, the paper's claims and ours apart.
-
-    Args:
-        name: of the study.
-        scale: its name.
-        claims: with origins and verdicts.
-
-    Returns:
-        The sentence.
-    """
+    """Count the verdicts in one sentence, the paper's claims and ours apart."""
     said = [_counted(origin, [one for one in claims if one["origin"] == origin]) for origin in VERDICTS]
     return f"{name} at scale {scale}: {'; '.join(filter(None, said))}."
 

@@ -44,15 +44,7 @@ class Judged:
 
 
 def judge(claim: Claim, results: Results) -> Judged:
-    """Judge a claim.
-
-    Args:
-        claim: of a study.
-        results: what was measured.
-
-    Returns:
-        The verdict that all kinds of network which count share; else it can't be told.
-    """
+    """Judge a claim."""
     kinds = tuple(_kind(claim, results, name) for name in dict.fromkeys(one.network for one in results.settings))
     answer, reason = _together(claim, kinds)
     return Judged(VERDICTS[claim.origin][answer], reason, kinds)

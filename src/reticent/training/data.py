@@ -26,25 +26,10 @@ class Preparation:
             self._shift = (-mean / std).float().to(device)
 
     def examples(self, records: Records, ids: NDArray[np.int64]) -> Examples:
-        """Bring some records to the device.
-
-        Args:
-            records: the data set.
-            ids: rows.
-
-        Returns:
-            Their tensors.
-        """
+        """Bring some records to the device."""
         x, y = np.ascontiguousarray(records.x[ids]), records.y[ids]
         return Examples(torch.from_numpy(x).to(self.device), torch.from_numpy(y).to(self.device))
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Turn stored records into model input.
-
-        Args:
-            x: ``(B, ...)``.
-
-        Returns:
-            ``float32 (B, ...)``; tokens stay ``int64``.
-        """
+        """Turn stored records into model input."""
         return x if self._scale is None else torch.addcmul(self._shift, x.float(), self._scale)

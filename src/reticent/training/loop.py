@@ -44,24 +44,7 @@ def fit(
     *,
     make: Callable[[nn.Module, Recipe, Materials, Objective, Streams], Run] = Run,
 ) -> History:
-    """Train a model in place, from the state that it has.
-
-    Args:
-        model: the network, on the device of the materials.
-        recipe: optimizer, schedule, epochs, batches, augmentation, precision.
-        materials: the records.
-        objective: the loss.
-        streams: the model's random streams.
-        make: the class of the run, where a procedure takes its batches or its steps in another way.
-
-    Returns:
-        The history, with that of the run that the objective has follow (`Objective.then`); the model is left in eval
-        mode with the kept epoch's state.
-
-    Raises:
-        InputError: early stopping without validation records, or augmentation of records that are no images.
-        TrainingDivergedError: the loss became NaN or infinite.
-    """
+    """Train a model in place, from the state that it has."""
     given = materials.prepare.input
     check_recipe(recipe, given.kind, given.shape, len(materials.validation))
     run = make(model, recipe, materials, objective, streams)
@@ -95,15 +78,7 @@ def fit(
 
 
 def joined(first: History, then: History) -> History:
-    """Put the histories of two trainings of one network together.
-
-    Args:
-        first: of the first training.
-        then: of the second, whose epoch was kept.
-
-    Returns:
-        Both, one after the other. What only the first has noted ends with it; the first, where there was no second.
-    """
+    """Put the histories of two trainings of one network together."""
     if not then.loss:
         return first
     return History(
@@ -115,15 +90,7 @@ def joined(first: History, then: History) -> History:
 
 
 def planned(recipe: Recipe, batches: int) -> list[int]:
-    """Plan how many batches each epoch has: all, but for the last one where training stops in the middle of it.
-
-    Args:
-        recipe: says when training stops.
-        batches: of a whole epoch.
-
-    Returns:
-        One number an epoch, at least 1.
-    """
+    """Plan how many batches each epoch has: all, but for the last one where training stops in the middle of it."""
     if recipe.stop_after is None:
         return [batches] * recipe.epochs
     whole = int(recipe.stop_after)
@@ -132,17 +99,7 @@ def planned(recipe: Recipe, batches: int) -> list[int]:
 
 
 def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: int) -> None:
-    """Check what can be known of a recipe and its records before training.
-
-    Args:
-        recipe: how the model is to be made.
-        kind: of the records.
-        shape: of one record.
-        validation: how many validation records there are.
-
-    Raises:
-        InputError: early stopping without validation records, or augmentation of records that cannot be augmented so.
-    """
+    """Check what can be known of a recipe and its records before training."""
     if recipe.patience is not None and not validation:
         raise InputError("patience (early stopping) needs validation records: give --validation N")
     if recipe.augmentation != "none" and kind != "image":
@@ -153,16 +110,7 @@ def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: 
 
 @torch.no_grad()
 def accuracy(model: nn.Module, materials: Materials, records: Examples) -> float:
-    """Compute the share of records that a model labels correctly, in eval mode.
-
-    Args:
-        model: the network.
-        materials: says how records become model input.
-        records: whom to ask about.
-
-    Returns:
-        The share.
-    """
+    """Compute the share of records that a model labels correctly, in eval mode."""
     model.eval()
     right = 0
     for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
@@ -172,15 +120,7 @@ def accuracy(model: nn.Module, materials: Materials, records: Examples) -> float
 
 @torch.no_grad()
 def validation_loss(model: nn.Module, materials: Materials) -> float:
-    """Compute the mean cross-entropy of the validation records, in eval mode.
-
-    Args:
-        model: the network.
-        materials: holds the records.
-
-    Returns:
-        The mean, in nats.
-    """
+    """Compute the mean cross-entropy of the validation records, in eval mode."""
     model.eval()
     records = materials.validation
     total = 0.0

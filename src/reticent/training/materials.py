@@ -71,12 +71,7 @@ def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
 
 
 def _answer(model: nn.Module, x: Tensor) -> object:
-    """Call the network.
-
-    Raises:
-        ModelError: it is to normalise a batch of one record.
-        ValueError: as the network says.
-    """
+    """Call the network."""
     try:
         return model(x)
     except ValueError as error:

@@ -45,12 +45,6 @@ def peak(device: torch.device) -> Iterator[Peak]:
 
     On the CPU this is the peak of the resident memory, which Linux counts and lets a process set back; memory that the
     process holds already and uses again is not counted.
-
-    Args:
-        device: where the work is done.
-
-    Yields:
-        The measurement, complete when the block ends.
     """
     measured, counter = Peak(), _Cuda(device) if device.type == "cuda" else _Resident()
     for other in _OPEN:

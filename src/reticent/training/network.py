@@ -10,16 +10,7 @@ from reticent.training.streams import Streams
 
 
 def untrained(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build a recipe's network with the model's own initialisation stream, on the device.
-
-    Args:
-        recipe: names the architecture.
-        materials: say what a record looks like, and where it lies.
-        streams: the model's random streams.
-
-    Returns:
-        The network.
-    """
+    """Build a recipe's network with the model's own initialisation stream, on the device."""
     entry = ARCHITECTURES[recipe.architecture.method]
     with streams.lent("init"):
         model = build(entry, recipe.architecture, materials.prepare.input, materials.classes)

@@ -10,15 +10,7 @@ from reticent.training.recipe import Recipe
 
 
 def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> Optimizer:
-    """Make a recipe's optimizer.
-
-    Args:
-        recipe: names it, with its options.
-        parameters: what it updates.
-
-    Returns:
-        A fresh optimizer.
-    """
+    """Make a recipe's optimizer."""
     rate, decay = recipe.learning_rate, recipe.weight_decay
     trainable = [p for p in parameters if p.requires_grad]
     if recipe.optimizer == "sgd":
@@ -27,16 +19,7 @@ def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> Optimizer:
 
 
 def factor(recipe: Recipe, step: int, steps_an_epoch: int) -> float:
-    """Compute by what the learning rate is multiplied at one step.
-
-    Args:
-        recipe: names the schedule.
-        step: from 0.
-        steps_an_epoch: how many steps an epoch has.
-
-    Returns:
-        A number from 0 to 1.
-    """
+    """Compute by what the learning rate is multiplied at one step."""
     warm = recipe.warmup_epochs * steps_an_epoch
     if step < warm:
         return (step + 1) / (warm + 1)

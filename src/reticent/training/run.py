@@ -87,27 +87,12 @@ class Run:
         return len(batch_sizes(len(self.materials.members), self.recipe.batch_size))
 
     def sample(self) -> tuple[Tensor, list[int]]:
-        """Draw which records an epoch visits, in which order.
-
-        Returns:
-            Rows of the members, one batch after the other, and the size of each batch.
-        """
+        """Draw which records an epoch visits, in which order."""
         count = len(self.materials.members)
         return torch.randperm(count, generator=self.order), batch_sizes(count, self.recipe.batch_size)
 
     def epoch(self, epoch: int, batches: int) -> float:
-        """Visit the batches of one epoch, or the first of them.
-
-        Args:
-            epoch: from 0.
-            batches: how many to take.
-
-        Returns:
-            Mean loss over the records visited.
-
-        Raises:
-            TrainingDivergedError: the loss is NaN or infinite.
-        """
+        """Visit the batches of one epoch, or the first of them."""
         self.objective.start_epoch(epoch)
         self.training_mode()
         members = self.materials.members
@@ -150,11 +135,7 @@ class Run:
         return loss.detach()
 
     def update(self, loss: Tensor) -> None:
-        """Move the parameters by one step of the optimizer.
-
-        Args:
-            loss: a scalar to go down.
-        """
+        """Move the parameters by one step of the optimizer."""
         self.optimizer.zero_grad()
         with going_back():
             loss.backward()  # type: ignore[no-untyped-call]
@@ -178,15 +159,7 @@ def _weights(recipe: Recipe) -> str:
 
 
 def batch_sizes(records: int, size: int) -> list[int]:
-    """Divide an epoch into batches; a last one of a single record joins the one before, since BatchNorm needs two.
-
-    Args:
-        records: number of records.
-        size: of a batch.
-
-    Returns:
-        Sizes that add up to the records.
-    """
+    """Divide an epoch into batches; a last one of a single record joins the one before, since BatchNorm needs two."""
     sizes = [min(size, records - start) for start in range(0, records, size)]
     if size > 1 and len(sizes) > 1 and sizes[-1] == 1:
         sizes[-2:] = [sizes[-2] + 1]

@@ -26,17 +26,7 @@ class Start:
     still: Sequence[str] = ()
 
     def begin(self, model: nn.Module) -> nn.Module:
-        """Bring a network to this state; parameters that stay as a whole ask for no gradient.
-
-        Args:
-            model: the untrained network, on its device.
-
-        Returns:
-            The same network.
-
-        Raises:
-            ModelError: the state, a mask or a module's name does not belong to such a network.
-        """
+        """Bring a network to this state; parameters that stay as a whole ask for no gradient."""
         check_state(model, self.state, "the state to begin from")
         model.load_state_dict(dict(self.state))
         parameters, modules = dict(model.named_parameters()), dict(model.named_modules())
@@ -74,14 +64,7 @@ class Frozen:
         self._still = [model.get_submodule(name) for name in start.still] if start is not None else []
 
     def trains(self, parameter: Tensor) -> Tensor | None:
-        """Tell which entries of a parameter are trained.
-
-        Args:
-            parameter: of the network.
-
-        Returns:
-            Booleans of its shape, or None where all are.
-        """
+        """Tell which entries of a parameter are trained."""
         found = self._held.get(parameter)
         return None if found is None else ~found[0]
 

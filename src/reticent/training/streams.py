@@ -26,48 +26,20 @@ class Streams:
     path: tuple[str | int, ...] = ()
 
     def child(self, *path: str | int) -> "Streams":
-        """Return the streams of a part of a procedure, independent of all others.
-
-        Args:
-            *path: the part's name.
-
-        Returns:
-            The streams.
-        """
+        """Return the streams of a part of a procedure, independent of all others."""
         return Streams(self.seed, self.model, (*self.path, *path))
 
     def generator(self, name: str) -> torch.Generator:
-        """Return a stream of its own as a torch generator on the CPU.
-
-        Args:
-            name: such as "order".
-
-        Returns:
-            A fresh generator.
-        """
+        """Return a stream of its own as a torch generator on the CPU."""
         return seeds.torch_generator(self.seed, "model", self.model, *self.path, name)
 
     def integer(self, name: str) -> int:
-        """Return a stream as one integer, for code that takes a seed.
-
-        Args:
-            name: such as "init".
-
-        Returns:
-            An integer from 0 to 2**63 - 1.
-        """
+        """Return a stream as one integer, for code that takes a seed."""
         return seeds.integer(self.seed, "model", self.model, *self.path, name)
 
     @contextmanager
     def lent(self, name: str) -> Iterator[None]:
-        """Seed the global generators of torch, NumPy and Python with a stream; put them back afterwards.
-
-        Args:
-            name: such as "init" or "dropout".
-
-        Yields:
-            Nothing.
-        """
+        """Seed the global generators of torch, NumPy and Python with a stream; put them back afterwards."""
         value = self.integer(name)
         cuda = bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
         devices = list(range(torch.cuda.device_count())) if cuda else []

@@ -112,11 +112,7 @@ def check(entries: Sequence[Entry]) -> tuple[Checked, ...]:
 
 
 def _one(entry: Entry) -> Checked:
-    """Check one entry by itself.
-
-    Raises:
-        InputError: there is no attack, or an array is wrong; the message begins with the entry's name.
-    """
+    """Check one entry by itself."""
     if not entry.scores:
         raise InputError(f"{entry.name}: scores: expected at least one attack, got none")
     try:
@@ -148,12 +144,7 @@ def _accuracy(entry: Entry, members: Bools, correct: Bools | None) -> tuple[Floa
 
 
 def _same(first: Checked, other: Checked) -> None:
-    """Check that another entry has the first one's records, targets and memberships.
-
-    Raises:
-        InputError: it has others.
-        ShapeError: it has another number of them.
-    """
+    """Check that another entry has the first one's records, targets and memberships."""
     one, two = first.entry, other.entry
     if one.data is not None and two.data is not None and one.data != two.data:
         raise InputError(

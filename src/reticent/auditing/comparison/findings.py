@@ -37,17 +37,7 @@ class Findings:
         self._pairs: dict[tuple[str, str, Statistic], Pair] = {(p.first, p.second, p.statistic): p for p in pairs}
 
     def get(self, first: str, second: str, statistic: Statistic) -> tuple[float, Interval, Relation] | None:
-        """Look up a difference.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-            statistic: which one.
-
-        Returns:
-            First minus second, its interval, and whether the first is "less", "more" or a "tie"; None if it was not
-            tested.
-        """
+        """Look up a difference."""
         pair = self._pairs.get((first, second, statistic))
         if pair is not None:
             relation: Relation = {"first lower": "less", "second lower": "more", "tie": "tie"}[pair.verdict]  # type: ignore[assignment]
@@ -59,57 +49,25 @@ class Findings:
         return -value, (-high, -low), relation
 
     def same(self, first: str, second: str) -> bool:
-        """Tell whether all attacks give every record the same score in two rows, as where a defense never acted.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-
-        Returns:
-            False where it is not known.
-        """
+        """Tell whether all attacks give every record the same score in two rows, as where a defense never acted."""
         one, other = self._scores.get(first), self._scores.get(second)
         if one is None or other is None or one.keys() != other.keys():
             return False
         return all(np.array_equal(one[name], other[name]) for name in one)
 
     def leak(self, first: str, second: str) -> Relation:
-        """Say whether the first leaks less than the second: by AUC, TPR or both, and by neither more.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-
-        Returns:
-            "less", "more", "tie", or "mixed" where AUC and TPR contradict each other.
-        """
+        """Say whether the first leaks less than the second: by AUC, TPR or both, and by neither more."""
         tested = [self.get(first, second, statistic) for statistic in LEAK]
         found = {one[2] for one in tested if one is not None} - {"tie"}
         return "mixed" if len(found) > 1 else found.pop() if found else "tie"
 
     def shown(self, first: str, second: str) -> tuple[Statistic, ...]:
-        """List the statistics by which two rows leak differently.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-
-        Returns:
-            "auc", "tpr", both or none.
-        """
+        """List the statistics by which two rows leak differently."""
         tested = {name: self.get(first, second, name) for name in LEAK}
         return tuple(name for name, one in tested.items() if one is not None and one[2] != "tie")
 
     def partly(self, first: str, second: str) -> str:
-        """Say where two rows differ by one measure and are a tie by the other; empty if they do not.
-
-        Args:
-            first: name of a row.
-            second: name of another.
-
-        Returns:
-            Words to put behind "leaks less".
-        """
+        """Say where two rows differ by one measure and are a tie by the other; empty if they do not."""
         told = self.shown(first, second)
         tied = [name for name in LEAK if name not in told and self.get(first, second, name) is not None]
         return f" (by the {MEASURES[told[0]]}; not shown by the {MEASURES[tied[0]]})" if tied and told else ""
@@ -119,13 +77,6 @@ class Findings:
 
         Judged by the difference's own interval, not corrected for the other tests: the more tests there are, the more
         a correction hides, and what it hides is not equal for that.
-
-        Args:
-            name: of the row that it stands beside.
-            control: its name.
-
-        Returns:
-            The control's accuracy minus the row's; None if it is close, or not known.
         """
         found = self.get(control, name, "accuracy")
         if found is None:
@@ -134,15 +85,7 @@ class Findings:
         return None if low <= 0 <= high and abs(value) < NEAR else value
 
     def standing(self, name: str, control: str) -> "Standing":
-        """Hold a row against another, which was stopped for its accuracy or is the baseline.
-
-        Args:
-            name: of the row.
-            control: name of the other.
-
-        Returns:
-            How it stands.
-        """
+        """Hold a row against another, which was stopped for its accuracy or is the baseline."""
         relation = self.leak(name, control)
         return Standing(
             control,
@@ -232,11 +175,7 @@ class Standing:
         return self.missed is not None and not self.settled and self.unlearned is None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, as ``docs/schema.md`` has them.
-
-        Returns:
-            ``name``, ``leak``, ``by``, ``missed``, ``unlearned``, ``settled``.
-        """
+        """Return plain values, as ``docs/schema.md`` has them."""
         return {
             "name": self.control,
             "leak": self.relation,

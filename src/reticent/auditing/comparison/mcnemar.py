@@ -38,11 +38,7 @@ class McNemar:
     p: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The fields by name.
-        """
+        """Return plain values."""
         return {
             "targets": self.targets,
             "only_first": self.only_first,

@@ -39,11 +39,7 @@ class Pair:
     mcnemar: McNemar | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            An object of ``pairs`` of ``compare.json``.
-        """
+        """Return plain values."""
         return {
             "first": self.first,
             "second": self.second,

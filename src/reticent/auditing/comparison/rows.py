@@ -43,11 +43,7 @@ class Found:
     summaries: Mapping[int, Summary]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            ``auc``, and ``tpr`` (None if not measurable).
-        """
+        """Return plain values."""
         tpr = self.summaries.get(TPR)
         return {"auc": self.summaries[AUC].to_json(), "tpr": None if tpr is None else tpr.to_json()}
 
@@ -79,22 +75,11 @@ class Row:
         return TPR if TPR in self.strongest else AUC
 
     def mean(self, column: int) -> float:
-        """Return what the strongest attack finds.
-
-        Args:
-            column: of the replicates; measurable.
-
-        Returns:
-            The mean over targets.
-        """
+        """Return what the strongest attack finds."""
         return self.strongest[column].summaries[column].mean
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The statistical keys of a row of ``compare.json``, without ``pareto``.
-        """
+        """Return plain values."""
         known = dict(zip(("members", "non_members"), self.accuracy or (None, None), strict=True))
         return {
             "name": self.name,

@@ -16,16 +16,7 @@ BELOW = "less than 0.1"
 
 
 def headline(rows: Sequence[Row], baseline: str, findings: Findings) -> str:
-    """Say in one sentence how the recipes stand to the baseline and to their controls.
-
-    Args:
-        rows: of all recipes and controls.
-        baseline: name of the row that the others are held against.
-        findings: the tests.
-
-    Returns:
-        One sentence.
-    """
+    """Say in one sentence how the recipes stand to the baseline and to their controls."""
     clauses = []
     for row in rows:
         if row.name == baseline or row.checked.entry.role != "recipe":
@@ -80,17 +71,9 @@ def _beside(name: str, held: Standing, baseline: str, findings: Findings) -> str
 
 
 def lost(rows: Sequence[Row], name: str, baseline: str, findings: Findings) -> float | None:
-    """Say how accuracy may explain by itself how a recipe stands to the baseline: it has no control, and moved alike.
+    """Say how accuracy may explain by itself how a recipe stands to the baseline.
 
-    Args:
-        rows: of all recipes and controls.
-        name: of a recipe.
-        baseline: name of the row that the others are held against.
-        findings: the tests.
-
-    Returns:
-        Its accuracy minus the baseline's, where it leaks less and is less accurate, or more and more accurate; None
-        otherwise, or where it has a control, be that the baseline itself.
+    It has no control, and moved alike.
     """
     relation, accuracy = findings.leak(name, baseline), findings.get(name, baseline, "accuracy")
     if accuracy is None or relation not in ("less", "more") or accuracy[2] != relation:
@@ -103,14 +86,7 @@ def _apart(difference: float) -> str:
 
 
 def points(difference: float) -> str:
-    """Write how far two shares are apart, in percentage points: the one rounding of sentences and of rows.
-
-    Args:
-        difference: of two fractions; its sign is not written.
-
-    Returns:
-        With one decimal, half a step rounded up; `BELOW` where that would make 0.0 of something.
-    """
+    """Write how far two shares are apart, in percentage points: the one rounding of sentences and of rows."""
     exact = Decimal(repr(round(100 * abs(difference), 6)))
     rounded = exact.quantize(Decimal("0.1"), ROUND_HALF_UP)
     return BELOW if exact and not rounded else str(rounded)
@@ -122,17 +98,7 @@ def _capital(text: str) -> str:
 
 
 def detail(rows: Sequence[Row], baseline: str, findings: Findings, *, among: bool = True) -> list[str]:
-    """Compare each recipe with the baseline, its control, and its models under the attacker who does not know them.
-
-    Args:
-        rows: of all recipes and controls.
-        baseline: name of the row that the others are held against.
-        findings: the tests.
-        among: also compare the recipes with each other.
-
-    Returns:
-        Sentences.
-    """
+    """Compare each recipe with the baseline, its control, and its models under the attacker who does not know them."""
     recipes = [row for row in rows if row.checked.entry.role == "recipe" and row.name != baseline]
     by_name = {row.name: row for row in rows}
     lines = []
@@ -152,16 +118,7 @@ def _same_models(row: Row, name: str) -> bool:
 
 
 def two(first: Row, second: Row, findings: Findings) -> str:
-    """Say how much two rows give away.
-
-    Args:
-        first: a row.
-        second: another.
-        findings: the tests.
-
-    Returns:
-        One sentence with the differences and their intervals.
-    """
+    """Say how much two rows give away."""
     if second.checked.entry.role == "recipe" and findings.same(first.name, second.name):
         return f"{first.name} gives the same answers as {second.name}: all attacks give every record the same score."
     return _capital(f"{_against(first.name, second.name, findings)}: {_numbers(first, second, findings)}.")
@@ -266,16 +223,7 @@ def _alone(found: tuple[float, Interval, Relation]) -> str:
 
 
 def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> list[str]:
-    """List what the comparison does not show.
-
-    Args:
-        rows: of all recipes and controls.
-        pairs: the tests.
-        findings: the same, to be asked.
-
-    Returns:
-        Sentences.
-    """
+    """List what the comparison does not show."""
     lines, fpr = [], findings.fpr
     targets = len(rows[0].checked.members)
     if targets == 1:

@@ -26,28 +26,13 @@ class Groups:
     non_members: Floats
 
     def at_least(self, thresholds: ArrayLike) -> tuple[Counts, Counts]:
-        """Count the members and the non-members whose score is at or above each threshold.
-
-        Args:
-            thresholds: any shape.
-
-        Returns:
-            Two arrays of that shape. Cost: O(log N) a threshold.
-        """
+        """Count the members and the non-members whose score is at or above each threshold."""
         inside = len(self.members) - np.searchsorted(self.members, thresholds, side="left")
         outside = len(self.non_members) - np.searchsorted(self.non_members, thresholds, side="left")
         return np.asarray(inside), np.asarray(outside)
 
     def split(self, share: float, rng: np.random.Generator) -> tuple["Groups", "Groups"]:
-        """Divide the records at random, blind to who is a member.
-
-        Args:
-            share: probability that a record goes into the first part.
-            rng: decides which; ranks are drawn, so that the order of the records does not matter.
-
-        Returns:
-            The two parts; a part may have no members or no non-members.
-        """
+        """Divide the records at random, blind to who is a member."""
         m, total = len(self.members), len(self.members) + len(self.non_members)
         drawn = rng.random(total) < share
         first = Groups(self.members[drawn[:m]], self.non_members[drawn[m:]])

@@ -13,14 +13,7 @@ GIVEN = ("given", "as stated by the user")
 
 
 def stated(accountant: Mapping[str, Any]) -> bool:
-    """Say whether an upper epsilon is the user's word, and not what an accountant computed from the training.
-
-    Args:
-        accountant: of ``audit.json``: ``epsilon``, ``delta`` and ``source``.
-
-    Returns:
-        Whether it is stated only.
-    """
+    """Say whether an upper epsilon is the user's word, and not what an accountant computed from the training."""
     return accountant.get("source") in GIVEN
 
 
@@ -31,18 +24,7 @@ def sentence(
     accountant: Mapping[str, Any] | None,
     proven: Mapping[str, Any] | None = None,
 ) -> str:
-    """Say what was found, and how it fits what an accountant promises.
-
-    Args:
-        lower: the bound.
-        delta: its delta.
-        confidence: one-sided.
-        accountant: its ``epsilon``, ``delta`` and ``source``, or None.
-        proven: the same of what training proves, where `accountant` is what the user states beside it.
-
-    Returns:
-        For people.
-    """
+    """Say what was found, and how it fits what an accountant promises."""
     at = f"(at delta {digits(delta)})"
     sure = f"at {level(confidence)} confidence"
     if lower > 0:
@@ -59,57 +41,25 @@ def sentence(
 
 
 def proves(proven: Mapping[str, Any], stated: Mapping[str, Any]) -> bool:
-    """Say whether what training proves is at least what the user states.
-
-    Args:
-        proven: ``epsilon`` and ``delta`` of the accountant.
-        stated: ``epsilon`` and ``delta`` as stated.
-
-    Returns:
-        Whether neither of the accountant's is the larger.
-    """
+    """Say whether what training proves is at least what the user states."""
     return bool(proven["epsilon"] <= stated["epsilon"] and proven["delta"] <= stated["delta"])
 
 
 def consistent(lower: float, delta: float, accountant: Mapping[str, Any]) -> bool | None:
-    """Say whether a bound from below and an accountant's from above can both be true.
-
-    Args:
-        lower: the bound.
-        delta: its delta.
-        accountant: its ``epsilon`` and ``delta``.
-
-    Returns:
-        True if the bound is at most the accountant's epsilon; False if it is above; None if it is above, but the
-        accountant speaks of a larger delta, where epsilon may be smaller.
-    """
+    """Say whether a bound from below and an accountant's from above can both be true."""
     if lower <= accountant["epsilon"]:
         return True
     return False if accountant["delta"] <= delta else None
 
 
 def rounded_down(value: float) -> str:
-    """Write a lower limit with three digits, never more than it is.
-
-    Args:
-        value: above 0.
-
-    Returns:
-        Its digits.
-    """
+    """Write a lower limit with three digits, never more than it is."""
     places = 2 - math.floor(math.log10(value))
     return digits(math.floor(value * 10**places + 1e-9) / 10**places)
 
 
 def rounded_up(value: float) -> str:
-    """Write an upper limit with three digits, never less than it is.
-
-    Args:
-        value: 0 or above.
-
-    Returns:
-        Its digits.
-    """
+    """Write an upper limit with three digits, never less than it is."""
     if value == 0:
         return "0"
     places = 2 - math.floor(math.log10(value))
@@ -117,14 +67,7 @@ def rounded_up(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Write a number without an exponent.
-
-    Args:
-        value: any.
-
-    Returns:
-        The fewest digits that name it.
-    """
+    """Write a number without an exponent."""
     return str(np.format_float_positional(value, trim="-"))
 
 

@@ -22,17 +22,6 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
 
     An audit bounds epsilon from below, so by itself it can fail a limit and never meet it. A pass needs an accountant's
     epsilon, or one that the user states, at the same delta or a smaller one, that the audit does not contradict.
-
-    Args:
-        document: the audit.
-        limits: with `max_epsilon`.
-        doubts: on the audit; a fatal one takes the meaning from its bound.
-
-    Returns:
-        The check.
-
-    Raises:
-        ValueError: `max_epsilon` is not given.
     """
     limit = limits.max_epsilon
     if limit is None:
@@ -120,14 +109,6 @@ def accuracy(document: Plain, limit: float, allow: tuple[str, ...]) -> Check:
 
     Where the document has no interval, it is Student's over models with the largest variance that records may add,
     ``p (1 - p) / N``; for one model, Clopper-Pearson's.
-
-    Args:
-        document: the audit.
-        limit: lowest accuracy that passes.
-        allow: the doubts that are allowed.
-
-    Returns:
-        The check.
     """
     name = f"accuracy on non-members at least {limit:g}"
     found = _accuracy(document)

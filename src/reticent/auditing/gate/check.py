@@ -85,26 +85,12 @@ class Found:
         return self.summary.interval[1]
 
     def lower(self, choices: int) -> float:
-        """Return the lower confidence limit, widened for a choice among several.
-
-        Args:
-            choices: number of comparisons that shall hold together.
-
-        Returns:
-            The limit.
-        """
+        """Return the lower confidence limit, widened for a choice among several."""
         return self.scale * widened(self.summary, self.confidence, choices)[0]
 
 
 def estimate(value: Any) -> Summary | None:
-    """Read an estimate of a document.
-
-    Args:
-        value: what stands there.
-
-    Returns:
-        The estimate, or None if it is not one: no mapping, or without an interval of finite numbers around the mean.
-    """
+    """Read an estimate of a document."""
     interval = value.get("interval") if isinstance(value, Mapping) else None
     if not isinstance(interval, Sequence) or isinstance(interval, str) or len(interval) != 2:
         return None
@@ -117,31 +103,13 @@ def estimate(value: Any) -> Summary | None:
 
 
 def number(value: Any) -> float | None:
-    """Read a finite number of a document.
-
-    Args:
-        value: what stands there.
-
-    Returns:
-        The number, or None.
-    """
+    """Read a finite number of a document."""
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if plain and np.isfinite(value) else None
 
 
 def unjudged(name: str, limit: float, doubt: Doubt, allow: Sequence[str], **facts: Any) -> Check:
-    """Make a check that cannot be judged, or is skipped where that is allowed.
-
-    Args:
-        name: of the check.
-        limit: its limit.
-        doubt: why.
-        allow: the doubts that are allowed.
-        **facts: further fields of the check.
-
-    Returns:
-        The check.
-    """
+    """Make a check that cannot be judged, or is skipped where that is allowed."""
     if doubt.reason in allow:
         return Check(name, limit, "skipped", f"{doubt.message} (allowed)", reason=doubt.reason, **facts)
     return Check(name, limit, "cannot judge", doubt.message, reason=doubt.reason, **facts)
@@ -162,18 +130,6 @@ def compare(
     shown to be, at the full level of one; whichever is truly above, its own interval errs at that rate at most. So a
     pass needs no correction for the number of comparisons (Berger 1982). "Above the limit" is the other way round, said
     if any is; its intervals are widened for all.
-
-    Args:
-        name: of the check.
-        limit: highest value that passes.
-        found: the numbers.
-        absent: why numbers are missing, if some are.
-        doubts: what else would take the meaning from a pass.
-        allow: the doubts that are allowed.
-        each: what the numbers belong to, in the plural, such as "attacks".
-
-    Returns:
-        The check.
     """
     above = max(found, key=lambda one: one.lower(len(found)), default=None)
     top = max(found, key=lambda one: one.upper, default=None)

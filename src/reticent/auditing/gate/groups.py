@@ -13,15 +13,7 @@ Plain = Mapping[str, Any]
 
 
 def checks(document: Plain, limits: Limits) -> list[Check]:
-    """Hold the limits of groups against an audit.
-
-    Args:
-        document: the audit.
-        limits: what was asked for.
-
-    Returns:
-        One check a limit and kind of group (classes, or a column).
-    """
+    """Hold the limits of groups against an audit."""
     asked = {"auc": limits.max_group_auc, "tpr": limits.max_group_tpr}
     blocks = document.get("groups") or ()
     blocks = [block for block in blocks if isinstance(block, Mapping)]

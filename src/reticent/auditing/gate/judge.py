@@ -42,18 +42,7 @@ class Gate:
 
 
 def judge(document: Mapping[str, Any], limits: Limits) -> Gate:
-    """Hold limits against an audit. A pass is a claim of its own: the upper confidence limits are judged.
-
-    Args:
-        document: in the form of ``docs/schema.md``.
-        limits: what was asked for.
-
-    Returns:
-        The outcome, and one check a limit.
-
-    Raises:
-        InputError: the document is no audit of a version that is known.
-    """
+    """Hold limits against an audit. A pass is a claim of its own: the upper confidence limits are judged."""
     _require(document)
     checks = [*leak.checks(document, limits), *groups.checks(document, limits)]
     if limits.max_epsilon is not None:

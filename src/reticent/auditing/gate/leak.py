@@ -18,28 +18,13 @@ Plain = Mapping[str, Any]
 
 
 def checks(document: Plain, limits: Limits) -> list[Check]:
-    """Hold the limits of AUC and TPR against an audit.
-
-    Args:
-        document: the audit.
-        limits: what was asked for.
-
-    Returns:
-        One check a limit.
-    """
+    """Hold the limits of AUC and TPR against an audit."""
     made = [] if limits.max_auc is None else [_auc(document, limits.max_auc, limits.allow)]
     return made + [_tpr(document, rate, limit, limits.allow) for rate, limit in limits.max_tpr]
 
 
 def doubts(document: Plain) -> list[Doubt]:
-    """Find what would take the meaning from low numbers, or from all numbers, of an audit.
-
-    Args:
-        document: the audit.
-
-    Returns:
-        The doubts, the gravest first.
-    """
+    """Find what would take the meaning from low numbers, or from all numbers, of an audit."""
     return [*_control(document), *_health(document), *_strength(document), *_targets(document)]
 
 
@@ -85,15 +70,7 @@ def _tpr(document: Plain, rate: float, limit: float, allow: Sequence[str]) -> Ch
 
 
 def ties(names: Sequence[str], rate: float | None) -> list[Doubt]:
-    """Doubt a rate that equal scores decide, since it says little of what can be found at the one asked for.
-
-    Args:
-        names: of the attacks concerned.
-        rate: the false-positive rate asked for, or None if it is not known.
-
-    Returns:
-        No doubt, or one.
-    """
+    """Doubt a rate that equal scores decide, since it says little of what can be found at the one asked for."""
     if not names:
         return []
     near = "the false-positive rate asked for" if rate is None else f"a false-positive rate of {rate:g}"
@@ -113,13 +90,6 @@ def threshold_scale(attack: Plain, rate: float) -> float:
     The threshold's true false-positive rate is above the one asked for where few are allowed (`roc.threshold_rate`). As
     an ROC curve is concave, TPR over FPR falls along it, so the TPR at the rate itself is at least the ratio of the two
     rates times what was measured.
-
-    Args:
-        attack: of the document.
-        rate: the false-positive rate asked for.
-
-    Returns:
-        The ratio, at most 1; the true rate is the mean over targets.
     """
     expected = []
     for target in attack.get("targets") or ():

@@ -99,14 +99,7 @@ class Limits(Spec):
 
 
 def tpr_at(text: str) -> Pair:
-    """Read ``0.02@0.01``: a TPR of at most 0.02 at a false-positive rate of 0.01.
-
-    Args:
-        text: what the user gave.
-
-    Returns:
-        The false-positive rate and the TPR.
-    """
+    """Read ``0.02@0.01``: a TPR of at most 0.02 at a false-positive rate of 0.01."""
     limit, _, rate = text.partition("@")
     example = "TPR@FPR such as 0.02@0.01"
     return _number("max_tpr", rate, example, text), _number("max_tpr", limit, example, text)
@@ -123,17 +116,6 @@ def gather(file: Any, values: Mapping[str, Any]) -> Limits:
     """Put the ``[gate]`` table of a TOML file and single values together; single values win.
 
     A value of `max_tpr` wins over the file's for the same false-positive rate; what either allows is allowed.
-
-    Args:
-        file: path of the TOML file, or None.
-        values: by field of `Limits`; None, and what is empty, is not given.
-
-    Returns:
-        The limits.
-
-    Raises:
-        SpecError: an unknown key (the message gives the nearest one) or a bad value.
-        InputError: there is no limit at all.
     """
     given = {key: value for key, value in values.items() if value is not None and not _empty(value)}
     single = Limits(**given)

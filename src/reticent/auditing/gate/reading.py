@@ -34,17 +34,7 @@ class Missing:
 
 
 def read_estimate(name: Any, value: Any, holder: Plain, scale: float = 1.0) -> Found | Missing:
-    """Read an estimate.
-
-    Args:
-        name: of what it is.
-        value: the estimate.
-        holder: the attack or the grouping, which has the confidence of its intervals.
-        scale: as for `Found`.
-
-    Returns:
-        The estimate, or why it cannot be judged.
-    """
+    """Read an estimate."""
     spread = value if isinstance(value, Mapping) else {}
     if spread.get("mean") is None or spread.get("interval") is None:
         return Missing(Why.NO_INTERVAL, str(name))
@@ -59,14 +49,7 @@ def read_estimate(name: Any, value: Any, holder: Plain, scale: float = 1.0) -> F
 
 
 def without_interval(missing: Sequence[Missing]) -> list[Doubt]:
-    """Say that there is nothing to judge.
-
-    Args:
-        missing: the estimates of one check that cannot be judged.
-
-    Returns:
-        One doubt, or none.
-    """
+    """Say that there is nothing to judge."""
     told = []
     for why in Why:
         listed = [one.told for one in missing if one.why is why]
@@ -75,16 +58,7 @@ def without_interval(missing: Sequence[Missing]) -> list[Doubt]:
 
 
 def called(document: Plain, by: str, name: Any) -> str:
-    """Name a group of records as the report does: a class by its name, if it has one.
-
-    Args:
-        document: the audit.
-        by: what the records are grouped by.
-        name: of the group; of a class, its number.
-
-    Returns:
-        The name, shortened to one line.
-    """
+    """Name a group of records as the report does: a class by its name, if it has one."""
     text = str(name)
     if by == CLASS and text.isascii() and text.isdigit():
         data = document.get("data")

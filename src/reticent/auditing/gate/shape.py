@@ -70,14 +70,7 @@ AUDIT = {
 
 
 def check_shape(document: Plain) -> None:
-    """Hold the parts that a gate reads against what an audit writes there.
-
-    Args:
-        document: the audit.
-
-    Raises:
-        InputError: a part is of another kind; the message says where.
-    """
+    """Hold the parts that a gate reads against what an audit writes there."""
     _object(document, AUDIT, "")
 
 
@@ -126,14 +119,7 @@ def _wrong(place: str, expected: Any, got: Any) -> InputError:
 
 
 def told(value: Any) -> str:
-    """Name a value of a document in short, however large or deep it is.
-
-    Args:
-        value: any value.
-
-    Returns:
-        Its text, or what kind of thing it is.
-    """
+    """Name a value of a document in short, however large or deep it is."""
     if isinstance(value, Mapping):
         return "an object" if value else "an empty object"
     if isinstance(value, (list, tuple)):

@@ -26,19 +26,7 @@ COSTS = ("stages", "seconds", "peak_memory_bytes", "kind", "model", "data", "not
 def assemble(
     ready: Ready, repaired: Repaired, before: Side, after: Side, weights: Weights, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Put the document together.
-
-    Args:
-        ready: what was done.
-        repaired: the repaired model.
-        before: the audit of the given model.
-        after: the audit of the repaired one.
-        weights: what was given, for its file's name.
-        seconds: by what they were spent on.
-
-    Returns:
-        Plain values, in the order of ``docs/harden.md``.
-    """
+    """Put the document together."""
     compared = _compared(ready, before, after)
     sides = {"before": _side(ready, before), "after": _side(ready, after)}
     records, known = ready.sorted.records, ready.sorted

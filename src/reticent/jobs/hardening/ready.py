@@ -91,17 +91,7 @@ class Ready:
         return Streams(self.config.seed, self.target, ("repair",))
 
     def ask(self, network: nn.Module) -> Seen:
-        """Ask a network about the audited records.
-
-        Args:
-            network: on the device.
-
-        Returns:
-            Logits and margins.
-
-        Raises:
-            ModelError: the network fails on such records.
-        """
+        """Ask a network about the audited records."""
         name = str(self.before.recipe.architecture.method)
         return asked(network, self.audited, self.materials, name, Streams(self.config.seed, self.target))
 
@@ -114,25 +104,7 @@ def ready(
     defense: str,
     options: Mapping[str, Any],
 ) -> Ready:
-    """Check everything that can be checked before training.
-
-    Args:
-        config: architecture, training of the references, attacks, run.
-        weights: the model's state.
-        initial: its state before training; an integer is a seed; None is a fresh draw.
-        records: the user's records.
-        defense: the method and its objective.
-        options: of either.
-
-    Returns:
-        The repair, ready to run.
-
-    Raises:
-        SpecError: the method cannot repair, or an option is wrong.
-        RolesError: a record has two roles, or there are too few.
-        InputError: records, architecture and model do not fit, or the model did not learn its members.
-        ModelError: a state is not one of this architecture.
-    """
+    """Check everything that can be checked before training."""
     device = choose_device(config.device)
     text = _repairing(defense, options)
     attacks = build_attacks(config)
@@ -190,32 +162,14 @@ def _materials(known: Sorted, device: torch.device) -> Materials:
 
 
 def asked(network: nn.Module, examples: Examples, materials: Materials, name: str, streams: Streams) -> Seen:
-    """Ask a network about records, whatever its own code raises.
-
-    Args:
-        network: on the device; it is left in eval mode.
-        examples: the records.
-        materials: say how a record becomes model input.
-        name: of the architecture, for messages.
-        streams: for a network that draws random numbers when it is asked; the same before and after the repair.
-
-    Returns:
-        Logits and margins.
-
-    Raises:
-        ModelError: the network fails on such records, or answers something else than logits.
-    """
+    """Ask a network about records, whatever its own code raises."""
     with usercode.reported(f"the model {name}, asked about the records,", ModelError), streams.lent("asking"):
         seen = look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
         return replace(seen, unsteady=unsteady(network, examples, materials.prepare, materials.classes))
 
 
 def _repairing(defense: str, options: Mapping[str, Any]) -> str:
-    """Check that a defense repairs a model and changes nothing but its weights.
-
-    Raises:
-        SpecError: it does not.
-    """
+    """Check that a defense repairs a model and changes nothing but its weights."""
     parts = parts_of({"name": defense, **options})
     procedure = parts.get("procedure", {}).get("name")
     able = [name for name, entry in PROCEDURES.items() if entry.repair is not None]
@@ -233,13 +187,7 @@ def _repairing(defense: str, options: Mapping[str, Any]) -> str:
 
 
 def _check(recipe: Recipe, known: Sorted, members: int) -> None:
-    """Check a recipe against the records, of which the model with the fewest has so many members.
-
-    Raises:
-        SpecError: a combination without meaning.
-        InputError: the architecture does not take such records.
-        ModelError: it cannot be trained on one record at a time, and a batch is one.
-    """
+    """Check a recipe against the records, of which the model with the fewest has so many members."""
     records = known.records
     if recipe.patience is not None:
         raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
@@ -264,12 +212,7 @@ def _model(
     population: Population,
     membership: Membership,
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], str, Seen]:
-    """Read the model's states, ask it, and check that it learned its members.
-
-    Raises:
-        ModelError: a state does not fit, or holds NaN.
-        InputError: it labels its members no better than guessing would.
-    """
+    """Read the model's states, ask it, and check that it learned its members."""
     streams = Streams(population.seed, population.models)
     network, before, after = states(Own((), None, weights, initial), recipe, materials, streams)
     initially = given_state(network, before(), "the initial state")
@@ -283,11 +226,7 @@ def _model(
 
 
 def _learned(correct: NDArray[np.bool_], membership: Membership, population: Population) -> None:
-    """Check that the model knows its members.
-
-    Raises:
-        InputError: it labels them no better than the commonest class would.
-    """
+    """Check that the model knows its members."""
     row = membership.matrix[-1]
     labels = population.records.y[population.roles.audited][row]
     commonest = float(np.bincount(labels).max() / len(labels))

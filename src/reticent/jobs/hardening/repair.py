@@ -39,31 +39,12 @@ class Repaired:
 
 
 def named(ready: Ready) -> str:
-    """Name the run of a repair: by the model, its records, and all that repairs it.
-
-    Args:
-        ready: what to do.
-
-    Returns:
-        20 hexadecimal digits.
-    """
+    """Name the run of a repair: by the model, its records, and all that repairs it."""
     return identity(_spec(ready))
 
 
 def repaired(ready: Ready, store: Store) -> Repaired:
-    """Repair the model, or find that it is repaired.
-
-    Args:
-        ready: what to do.
-        store: where it is kept.
-
-    Returns:
-        The repaired model.
-
-    Raises:
-        ReticentError: as the method says.
-        ModelError: the network fails while it is trained.
-    """
+    """Repair the model, or find that it is repaired."""
     run_id = named(ready)
     fresh = store.find(run_id) is None
     if fresh:
@@ -75,15 +56,7 @@ def repaired(ready: Ready, store: Store) -> Repaired:
 
 
 def network(ready: Ready, state: Mapping[str, Tensor]) -> nn.Module:
-    """Build the network of a state, as the repair built it.
-
-    Args:
-        ready: names the architecture.
-        state: parameters and buffers by name.
-
-    Returns:
-        The network, in eval mode, on the device.
-    """
+    """Build the network of a state, as the repair built it."""
     recipe = ready.after.recipe
     built = PROCEDURES[recipe.procedure.method].network(recipe, ready.materials, ready.streams)
     built.load_state_dict(dict(state))
@@ -91,14 +64,7 @@ def network(ready: Ready, state: Mapping[str, Tensor]) -> nn.Module:
 
 
 def whole(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Copy a state so that no two tensors share memory, which a file of tensors does not allow.
-
-    Args:
-        state: parameters and buffers by name; tied ones stand there under each of their names.
-
-    Returns:
-        The same values, on the CPU.
-    """
+    """Copy a state so that no two tensors share memory, which a file of tensors does not allow."""
     return {name: value.detach().cpu().contiguous().clone() for name, value in state.items()}
 
 
@@ -147,11 +113,7 @@ def _make(ready: Ready, draft: Draft) -> None:
 
 
 def _repair(ready: Ready) -> Trained:
-    """Repair the model.
-
-    Raises:
-        SpecError: the procedure repairs nothing.
-    """
+    """Repair the model."""
     recipe = ready.after.recipe
     repair = PROCEDURES[recipe.procedure.method].repair
     if repair is None:

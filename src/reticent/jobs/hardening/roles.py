@@ -70,22 +70,7 @@ class Sorted:
 
 
 def gathered(asked: Asked, seed: int, *, needed: bool, why: str = "the repair") -> Sorted:
-    """Read the records, check that no role shares one, and divide what serves for two roles.
-
-    Args:
-        asked: what the user gives.
-        seed: draws the halves, where one set must serve for two.
-        needed: whether the repair needs reference non-members.
-        why: what needs them, for messages.
-
-    Returns:
-        The records. Where one of `others` and `reference` is not given and both are needed, the other one is divided
-        into halves; exact duplicates stay together. With a data set and neither, all further rows are divided.
-
-    Raises:
-        RolesError: a record, or an exact duplicate of one, has two roles, or there are too few.
-        InputError: what is given cannot be read as records.
-    """
+    """Read the records, check that no role shares one, and divide what serves for two roles."""
     records, rows, said = _of_dataset(asked) if asked.dataset is not None else _of_parts(asked)
     for first, second in combinations([name for name in (MEMBERS, OTHERS, REFERENCE) if name in rows], 2):
         _apart(records, rows, first, second, numbered=asked.dataset is None)
@@ -155,11 +140,7 @@ def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
 
 
 def _apart(records: Records, rows: dict[str, Ids], first: str, second: str, *, numbered: bool) -> None:
-    """Check that two roles share nothing.
-
-    Raises:
-        RolesError: they do; the message names one record of each.
-    """
+    """Check that two roles share nothing."""
     groups = records.groups
     shared = np.isin(groups[rows[second]], groups[rows[first]])
     if not shared.any():

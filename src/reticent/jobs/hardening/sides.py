@@ -54,19 +54,7 @@ class Side:
 def side(
     ready: Ready, population: Population, made: Sequence[Made], seen: Seen, store: Store, tell: Callable[[str], None]
 ) -> Side:
-    """Attack a model with its references.
-
-    Args:
-        ready: records, membership, attacks.
-        population: the references.
-        made: their runs.
-        seen: what the model says of the audited records.
-        store: where the references lie.
-        tell: called with an attack's name before it runs.
-
-    Returns:
-        The audit. Membership is the user's and no coin's, so the bound on epsilon that needs fair coins is left out.
-    """
+    """Attack a model with its references."""
     signals, _ = gather.signals(population, store, made)
     joined = beside(signals, seen.margins, seen.logits)
     problem = Problem.make(joined, ready.membership, [ready.target], np.arange(ready.target))

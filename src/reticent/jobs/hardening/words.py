@@ -43,14 +43,7 @@ SAME_SOURCE = (
 
 
 def relation(compared: Plain) -> tuple[str, str]:
-    """Say how the repaired model stands to the given one.
-
-    Args:
-        compared: the document's ``difference``.
-
-    Returns:
-        "less", "more", "tie" or "mixed"; and where one measure alone shows it, a sentence that says which.
-    """
+    """Say how the repaired model stands to the given one."""
     # In each pair the first is the model before.
     found = {
         pair["statistic"]: {"first lower": "more", "second lower": "less", "tie": "tie"}[pair["verdict"]]
@@ -66,16 +59,7 @@ def relation(compared: Plain) -> tuple[str, str]:
 
 
 def doubt(members: int, others: int, blind: Blind) -> str:
-    """Say why nothing can be judged.
-
-    Args:
-        members: how many there are.
-        others: how many non-members.
-        blind: what is found without the model.
-
-    Returns:
-        A sentence; empty where there is no reason.
-    """
+    """Say why nothing can be judged."""
     if min(members, others) < FEWEST:
         return (
             f"{UNJUDGED}: no interval over {members:,} members and {others:,} non-members can be relied on "
@@ -92,16 +76,7 @@ def doubt(members: int, others: int, blind: Blind) -> str:
 
 
 def sentence(compared: Plain, sides: Plain, why: str) -> str:
-    """Say what the repair did.
-
-    Args:
-        compared: the document's ``difference``.
-        sides: ``before`` and ``after`` of the document.
-        why: why nothing can be judged, or nothing.
-
-    Returns:
-        The verdict.
-    """
+    """Say what the repair did."""
     word, _ = relation(compared)
     before, after = (next(row for row in compared["rows"] if row["name"] == name) for name in ("before", "after"))
     areas = [f"AUC {fraction(row['auc']['mean'])}" for row in (before, after)]
@@ -118,17 +93,7 @@ def sentence(compared: Plain, sides: Plain, why: str) -> str:
 
 
 def detail(compared: Plain, sides: Plain, blind: Blind, why: str) -> list[str]:
-    """Say which measure shows the difference, whether a leak is left, and whether accuracy was paid for it.
-
-    Args:
-        compared: the document's ``difference``.
-        sides: ``before`` and ``after`` of the document.
-        blind: what is found without the model.
-        why: why nothing can be judged, or nothing.
-
-    Returns:
-        Sentences; first, whether members and non-members differ by themselves.
-    """
+    """Say which measure shows the difference, whether a leak is left, and whether accuracy was paid for it."""
     if why:
         return [*_different(blind), why]
     left = {
@@ -144,18 +109,7 @@ def detail(compared: Plain, sides: Plain, blind: Blind, why: str) -> list[str]:
 
 
 def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared: Plain) -> list[str]:
-    """List what the repair and its audit do not show.
-
-    Args:
-        ready: what was done.
-        repaired: the repaired model.
-        before: the audit of the given model.
-        after: the audit of the repaired one.
-        compared: the document's ``difference``.
-
-    Returns:
-        Sentences, the weightiest first.
-    """
+    """List what the repair and its audit do not show."""
     fresh = [FRESH, UNKNOWN_START] if ready.origin == "fresh draw" else []
     lines = [
         *_accuracies(ready, before),

@@ -36,17 +36,7 @@ class Finished:
 
 
 def read(path: Path) -> Finished:
-    """Read a finished audit.
-
-    Args:
-        path: of its folder, or of its ``audit.json``.
-
-    Returns:
-        What it holds.
-
-    Raises:
-        InputError: it is no audit.
-    """
+    """Read a finished audit."""
     document = read_document(path)
     if "exposure" not in document or "data" not in document:
         raise InputError(f"{path}: expected the audit.json of an audit, got another document: give an audit's folder")
@@ -55,18 +45,7 @@ def read(path: Path) -> Finished:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read ``records.csv``.
-
-    Args:
-        path: the file.
-
-    Returns:
-        One mapping a record, as `report.csv` wrote it: numbers, texts of classes and groups, None where it is empty.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it is not such a file.
-    """
+    """Read ``records.csv``."""
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)

@@ -55,18 +55,7 @@ class Measured:
 def assemble(
     probes: Probes, options: Options, measured: Measured, seconds: Mapping[str, float], started: str
 ) -> dict[str, Any]:
-    """Put the parts of the document together.
-
-    Args:
-        probes: the networks.
-        options: how they were compared.
-        measured: what was found.
-        seconds: by what they were spent on.
-        started: when it began, ISO 8601.
-
-    Returns:
-        Plain values, in the order of ``docs/locate.md``.
-    """
+    """Put the parts of the document together."""
     job, onset = probes.job, measured.onset
     made = [probes.made(key) for key in probes.keys]
     return {

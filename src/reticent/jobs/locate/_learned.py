@@ -9,14 +9,7 @@ from reticent.report.locate.records import MEMORISED
 
 
 def memorisation(values: Sequence[float]) -> dict[str, Any] | None:
-    """Summarise the memorisation of all records that have one.
-
-    Args:
-        values: from -1 to 1.
-
-    Returns:
-        The ``memorisation`` of ``records.json``; None where there are none.
-    """
+    """Summarise the memorisation of all records that have one."""
     if not values:
         return None
     array = np.asarray(values, np.float64)
@@ -32,15 +25,7 @@ def memorisation(values: Sequence[float]) -> dict[str, Any] | None:
 
 
 def sentence(summary: Mapping[str, Any] | None, records: int) -> str:
-    """Say how many records are learned by heart.
-
-    Args:
-        summary: from `memorisation`.
-        records: how many there are.
-
-    Returns:
-        The sentence.
-    """
+    """Say how many records are learned by heart."""
     if summary is None:
         return f"Of none of the {records:,} records is the memorisation known: that needs models with and without it."
     verb = "is" if summary["memorised"] == 1 else "are"
@@ -64,14 +49,7 @@ def _by_chance(summary: Mapping[str, Any]) -> str:
 
 
 def limits(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say what the numbers of single records cannot say.
-
-    Args:
-        rows: one mapping a record.
-
-    Returns:
-        Sentences.
-    """
+    """Say what the numbers of single records cannot say."""
     models = max((row.get("models_in") or 0) + (row.get("models_out") or 0) for row in rows)
     return [
         f"Each number comes from {models} models at most, and has the standard error beside it. The records at the top "

@@ -45,14 +45,7 @@ class Split:
     halves: tuple[NDArray[np.bool_], ...]
 
     def row(self, key: Key) -> NDArray[np.bool_]:
-        """Say which records a network is trained on.
-
-        Args:
-            key: its repetition, and what it is trained on.
-
-        Returns:
-            ``(N,)``.
-        """
+        """Say which records a network is trained on."""
         repetition, what = key
         if what == ALL:
             return ~self.test
@@ -61,16 +54,7 @@ class Split:
 
 
 def split(job: Job, options: Layers, share: float) -> Split:
-    """Divide the audited records into test records and the halves of each repetition.
-
-    Args:
-        job: holds the records, the roles and the seed.
-        options: how many repetitions.
-        share: of the audited records, for the test.
-
-    Returns:
-        The split; exact duplicates stay together.
-    """
+    """Divide the audited records into test records and the halves of each repetition."""
     seed, audited = job.config.seed, job.population.roles.audited
     groups = job.records.groups[audited]
     test = part(groups, share, seeds.rng(seed, "layers", "test"))
@@ -120,11 +104,7 @@ class Probes:
         )
 
     def untrained(self) -> tuple[nn.Module, Maker] | None:
-        """Build the first network, so that what is asked of it can be checked before anything is trained.
-
-        Returns:
-            The network, in eval mode, and what makes it; None where a function of the user's trains.
-        """
+        """Build the first network, so that what is asked of it can be checked before anything is trained."""
         recipe, population = self.job.population.recipe, self.populations[0]
         if recipe.procedure.method == "function":
             return None
@@ -133,23 +113,12 @@ class Probes:
         return network(recipe, maker.materials(0), population.streams(0)).eval(), maker
 
     def asking(self) -> AbstractContextManager[None]:
-        """Lend a random stream to networks that draw from torch's own generator when they are asked.
-
-        Returns:
-            The block in which they are asked.
-        """
+        """Lend a random stream to networks that draw from torch's own generator when they are asked."""
         return Streams(self.job.config.seed, 0, ("layers",)).lent("asking")
 
     @contextmanager
     def finished(self, progress: Callback | None) -> Iterator["Probes"]:
-        """Train what is not finished, and keep it in the store until the block ends.
-
-        Args:
-            progress: called after every network.
-
-        Yields:
-            The same, with all networks made.
-        """
+        """Train what is not finished, and keep it in the store until the block ends."""
         job = self.job
         store = Store(Path(job.config.store)).open()
         with ExitStack() as held:
@@ -163,39 +132,15 @@ class Probes:
             yield self
 
     def made(self, key: Key) -> Made:
-        """Say what was measured of a network.
-
-        Args:
-            key: which.
-
-        Returns:
-            Its runs and facts.
-        """
+        """Say what was measured of a network."""
         return self._made[key][1]
 
     def maker(self, key: Key) -> Maker:
-        """Return what made a network.
-
-        Args:
-            key: which.
-
-        Returns:
-            The maker of its population.
-        """
+        """Return what made a network."""
         return self._made[key][0]
 
     def network(self, key: Key) -> nn.Module:
-        """Bring a network back from the store.
-
-        Args:
-            key: which.
-
-        Returns:
-            The network, in eval mode.
-
-        Raises:
-            ModelError: a function of the user's trained a classifier that is none.
-        """
+        """Bring a network back from the store."""
         maker, made = self._made[key]
         network = maker.network(made)
         if isinstance(network, Estimator):

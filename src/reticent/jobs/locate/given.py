@@ -55,22 +55,7 @@ class Own:
 
 
 def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, needed: bool) -> Source:
-    """Bring a model of the user's own into the form that is scored.
-
-    Args:
-        config: data set, architecture, number of reference records, seed.
-        own: the model.
-        records: the data set, if it is at hand.
-        device: where to work.
-        needed: whether reference non-members and the initial state are needed.
-
-    Returns:
-        The source.
-
-    Raises:
-        SpecError: options of a training that does not take place.
-        InputError: network and weights do not fit together.
-    """
+    """Bring a model of the user's own into the form that is scored."""
     stray = sorted(set(config.recipe) - ALLOWED)
     if stray or config.defense is not None:
         raise SpecError(
@@ -99,14 +84,7 @@ def _called(recipe: Recipe) -> str:
 
 
 def origin(initial: Weights | int | None) -> str:
-    """Say where a state before training is from.
-
-    Args:
-        initial: what the user gave of it.
-
-    Returns:
-        "file", "given", "seed" or "fresh draw".
-    """
+    """Say where a state before training is from."""
     if initial is None:
         return "fresh draw"
     if isinstance(initial, (str, Path)):
@@ -115,11 +93,7 @@ def origin(initial: Weights | int | None) -> str:
 
 
 def _seed(initial: Any) -> int | None:
-    """Take the seed, where the state before training is given by one.
-
-    Raises:
-        InputError: what is given is no seed, no file and no state.
-    """
+    """Take the seed, where the state before training is given by one."""
     if initial is None or isinstance(initial, (str, Path, Mapping)):
         return None
     if not isinstance(initial, bool) and isinstance(initial, Integral):
@@ -131,21 +105,7 @@ def _seed(initial: Any) -> int | None:
 
 
 def states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, State, State]:
-    """Build the network of a model that is given, and hold its states against it.
-
-    Args:
-        own: the model.
-        recipe: names the architecture.
-        materials: say what a record looks like.
-        streams: for a fresh draw of the initial state.
-
-    Returns:
-        The network, in whatever state; and what reads its state before training, and after.
-
-    Raises:
-        ModelError: a state is not one of this network.
-        InputError: the state before training cannot be known.
-    """
+    """Build the network of a model that is given, and hold its states against it."""
     device = materials.prepare.device
     seed = _seed(own.initial)
 
@@ -200,20 +160,7 @@ def _materials(records: Records, own: Own, config: AuditConfig, prepare: Prepara
 
 
 def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members") -> NDArray[np.int64]:
-    """Read which records are members, or have another role.
-
-    Args:
-        given: row numbers, or one truth value a record; as an array, or in a ``.npy`` file or a text file of one number
-            a line.
-        records: how many records the data set has.
-        what: the role, for messages.
-
-    Returns:
-        Sorted row numbers.
-
-    Raises:
-        InputError: a row is out of range or stands there twice, or there are fewer than two.
-    """
+    """Read which records are members, or have another role."""
     values = _read(opening.path(given), what) if isinstance(given, (str, Path)) else arrays.array(given, what)
     if values.dtype == np.bool_:
         if values.shape != (records,):

@@ -92,15 +92,7 @@ def locate_layers(
 
 
 def prepare(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[Job, Options]:
-    """Check what was asked for.
-
-    Args:
-        config: a configuration, the path of a TOML file, or None.
-        values: as for `locate_layers`.
-
-    Returns:
-        What is trained, and the options.
-    """
+    """Check what was asked for."""
     given, rest = divided(values, OWN)
     refuse(rest, "locate layers", SILENT)
     job = called(config, rest)
@@ -130,18 +122,7 @@ def run(
     stage: Callable[[str], None] | None = None,
     checked: Callable[[Path], None] | None = None,
 ) -> LocatedLayers:
-    """Train what is not finished, compare, and write what was found.
-
-    Args:
-        job: what is trained.
-        options: how it is compared.
-        progress: called after every network.
-        stage: called with a word before each part.
-        checked: called with the folder of the report, once it is known that it may be written there.
-
-    Returns:
-        The finding.
-    """
+    """Train what is not finished, compare, and write what was found."""
     tell, clock = stage or (lambda _: None), [time.perf_counter()]
     started = datetime.now(UTC).isoformat(timespec="seconds")
     probes = Probes(job, options, options.test)

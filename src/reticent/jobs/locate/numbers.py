@@ -29,17 +29,7 @@ MARKED = 0.01
 def by_kind(
     vulnerability: State, learnability: State, kinds: Mapping[str, str], drawn: bool = True
 ) -> list[dict[str, Any]]:
-    """Measure how the two scores agree, over all weights and within each kind of layer, as the paper's Table 1.
-
-    Args:
-        vulnerability: scores by parameter name.
-        learnability: others of the same parameters.
-        kinds: the kind of layer by parameter name.
-        drawn: also count for a picture; else its entry is None.
-
-    Returns:
-        A row for all, then one a kind that there is.
-    """
+    """Measure how the two scores agree, over all weights and within each kind of layer, as the paper's Table 1."""
     everything = sum(value.numel() for value in vulnerability.values())
     whole = total(vulnerability, list(vulnerability))
     rows: list[dict[str, Any]] = []
@@ -64,16 +54,7 @@ def by_kind(
 
 
 def held(vulnerability: State, learnability: State, unused: Sequence[str]) -> list[dict[str, Any]]:
-    """Measure what the largest scores hold, and whether they are the same weights by both scores.
-
-    Args:
-        vulnerability: scores by parameter name.
-        learnability: others of the same parameters.
-        unused: parameters that never had a gradient.
-
-    Returns:
-        A row for each of `RATES`.
-    """
+    """Measure what the largest scores hold, and whether they are the same weights by both scores."""
     names = list(vulnerability)
     sums = [total(side, names) for side in (vulnerability, learnability)]
     rows = []
@@ -99,17 +80,7 @@ def held(vulnerability: State, learnability: State, unused: Sequence[str]) -> li
 def by_layer(
     vulnerability: State, learnability: State, kinds: Mapping[str, str], unused: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Measure what each layer holds: a module with its own parameters, in the order of the network.
-
-    Args:
-        vulnerability: scores by parameter name.
-        learnability: others of the same parameters.
-        kinds: the kind of layer by parameter name.
-        unused: parameters that never had a gradient.
-
-    Returns:
-        A row a layer.
-    """
+    """Measure what each layer holds: a module with its own parameters, in the order of the network."""
     mask = top(vulnerability, MARKED, unused=unused)
     sums = [total(side, list(side)) for side in (vulnerability, learnability)]
     everything = sum(value.numel() for value in vulnerability.values())
@@ -136,17 +107,7 @@ def by_layer(
 
 
 def density(vulnerability: State, learnability: State, names: Sequence[str]) -> dict[str, Any] | None:
-    """Count weights on logarithmic axes, learnability to the right and vulnerability up.
-
-    Args:
-        vulnerability: scores by parameter name.
-        learnability: others of the same parameters.
-        names: which parameters.
-
-    Returns:
-        ``x`` and ``y``: the ends of the axes as powers of ten; ``counts``: rows from below, of `CELLS` cells each; None
-        where all of one score are zero.
-    """
+    """Count weights on logarithmic axes, learnability to the right and vulnerability up."""
     ends = []
     for side in (learnability, vulnerability):
         most = max((float(side[name].max()) for name in names if side[name].numel()), default=0.0)
@@ -176,15 +137,7 @@ def _cell(values: NDArray[np.float64], ends: tuple[float, float]) -> NDArray[np.
 
 
 def known(source: Source, name: str) -> dict[str, Any]:
-    """State whom a network knows and how well.
-
-    Args:
-        source: with its network in the trained state.
-        name: of the data set.
-
-    Returns:
-        Plain values; ``unlearned`` says in words that it does not know its members, else it is None.
-    """
+    """State whom a network knows and how well."""
     materials, network = source.materials, source.network
     found: dict[str, Any] = {
         "name": name,

@@ -23,18 +23,7 @@ ATTACKING = (
 
 
 def divided(values: Mapping[str, Any], own: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tell a command's own options from the keys of a configuration.
-
-    Args:
-        values: by key; dots may be written as double underscores.
-        own: the command's own options, which may be tables.
-
-    Returns:
-        The own ones, as a tree, and the others as they are.
-
-    Raises:
-        SpecError: an own option that is a value is given as a table too.
-    """
+    """Tell a command's own options from the keys of a configuration."""
     heads, tree = set(own), dict[str, Any]()
     rest: dict[str, Any] = {}
     for key, value in values.items():
@@ -52,16 +41,7 @@ def divided(values: Mapping[str, Any], own: Iterable[str]) -> tuple[dict[str, An
 
 
 def refuse(values: Mapping[str, Any], command: str, keys: Iterable[str]) -> None:
-    """Refuse what a command would not heed; a file may hold it, since it may be that of an audit.
-
-    Args:
-        values: what the call was given, by key.
-        command: the command's name.
-        keys: which mean nothing to it.
-
-    Raises:
-        SpecError: one of them is given.
-    """
+    """Refuse what a command would not heed; a file may hold it, since it may be that of an audit."""
     meaningless = set(keys)
     for key, value in values.items():
         if value is not None and key.replace("__", ".").split(".")[0] in meaningless:
@@ -75,18 +55,7 @@ def taken(
     inputs: Iterable[Any] = (),
     checked: Callable[[Path], None] | None = None,
 ) -> Path:
-    """Take the folder of a report: the one that is asked for, or the command's own.
-
-    Args:
-        config: a configuration; its default is the folder of an audit.
-        usual: the folder where nobody says.
-        form: of the report.
-        inputs: what the command reads.
-        checked: called with the folder then.
-
-    Returns:
-        The folder.
-    """
+    """Take the folder of a report: the one that is asked for, or the command's own."""
     out = take_folder(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)
     if checked is not None:
         checked(out)

@@ -106,20 +106,7 @@ def locate_records(
 
 
 def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None] | None = None) -> LocatedRecords:
-    """Take the records of a finished audit; trains and measures nothing.
-
-    Args:
-        path: of its folder, or of its ``audit.json``.
-        values: ``out`` alone.
-        checked: as for `locate_records`.
-
-    Returns:
-        The records.
-
-    Raises:
-        SpecError: something else is given.
-        InputError: the files would replace those of the audit, or others.
-    """
+    """Take the records of a finished audit; trains and measures nothing."""
     given = {key: value for key, value in values.items() if value is not None}
     out = opening.path(given.pop("out", OUT))
     if given:
@@ -156,17 +143,7 @@ def run(
     stage: Callable[[str], None] | None = None,
     checked: Callable[[Path], None] | None = None,
 ) -> LocatedRecords:
-    """Train what is not finished, and measure every record.
-
-    Args:
-        job: what is trained.
-        progress: called after every model.
-        stage: called with a word before each part.
-        checked: as for `locate_records`.
-
-    Returns:
-        The records.
-    """
+    """Train what is not finished, and measure every record."""
     tell, clock = stage or (lambda _: None), [time.perf_counter()]
     out = taken(job.config, OUT, RECORD_LIST, [job.config.dataset], checked)
     started = datetime.now(UTC).isoformat(timespec="seconds")

@@ -53,18 +53,7 @@ class Scored:
 def scored(
     source: Source, scoring: Scoring, repeats: int, folder: Path, stage: Callable[[str], None] = lambda _: None
 ) -> Scored:
-    """Score a network, and write the scores.
-
-    Args:
-        source: the network and its states.
-        scoring: how.
-        repeats: how many seeds; from the second on, only their top sets are kept, a bit an entry.
-        folder: where to.
-        stage: called with words before each part.
-
-    Returns:
-        Files and facts.
-    """
+    """Score a network, and write the scores."""
     make_folder(folder)
     files = folder / "vulnerability.safetensors", folder / "learnability.safetensors"
     streams = [source.streams.child("locate", k) for k in range(repeats)]
@@ -104,9 +93,6 @@ def _save(path: Path, scores: Scores) -> None:
     """Write scores without a copy of them, under a temporary name, and rename them.
 
     The metadata say which file it is, whatever the weight lambda was: by that the next report knows it.
-
-    Raises:
-        StoreError: the disk refuses.
     """
     about = {"scores": path.stem, "order": "\n".join(scores), "unused": "\n".join(sorted(scores.unused))}
     temporary = path.with_name(f".{path.name}.tmp")
@@ -123,18 +109,7 @@ def _save(path: Path, scores: Scores) -> None:
 
 
 def read_scores(path: str | Path) -> Scores:
-    """Read scores that `scored` wrote, in the network's order, which safetensors do not keep.
-
-    Args:
-        path: vulnerability.safetensors or learnability.safetensors.
-
-    Returns:
-        The scores, with the names of parameters that never had a gradient.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it is no file of scores.
-    """
+    """Read scores that `scored` wrote, in the network's order, which safetensors do not keep."""
     if not Path(path).is_file():
         raise MissingFileError(f"no file {str(path)!r}: expected scores that reticent locate weights wrote")
     try:

@@ -62,20 +62,7 @@ class Source:
 
 
 def of_population(job: Job, row: int, store: Store) -> Source:
-    """Take a model of a population, which is trained now if the store does not have it.
-
-    Args:
-        job: the population, as an audit would train it.
-        row: which model of it.
-        store: where it is, or will be; its hashes are checked whenever a state is read.
-
-    Returns:
-        The source.
-
-    Raises:
-        InputError: there is no such model.
-        SpecError: it is made by a function of the user's own, which tells no initial state.
-    """
+    """Take a model of a population, which is trained now if the store does not have it."""
     population, recipe = job.population, job.population.recipe
     if not 0 <= row < population.models:
         raise InputError(f"model: expected a row from 0 to {population.models - 1}, got {row}")
@@ -99,16 +86,7 @@ def _of(run: Run, name: str) -> State:
 
 
 def drawn(build: Callable[[], nn.Module], seed: int | None, streams: Streams) -> nn.Module:
-    """Build a network from a seed as a plain script would, or from a fresh draw; no global generator is moved.
-
-    Args:
-        build: makes the network.
-        seed: for ``torch.manual_seed`` right before; None draws from a stream.
-        streams: for the fresh draw.
-
-    Returns:
-        The network.
-    """
+    """Build a network from a seed as a plain script would, or from a fresh draw; no global generator is moved."""
     if seed is None:
         with streams.lent("init"):
             return build()

@@ -22,19 +22,7 @@ DAMAGED = "it is cut off or damaged: copy or download it again"
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """Read what holds a state; nothing in the file is run, and its content says how it is read, not its name.
-
-    Args:
-        path: a file of safetensors, or one that ``torch.save`` wrote of a state dictionary, also inside another
-            dictionary.
-
-    Returns:
-        What was saved, on the CPU; tensors are read from the disk when they are used. See `models.fitting.fitted`.
-
-    Raises:
-        MissingFileError: there is no such file.
-        CorruptFileError: it cannot be read, or is no dictionary.
-    """
+    """Read what holds a state; nothing in the file is run, and its content says how it is read, not its name."""
     file = opening.path(path)
     if file.is_dir():
         raise MissingFileError(
@@ -64,11 +52,7 @@ def _safetensors(file: Path) -> Any:
 
 
 def _torch(file: Path, head: bytes) -> Any:
-    """Read a file of ``torch.save``.
-
-    Raises:
-        CorruptFileError: it is none, is damaged, or holds more than tensors and plain values.
-    """
+    """Read a file of ``torch.save``."""
     zipped = head.startswith(ZIP)
     if not zipped and not head.startswith(PICKLE):
         raise CorruptFileError(f"{file}: is neither a file of torch.save nor of safetensors: {REMEDY}")
@@ -91,11 +75,7 @@ def _torch(file: Path, head: bytes) -> Any:
 
 
 def _check_members(file: Path) -> None:
-    """Look at the names inside a zip file.
-
-    Raises:
-        CorruptFileError: ``torch.save`` wrote no such file.
-    """
+    """Look at the names inside a zip file."""
     with zipfile.ZipFile(file) as archive:
         names = {PurePosixPath(name).name for name in archive.namelist()}
     if "constants.pkl" in names:

@@ -159,11 +159,7 @@ def _trained(
     tell: Callable[[str], None],
     held: ExitStack,
 ) -> Source:
-    """Take a model of the audit's population; where nobody says how many reference records, a fifth.
-
-    Raises:
-        InputError: no reference records are wanted where vulnerability is.
-    """
+    """Take a model of the audit's population; where nobody says how many reference records, a fifth."""
     job = prepare(config, records, attacked=False)
     if scoring.unlearning and not len(job.population.roles.reference):
         if config.reference == 0:
@@ -211,16 +207,7 @@ def _located(
 
 
 def write(written: dict[str, Any], found: Scored, out: Path) -> LocatedWeights:
-    """Write the page and, last, the numbers.
-
-    Args:
-        written: the document.
-        found: where the scores are.
-        out: the folder.
-
-    Returns:
-        What was found.
-    """
+    """Write the page and, last, the numbers."""
     from reticent.report.locate.weights import page
 
     shown, numbers = write_pair(out, "weights", page(written), written)

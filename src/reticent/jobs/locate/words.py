@@ -15,16 +15,7 @@ SURE = 0.5
 def sentence(
     table: Sequence[Mapping[str, Any]], largest: Sequence[Mapping[str, Any]], unlearning: float = Scoring().unlearning
 ) -> str:
-    """Say what was found.
-
-    Args:
-        table: rows by kind of layer, the first of all weights.
-        largest: rows by share of the weights.
-        unlearning: its part in the loss; at 0 both scores are learnability.
-
-    Returns:
-        One sentence.
-    """
+    """Say what was found."""
     whole = table[0]
     if largest[0]["vulnerability"] is None:
         return "No weight has any score: nothing that was asked of the network gives it a gradient."
@@ -44,15 +35,7 @@ def sentence(
 
 
 def stability(overlap: Mapping[float, Sequence[float]], seeds: int) -> dict[str, Any] | None:
-    """Say how much the largest scores depend on the draw of batches.
-
-    Args:
-        overlap: by share, the Jaccard index of each two seeds.
-        seeds: how many.
-
-    Returns:
-        Plain values; None for one seed.
-    """
+    """Say how much the largest scores depend on the draw of batches."""
     if not overlap:
         return None
     rows = [
@@ -63,15 +46,7 @@ def stability(overlap: Mapping[float, Sequence[float]], seeds: int) -> dict[str,
 
 
 def unlearned(right: float, commonest: float) -> str:
-    """Say that a model does not know its members.
-
-    Args:
-        right: share of members that it labels correctly.
-        commonest: share of members in the largest class.
-
-    Returns:
-        A sentence.
-    """
+    """Say that a model does not know its members."""
     return (
         f"The model labels {percent(right)} of its members correctly, no more than chance may by naming the largest "
         f"class ({percent(commonest)}), so that its scores rank little: check its weights, the members, and that "
@@ -80,15 +55,7 @@ def unlearned(right: float, commonest: float) -> str:
 
 
 def limits(scoring: Scoring, found: Scored) -> list[str]:
-    """Say what scores do not show.
-
-    Args:
-        scoring: how they were made.
-        found: what came out.
-
-    Returns:
-        Sentences.
-    """
+    """Say what scores do not show."""
     said = [
         "How much the model gives away: scores rank weights inside one model. `reticent audit` measures the leak.",
         "What a weight of zero does: its score is zero, whatever its gradient.",

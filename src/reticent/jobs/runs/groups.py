@@ -65,11 +65,7 @@ class Group:
         return ", ".join(f"{count} {state}" for state, count in counts.most_common())
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The line's facts, and the names of its runs.
-        """
+        """Return plain values."""
         return {
             "recipe": self.recipe,
             "data": self.data,
@@ -84,14 +80,7 @@ class Group:
 
 
 def group(inventory: Inventory) -> list[Group]:
-    """Put the runs of one recipe, data set and seed together, signals with their models.
-
-    Args:
-        inventory: of the store.
-
-    Returns:
-        The groups, the latest first.
-    """
+    """Put the runs of one recipe, data set and seed together, signals with their models."""
     made = ("training", "repair")
     specs = {entry.id: entry.spec for entry in inventory.entries if entry.kind in made and entry.spec}
     states = {entry.id: entry.state for entry in inventory.entries if entry.kind != "signals"}
@@ -128,15 +117,7 @@ def _short(value: Any) -> str:
 
 
 def leaves(tree: Any, path: str = "") -> list[tuple[str, Any]]:
-    """Take a tree of plain values apart.
-
-    Args:
-        tree: the values.
-        path: what stands before each key.
-
-    Returns:
-        Dotted key and value of each leaf.
-    """
+    """Take a tree of plain values apart."""
     if not isinstance(tree, Mapping):
         return [(path, tree)]
     return [leaf for key, value in tree.items() for leaf in leaves(value, f"{path}.{key}" if path else str(key))]
@@ -179,14 +160,7 @@ def _group(entries: Sequence[Entry], specs: Mapping[str, Mapping[str, Any]], sta
 
 
 def recipe(spec: Mapping[str, Any]) -> str:
-    """Say in short how models are made.
-
-    Args:
-        spec: of a training run.
-
-    Returns:
-        Such as "mlp, 50 epochs, adam 0.001"; of a repair, with "repair of" before it.
-    """
+    """Say in short how models are made."""
     made = spec.get("recipe")
     if not isinstance(made, Mapping):
         return UNREADABLE

@@ -61,11 +61,7 @@ class Entry:
         return row if isinstance(row, int) and not isinstance(row, bool) and 0 <= row < 10**9 else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The facts of the list.
-        """
+        """Return plain values."""
         return {
             "id": self.id,
             "folder": self.folder.name,
@@ -99,17 +95,7 @@ class Inventory:
         return sum(entry.bytes for entry in self.entries)
 
     def find(self, prefix: str) -> Entry:
-        """Find a run by the beginning of its name.
-
-        Args:
-            prefix: as much of the name as no other run has.
-
-        Returns:
-            The run; what is left beside a finished one of the same name is not meant.
-
-        Raises:
-            InputError: no run, or several runs, have a name that begins so.
-        """
+        """Find a run by the beginning of its name."""
         fits: dict[str, Entry] = {}
         for entry in self.entries:
             if prefix and (entry.id.startswith(prefix) or entry.folder.name == prefix):
@@ -123,29 +109,12 @@ class Inventory:
         return next(iter(fits.values()))
 
     def signals_of(self, run_id: str) -> list[Entry]:
-        """Find the signals of a training run.
-
-        Args:
-            run_id: the training run.
-
-        Returns:
-            What was made from it.
-        """
+        """Find the signals of a training run."""
         return [entry for entry in self.entries if entry.of == run_id]
 
 
 def scan(root: Path) -> Inventory:
-    """Look at every folder of a store; hashes are not checked (see `verify`), files that are missing are noted.
-
-    Args:
-        root: the store; it is not made if it is not there.
-
-    Returns:
-        What is there.
-
-    Raises:
-        StoreError: there is no store, or it cannot be read.
-    """
+    """Look at every folder of a store; hashes are not checked (see `verify`), files that are missing are noted."""
     runs = root / RUNS
     try:
         if not runs.is_dir():

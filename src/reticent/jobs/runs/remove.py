@@ -79,18 +79,7 @@ class Plan:
 
 
 def plan(inventory: Inventory, choice: Choice) -> Plan:
-    """Choose what to remove; nothing is removed yet.
-
-    Args:
-        inventory: of the store.
-        choice: what the user said.
-
-    Returns:
-        The plan.
-
-    Raises:
-        StoreLockedError: a run that was named is used by a live process.
-    """
+    """Choose what to remove; nothing is removed yet."""
     asked = _asked(inventory, choice)
     holders = _Holders(Store(inventory.root))
     chosen, with_them, kept = [], [], []
@@ -157,17 +146,7 @@ def _asked(inventory: Inventory, choice: Choice) -> list[Entry]:
 
 
 def age(text: str) -> timedelta:
-    """Read an age.
-
-    Args:
-        text: a number of hours, days or weeks, such as "30d".
-
-    Returns:
-        The time.
-
-    Raises:
-        InputError: it is no age.
-    """
+    """Read an age."""
     found = re.fullmatch(r"(\d{1,5})([hdw])", text.strip())
     if found is None:
         raise InputError(f"--older-than: expected a number with h, d or w, such as 30d, got {text!r}")
@@ -175,18 +154,7 @@ def age(text: str) -> timedelta:
 
 
 def remove(inventory: Inventory, planned: Plan) -> tuple[list[Entry], list[Kept]]:
-    """Remove what was planned, each folder renamed before it is emptied.
-
-    Args:
-        inventory: of the store.
-        planned: from `plan`.
-
-    Returns:
-        What was removed, and what a live process had taken meanwhile.
-
-    Raises:
-        StoreError: the store cannot be written; the message says how much was removed before.
-    """
+    """Remove what was planned, each folder renamed before it is emptied."""
     store = Store(inventory.root)
     gone: list[Entry] = []
     kept: list[Kept] = []

@@ -31,12 +31,6 @@ class Checked:
 def check(entry: Entry) -> Checked:
     """Recompute the hashes of one run.
 
-    Args:
-        entry: the run.
-
-    Returns:
-        What was found; nothing for a run that holds, and for one that is not finished.
-
     Cost: every byte is read once.
     """
     if entry.state in {"unfinished", "in use"}:
@@ -62,15 +56,7 @@ def _beside(run: Run) -> list[str]:
 
 
 def verify(entries: Sequence[Entry], tell: Callable[[Entry], None] = lambda _: None) -> dict[str, Checked]:
-    """Recompute the hashes of many runs.
-
-    Args:
-        entries: the runs; those that are not finished are passed over.
-        tell: called before each run.
-
-    Returns:
-        Name of each run of which there is something to say, to what was found.
-    """
+    """Recompute the hashes of many runs."""
     found: dict[str, Checked] = {}
     for entry in entries:
         tell(entry)

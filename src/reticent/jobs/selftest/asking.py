@@ -26,11 +26,7 @@ Answers = NDArray[np.float32]
 
 
 def eval_mode() -> Lines:
-    """Ask a network with dropout and batch normalisation, whose eval-mode answers are computed by hand.
-
-    Yields:
-        Checks of its answers, of the guard, and of what asking leaves behind.
-    """
+    """Ask a network with dropout and batch normalisation, whose eval-mode answers are computed by hand."""
     rng = seeds.rng(SEED, "selftest", "asking")
     records = Records.make(rng.normal(size=(RECORDS, FEATURES)).astype(np.float32), np.arange(RECORDS) % CLASSES)
     prepare = Preparation(records, torch.device("cpu"))
@@ -49,11 +45,7 @@ def eval_mode() -> Lines:
 
 
 def _guard(prepare: Preparation, examples: Examples) -> Lines:
-    """Ask a model of which all, or one part, is in training mode: it must be refused, and left as it was.
-
-    Yields:
-        One check each.
-    """
+    """Ask a model of which all, or one part, is in training mode: it must be refused, and left as it was."""
     for name, part in (("refused", ""), ("refused-in-part", "2")):
         network = _network()
         network.get_submodule(part).train()

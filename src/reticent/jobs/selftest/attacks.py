@@ -46,11 +46,7 @@ OWN = (
 
 
 def leak() -> Lines:
-    """Plant a leak in signals of 16 models.
-
-    Yields:
-        For each attack, its AUC; and the AUC of an audit with members and non-members exchanged.
-    """
+    """Plant a leak in signals of 16 models."""
     problem = made.problem(3.0, 16, 300, "leak")
     members = problem.membership.matrix
     for name in attacks.ATTACKS:
@@ -75,11 +71,7 @@ def _missed(area: float) -> str:
 
 
 def null() -> Lines:
-    """Attack signals that leak nothing, through the whole path of an audit.
-
-    Yields:
-        For each attack, its interval; then the verdict, and the bound on epsilon.
-    """
+    """Attack signals that leak nothing, through the whole path of an audit."""
     problem = made.problem(0.0, 16, 600, "null")
     alone = [name for name in attacks.ATTACKS if not attacks.needs_replicas(name)]
     done = job.attack(
@@ -110,11 +102,7 @@ def null() -> Lines:
 
 
 def _few_models() -> Lines:
-    """Attack few models that leak nothing, whose margins have heavy or skewed tails.
-
-    Yields:
-        For each attack that learns from references, the AUC that is farthest from one half.
-    """
+    """Attack few models that leak nothing, whose margins have heavy or skewed tails."""
     for name, spec in {"lira": Lira(), "rmia": Rmia(), "lira-released": LiraReleased()}.items():
         areas = []
         for models, shape in FEW:
@@ -129,11 +117,7 @@ def _few_models() -> Lines:
 
 
 def _nothing_said(document: Mapping[str, Any]) -> Lines:
-    """Check the verdict and the bound on epsilon of an audit of nothing.
-
-    Yields:
-        One check each; none of epsilon where the audit states none.
-    """
+    """Check the verdict and the bound on epsilon of an audit of nothing."""
     told = document["verdict"]["leak"]
     yield Line(
         "verdict", "no leak found", f"leak: {told}", told != "found",
@@ -150,12 +134,7 @@ def _nothing_said(document: Mapping[str, Any]) -> Lines:
 
 
 def own_references() -> Lines:
-    """Set a trap for a target among its own references, and turn its own membership over.
-
-    Yields:
-        For each attack, and for options that compare in another way, the AUC in the trap that is farthest from one
-        half; and the scores that change.
-    """
+    """Set a trap for a target among its own references, and turn its own membership over."""
     plain = made.problem(2.0, 12, 120, "flip")
     for name, spec in ({name: attacks.parse(name) for name in attacks.ATTACKS} | VARIANTS).items():
         held = max(1, attacks.ATTACKS[spec.method].needs(spec).references_in)

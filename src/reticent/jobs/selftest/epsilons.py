@@ -27,11 +27,7 @@ DIGITS = "The formula of a bound on epsilon is wrong: a sign, or a tail."
 
 
 def epsilons() -> Lines:
-    """Compare formulas with known digits, and every method of the table with a Gaussian mechanism and with none.
-
-    Yields:
-        Checks of the formulas; then, for each method, its bound where epsilon is known, and where it is 0.
-    """
+    """Compare formulas with known digits, and every method of the table with a Gaussian mechanism and with none."""
     yield near("gaussian-delta", 0.126936737507, float(epsilon.gaussian_delta(1.0, 1.0)), DIGITS, 1e-10)
     yield near("gaussian-epsilon", 1.0, float(epsilon.gaussian_epsilon(1.0, 0.126936737507)), DIGITS, 1e-8)
     yield near("one-run-90-of-100", 1.63082, epsilon.one_run_epsilon(90, 100, 100), DIGITS, 1e-4)

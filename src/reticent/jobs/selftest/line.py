@@ -43,50 +43,17 @@ class Group:
 
 
 def near(name: str, expected: float, got: float, fault: str, tolerance: float = 1e-9) -> Line:
-    """Compare a number with the one that it must be.
-
-    Args:
-        name: of the check.
-        expected: the right number.
-        got: this installation's.
-        fault: what makes a wrong one.
-        tolerance: largest difference allowed.
-
-    Returns:
-        The check; NaN fails.
-    """
+    """Compare a number with the one that it must be."""
     return Line(name, number(expected), number(got), bool(abs(got - expected) <= tolerance), fault)
 
 
 def within(name: str, low: float, high: float, got: float, fault: str) -> Line:
-    """Check that a number lies between two limits, both allowed.
-
-    Args:
-        name: of the check.
-        low: the smallest that is right.
-        high: the largest that is right.
-        got: this installation's.
-        fault: what makes a wrong one.
-
-    Returns:
-        The check; NaN fails.
-    """
+    """Check that a number lies between two limits, both allowed."""
     return Line(name, f"{number(low)} to {number(high)}", number(got), bool(low <= got <= high), fault)
 
 
 def twin(name: str, expected: ArrayLike, got: ArrayLike, fault: str, tolerance: float = 1e-9) -> Line:
-    """Compare many numbers with those of a slow plain computation.
-
-    Args:
-        name: of the check.
-        expected: the plain computation's.
-        got: this installation's, of the same shape.
-        fault: what makes wrong ones.
-        tolerance: largest difference allowed.
-
-    Returns:
-        The check; NaN and other shapes fail.
-    """
+    """Compare many numbers with those of a slow plain computation."""
     right, mine = np.asarray(expected, dtype=np.float64), np.asarray(got, dtype=np.float64)
     told = f"{right.size:,} numbers of a plain computation"
     if right.shape != mine.shape:
@@ -96,12 +63,5 @@ def twin(name: str, expected: ArrayLike, got: ArrayLike, fault: str, tolerance: 
 
 
 def number(value: float) -> str:
-    """Write a number with up to six digits.
-
-    Args:
-        value: any number.
-
-    Returns:
-        Its text.
-    """
+    """Write a number with up to six digits."""
     return f"{value:.6g}"

@@ -18,18 +18,7 @@ Tail = Literal["heavy", "skewed"]
 
 
 def problem(gap: float, models: int, records: int, name: str) -> Problem:
-    """Make models that find some records harder than others, and members easier by a gap.
-
-    Args:
-        gap: what membership adds to the label's logit (nats); 0 leaks nothing.
-        models: number of models M.
-        records: number of records N.
-        name: of the random stream.
-
-    Returns:
-        The problem: every model a target, and a reference of the others; logits ``(M, N, C)`` of 5 classes, and
-        replicas.
-    """
+    """Make models that find some records harder than others, and members easier by a gap."""
     rng = seeds.rng(SEED, "selftest", name)
     labels = rng.integers(0, CLASSES, records)
     membership = Membership.draw(models, records, SEED)
@@ -39,31 +28,13 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
 
 
 def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
-    """Make soft targets of each model's members, as if SELENA had brought each model to answer them exactly.
-
-    Args:
-        logits: ``(M, N, C)``.
-        inside: which model holds which record, ``(M, N)``.
-
-    Returns:
-        Probabilities ``(M, N, C)``; NaN where a model does not hold the record.
-    """
+    """Make soft targets of each model's members, as if SELENA had brought each model to answer them exactly."""
     odds = np.exp(logits - logits.max(axis=2, keepdims=True))
     return np.where(inside[:, :, None], odds / odds.sum(axis=2, keepdims=True), np.nan)
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
-    """Make models that leak nothing, whose margins are far from normal.
-
-    Args:
-        models: number of models M.
-        records: number of records N.
-        tail: Student's t with 4 degrees of freedom, or a log-normal distribution.
-        draw: another number draws anew.
-
-    Returns:
-        The problem: every model a target, and a reference of the others.
-    """
+    """Make models that leak nothing, whose margins are far from normal."""
     rng = seeds.rng(SEED, "selftest", "tails", models, tail, draw)
     noise = rng.standard_t(4, (models, records)) if tail == "heavy" else rng.lognormal(size=(models, records))
     margins = 2 * rng.normal(size=records) + np.exp(rng.normal(0, 0.5, records)) * noise
@@ -78,14 +49,6 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
     far above them. An attack that leaves the target among its references drags their centre toward it, more where it
     was the second IN model of two than where it was the fifth OUT model of five: that gives its members away, although
     nothing does. So does its own soft target among the replicas, to which it alone comes close.
-
-    Args:
-        target: row of that model.
-        records: number of records N.
-        held: how many references were trained on each record.
-
-    Returns:
-        The problem, with one target, who stands among the references.
     """
     rng = seeds.rng(SEED, "selftest", "trap", target)
     others = [model for model in range(TRAP_MODELS) if model != target]
@@ -104,30 +67,14 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
 
 
 def flipped(given: Problem, target: int) -> Problem:
-    """Tell an attack the opposite of one target's membership.
-
-    Args:
-        given: a problem.
-        target: the row to turn over.
-
-    Returns:
-        The same signals and replicas, with that one target.
-    """
+    """Tell an attack the opposite of one target's membership."""
     matrix = given.membership.matrix.copy()
     matrix[target] = ~matrix[target]
     return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas)
 
 
 def auc(scores: Floats, members: NDArray[np.bool_]) -> float:
-    """Count pairs for the AUC, ties half; on purpose not the function that audits use.
-
-    Args:
-        scores: ``(N,)`` or ``(T, N)``.
-        members: booleans of the same shape.
-
-    Returns:
-        The mean over rows.
-    """
+    """Count pairs for the AUC, ties half; on purpose not the function that audits use."""
     rows = zip(np.atleast_2d(scores), np.atleast_2d(members), strict=True)
     areas = [(1 + np.sign(row[own][:, None] - row[~own][None, :]).mean()) / 2 for row, own in rows]
     return float(np.mean(areas))

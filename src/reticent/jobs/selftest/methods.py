@@ -23,11 +23,7 @@ FORMULA = "The attack does not compute its paper's formula: a sign, a wrong refe
 
 
 def margins() -> Lines:
-    """Compare margins with known ones, among them one that a probability cannot hold.
-
-    Yields:
-        One check a margin.
-    """
+    """Compare margins with known ones, among them one that a probability cannot hold."""
     label = np.zeros(1, dtype=np.int64)
     sure = np.log(np.array([[1 - 1e-9, 1e-9]]))
     yield near("nearly-certain", 20.7232658, float(matrix.margin(sure, label)[0]), PRECISION, 1e-6)
@@ -44,11 +40,7 @@ def margins() -> Lines:
 
 
 def membership() -> Lines:
-    """Draw who trains on what.
-
-    Yields:
-        Checks of its halves and of its seed.
-    """
+    """Draw who trains on what."""
     drawn = Membership.draw(10, 500, 1)
     inside = drawn.matrix.sum(axis=0)
     text = "Members are not drawn as the attacks take for granted: each record in exactly half of the models."
@@ -64,11 +56,7 @@ def membership() -> Lines:
 
 
 def memorisation() -> Lines:
-    """Compare Feldman's score of three records with a table of right and wrong answers.
-
-    Yields:
-        One check a record.
-    """
+    """Compare Feldman's score of three records with a table of right and wrong answers."""
     # One row a record, one column a model: who answers right; and who was trained on it.
     right = np.array([[1, 1, 1, 0, 0, 1, 0, 0], [1] * 8, [1, 1, 1, 0, 0, 0, 0, 1]], dtype=np.bool_)
     inside = np.array([[1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1]], dtype=np.bool_)
@@ -83,11 +71,7 @@ def memorisation() -> Lines:
 
 
 def formulas() -> Lines:
-    """Compare the loss attack, LiRA and RMIA with their definitions, target by target and record by record.
-
-    Yields:
-        One check an attack.
-    """
+    """Compare the loss attack, LiRA and RMIA with their definitions, target by target and record by record."""
     problem = made.problem(2.0, 12, 60, "formulas")
     logits = np.asarray(problem.signals.logits)
     at = (slice(None), np.arange(60), problem.signals.labels)

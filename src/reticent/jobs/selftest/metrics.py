@@ -14,11 +14,7 @@ TAIL = "A wrong tail of the binomial distribution: the exact limits of a rate ar
 
 
 def metrics() -> Lines:
-    """Compare AUC, rates and balanced accuracy of eight scores with what pencil and paper give.
-
-    Yields:
-        One check a number.
-    """
+    """Compare AUC, rates and balanced accuracy of eight scores with what pencil and paper give."""
     scores = np.array([*MEMBERS, *OTHERS])
     members = np.arange(8) < 4
     yield near("auc", 0.8125, float(roc.auc(scores, members)), SIGN)
@@ -42,11 +38,7 @@ def metrics() -> Lines:
 
 
 def limits() -> Lines:
-    """Compare confidence limits with known digits.
-
-    Yields:
-        One check a limit.
-    """
+    """Compare confidence limits with known digits."""
     none, half = intervals.clopper_pearson(0, 10), intervals.clopper_pearson(5, 10)
     yield near("none-of-ten-low", 0.0, float(none[0]), TAIL)
     yield near("none-of-ten-high", 1 - 0.025**0.1, float(none[1]), TAIL)
@@ -62,11 +54,7 @@ def limits() -> Lines:
 
 
 def _bootstrap() -> Lines:
-    """Compare the bootstrap of one target's AUC with its variance under no leak, (m + n + 1) / (12 m n).
-
-    Yields:
-        Checks of its width and place.
-    """
+    """Compare the bootstrap of one target's AUC with its variance under no leak, (m + n + 1) / (12 m n)."""
     rng = seeds.rng(SEED, "selftest", "bootstrap")
     scores, members = rng.normal(size=(1, 1000)), (np.arange(1000) % 2 == 0)[None]
     done = audit.audit("selftest", {}, scores, members, [0], rng=rng, replicates=1000)

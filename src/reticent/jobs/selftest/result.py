@@ -27,11 +27,7 @@ class Check:
     fault: str | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            The fields by name.
-        """
+        """Return plain values."""
         return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
 
 
@@ -72,11 +68,7 @@ class Selftested:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values.
-
-        Returns:
-            `schema`, `ok`, `sentence`, `seconds` and `checks`, one object a check.
-        """
+        """Return plain values."""
         return {
             "schema": SCHEMA,
             "ok": self.ok,

@@ -32,18 +32,6 @@ CRASHED = "The check itself did not run to its end; this part of the installatio
 def selftest(only: str | Sequence[str] = (), *, progress: Callable[[str], None] | None = None) -> Selftested:
     """Check that this installation gives right numbers: closed forms, a planted leak, a null, a small audit.
 
-    Args:
-        only: names of groups, or one name; by default all of `GROUPS`.
-        progress: called with a group's name before it runs.
-
-    Returns:
-        What was found. Some 6 s for all groups, on one core; needs no network and no file but in a temporary folder,
-        which is removed.
-
-    Raises:
-        UnknownNameError: no group has this name.
-        InputError: a name is given twice.
-
     Example:
         >>> import reticent
         >>> reticent.selftest(only="metrics").ok

@@ -23,9 +23,6 @@ def steps() -> Lines:
     """Take some steps on one tensor, with the fused kernels and by hand.
 
     Not with ``torch.optim``, whose first object imports PyTorch's compiler, which leaves a folder behind.
-
-    Yields:
-        One check an optimizer.
     """
     rng = seeds.rng(SEED, "selftest", "steps")
     start, gradients = rng.normal(size=(4, 3)), rng.normal(size=(STEPS, 4, 3))

@@ -20,11 +20,7 @@ BAND = (0.58, 0.75)
 
 
 def engine() -> Lines:
-    """Train, attack, report, do it again, and train one model elsewhere.
-
-    Yields:
-        Checks of accuracy, leak, files, resuming and determinism.
-    """
+    """Train, attack, report, do it again, and train one model elsewhere."""
     with tempfile.TemporaryDirectory(prefix="reticent-selftest-") as folder:
         root = Path(folder)
         job = _job(root, "first")

@@ -23,18 +23,7 @@ POINT = 5.5
 def place(
     points: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]], area: Box, lines: Sequence[Box] = ()
 ) -> list[Box] | None:
-    """Find a place for each label, the most crowded point first, the nearest place first.
-
-    Args:
-        points: centres, in pixels.
-        sizes: width and height of each label.
-        area: where labels may be.
-        lines: thin things that labels had better not cover, such as error bars.
-
-    Returns:
-        One box a label, none of which covers another box or a point; None if there is no room.
-        Cost: ``O(n**2)`` for n points.
-    """
+    """Find a place for each label, the most crowded point first, the nearest place first."""
     blocked = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in points]
     placed: dict[int, Box] = {}
     for i in sorted(range(len(points)), key=lambda i: (_room(points, i), i)):
@@ -53,15 +42,7 @@ def place(
 
 
 def overlap(one: Box, other: Box) -> bool:
-    """Tell whether two boxes have a pixel in common.
-
-    Args:
-        one: a box.
-        other: another.
-
-    Returns:
-        Whether they do; touching edges don't count.
-    """
+    """Tell whether two boxes have a pixel in common."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 

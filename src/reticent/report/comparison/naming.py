@@ -38,19 +38,7 @@ class Mark(NamedTuple):
 def write_names(
     figure: Figure, axes: Axes, marks: Sequence[Mark], path: Sequence[Pair], chance: float | None, strict: bool
 ) -> bool:
-    """Write the names where they cover no point and no other name, and few lines.
-
-    Args:
-        figure: complete but for the names.
-        axes: where the points are.
-        marks: the points.
-        path: corners of a line to keep clear of.
-        chance: height of the line that says "chance" at its right end, or None.
-        strict: write nothing if there is no room for all; otherwise names may cover each other.
-
-    Returns:
-        Whether they were written.
-    """
+    """Write the names where they cover no point and no other name, and few lines."""
     settle(figure)
     points = [_pixels(axes, mark.at) for mark in marks]
     sizes = [_size(figure, mark.name) for mark in marks]

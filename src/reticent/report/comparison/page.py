@@ -39,14 +39,7 @@ CHOICES = 60
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Write a comparison as one page that loads nothing.
-
-    Args:
-        document: the comparison, in the form of ``docs/schema.md``; parts that are missing are left out.
-
-    Returns:
-        The text of the page; all text from outside is escaped, the same document gives the same text.
-    """
+    """Write a comparison as one page that loads nothing."""
     rows, baseline, fpr = view.rows(document), document.get("baseline"), document.get("fpr")
     shown = pictures(rows, baseline, fpr)
     pairs: list[Plain] = list(document.get("pairs") or ())

@@ -61,16 +61,7 @@ class Pictures:
 
 
 def pictures(rows: Sequence[Plain], baseline: Any, fpr: float | None) -> Pictures:
-    """Draw the panels, with names where there is room for all of them, and with numbers otherwise.
-
-    Args:
-        rows: in the order of the table, which is numbered from 1.
-        baseline: name of the baseline.
-        fpr: the false-positive rate of the comparison.
-
-    Returns:
-        The drawings.
-    """
+    """Draw the panels, with names where there is room for all of them, and with numbers otherwise."""
     known = [i for i, row in enumerate(rows) if _accuracy(row) is not None]
     panels = [Panel("auc", "AUC of the strongest attack", 0.5, written)]
     if any(middle(rows[i].get("tpr")) is not None for i in known):
@@ -130,14 +121,7 @@ def _draw(
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Find the points that no other one beats, by what is drawn alone.
-
-    Args:
-        points: accuracy and leak of all rows.
-
-    Returns:
-        Those points, by rising accuracy; each once.
-    """
+    """Find the points that no other one beats, by what is drawn alone."""
     return sorted({p for p in points if not any(_beats(other, p) for other in points)})
 
 

@@ -32,14 +32,7 @@ LISTED = 12
 
 
 def terminal(document: Mapping[str, Any]) -> RenderableType:
-    """Lay out a comparison for the terminal.
-
-    Args:
-        document: the comparison, in the form of ``docs/schema.md``.
-
-    Returns:
-        Something that ``rich`` prints.
-    """
+    """Lay out a comparison for the terminal."""
     rows = view.rows(document)
     parts: list[RenderableType] = [Prose(Text(short(document.get("sentence") or "", 1200), style="bold"))]
     if rows:

@@ -14,14 +14,7 @@ LISTED = 60
 
 
 def markdown(document: Mapping[str, Any]) -> str:
-    """Write a comparison as a section of a document.
-
-    Args:
-        document: the comparison, in the form of ``docs/schema.md``.
-
-    Returns:
-        GitHub-flavoured Markdown that begins with a second-level heading; text from outside is escaped.
-    """
+    """Write a comparison as a section of a document."""
     rows, pairs = view.rows(document), list(document.get("pairs") or ())
     parts = ["## Comparison of recipes", f"**{escape(document.get('sentence') or '', 1200)}**"]
     if rows:

@@ -19,14 +19,7 @@ STATISTICS = {
 
 
 def rows(document: Mapping[str, Any]) -> list[Plain]:
-    """List the rows in the document's order, each control or other attacker after the first row that it matches.
-
-    Args:
-        document: the comparison.
-
-    Returns:
-        Its rows.
-    """
+    """List the rows in the document's order, each control or other attacker after the first row that it matches."""
     listed: list[Plain] = list(document.get("rows") or ())
     controls = sorted((row for row in listed if not is_recipe(row)), key=is_control)
     ordered: list[Plain] = []
@@ -41,14 +34,7 @@ def rows(document: Mapping[str, Any]) -> list[Plain]:
 
 
 def matched(row: Plain) -> list[str]:
-    """Name the rows whose accuracy a control has.
-
-    Args:
-        row: one row.
-
-    Returns:
-        Their names; for a non-adaptive row, that of the row whose models it has; empty for a recipe.
-    """
+    """Name the rows whose accuracy a control has."""
     matches = row.get("matches")
     if matches is None or is_recipe(row):
         return []
@@ -56,38 +42,17 @@ def matched(row: Plain) -> list[str]:
 
 
 def is_control(row: Plain) -> bool:
-    """Tell controls from recipes.
-
-    Args:
-        row: one row.
-
-    Returns:
-        Whether it is an early-stopped control.
-    """
+    """Tell controls from recipes."""
     return row.get("role") == "control"
 
 
 def is_recipe(row: Plain) -> bool:
-    """Tell recipes from what is there to be compared with them.
-
-    Args:
-        row: one row.
-
-    Returns:
-        Whether it is neither a control nor a row of the attacker who does not know of the defense.
-    """
+    """Tell recipes from what is there to be compared with them."""
     return row.get("role") not in {"control", "non-adaptive"}
 
 
 def not_beaten(listed: Sequence[Plain]) -> str:
-    """Say what it means that no row beats another one.
-
-    Args:
-        listed: all rows.
-
-    Returns:
-        A sentence; it says which rows may beat others where that is not all of them.
-    """
+    """Say what it means that no row beats another one."""
     blind = any(row.get("role") == "non-adaptive" for row in listed)
     rivals = "row of attackers who know the defense" if blind else "row"
     return (
@@ -96,45 +61,20 @@ def not_beaten(listed: Sequence[Plain]) -> str:
 
 
 def kind(row: Plain, baseline: Any) -> str:
-    """Say what a row is.
-
-    Args:
-        row: one row.
-        baseline: name of the baseline.
-
-    Returns:
-        ``baseline``, ``recipe``, ``control`` or ``non-adaptive``.
-    """
+    """Say what a row is."""
     if not is_recipe(row):
         return str(row["role"])
     return "baseline" if row["name"] == baseline else "recipe"
 
 
 def costs(document: Mapping[str, Any], row: Plain) -> Plain:
-    """Find what a row cost on the machine that trained it.
-
-    Args:
-        document: the comparison.
-        row: one of its rows.
-
-    Returns:
-        Its entry of ``environment.rows``; of a file of reticent 0.1.0, which has none, the row's own number.
-    """
+    """Find what a row cost on the machine that trained it."""
     told = ((document.get("environment") or {}).get("rows") or {}).get(row["name"])
     return told or {"seconds_per_model": row.get("seconds_per_model")}
 
 
 def remark(row: Plain, baseline: Any, listed: Sequence[Plain] = ()) -> str:
-    """Say in a few words what a row is, or how a recipe stands to its control.
-
-    Args:
-        row: one row.
-        baseline: name of the baseline.
-        listed: all rows, from which it is told how close a control came to the accuracy that it was stopped for.
-
-    Returns:
-        Empty for a recipe of which it is not known how it stands to its control.
-    """
+    """Say in a few words what a row is, or how a recipe stands to its control."""
     if is_control(row):
         kept = row.get("epochs_kept")
         when = f" after {value(kept)} epochs" if kept is not None else ""
@@ -181,15 +121,7 @@ def _nearness(control: Plain, other: Plain | None) -> str:
 
 
 def difference(pair: Plain, positive: bool = False) -> tuple[str, str]:
-    """Write a pair's difference and its interval, in the statistic's unit.
-
-    Args:
-        pair: an entry of ``pairs``.
-        positive: write the larger minus the smaller, instead of the first minus the second.
-
-    Returns:
-        For example ``+0.012`` and ``+0.003 to +0.021``; shares are in percentage points.
-    """
+    """Write a pair's difference and its interval, in the statistic's unit."""
     value, ends = pair.get("difference"), limits(pair)
     if positive and value is not None and value < 0:
         value, ends = -value, None if ends is None else (-ends[1], -ends[0])
@@ -200,14 +132,7 @@ def difference(pair: Plain, positive: bool = False) -> tuple[str, str]:
 
 
 def verdict(pair: Plain) -> str:
-    """Say how a pair ended.
-
-    Args:
-        pair: an entry of ``pairs``.
-
-    Returns:
-        A tie, or the name of the row that is lower: short, not escaped.
-    """
+    """Say how a pair ended."""
     sign = VERDICTS.get(pair.get("verdict", ""), 0)
     if sign == 0:
         return "tie: no difference shown"
@@ -215,40 +140,18 @@ def verdict(pair: Plain) -> str:
 
 
 def statistic(name: str, fpr: float | None) -> str:
-    """Name a statistic.
-
-    Args:
-        name: of a pair.
-        fpr: the false-positive rate of the comparison.
-
-    Returns:
-        For example ``Members found at 1 %``.
-    """
+    """Name a statistic."""
     known = STATISTICS.get(name, words(name))
     return f"{known} at {level(fpr)}" if name == "tpr" and fpr else known
 
 
 def found_at(fpr: float | None) -> str:
-    """Name the rate of members found.
-
-    Args:
-        fpr: the false-positive rate of the comparison, or None.
-
-    Returns:
-        A title.
-    """
+    """Name the rate of members found."""
     return f"Found at {level(fpr)}" if fpr else "Members found"
 
 
 def changes(row: Plain) -> list[dict[str, str]]:
-    """List what a recipe changes against the baseline.
-
-    Args:
-        row: one row.
-
-    Returns:
-        Key, baseline's value and the row's, as text; not escaped.
-    """
+    """List what a recipe changes against the baseline."""
     return [
         {
             "key": short(words(str(change["key"]).replace(".", ", ")), 80),
@@ -260,14 +163,7 @@ def changes(row: Plain) -> list[dict[str, str]]:
 
 
 def attacks(listed: Sequence[Plain]) -> list[str]:
-    """Name all attacks of all rows.
-
-    Args:
-        listed: rows.
-
-    Returns:
-        Each name once, in order of appearance.
-    """
+    """Name all attacks of all rows."""
     return list(dict.fromkeys(attack["name"] for row in listed for attack in row.get("attacks") or ()))
 
 

@@ -50,20 +50,7 @@ COLUMNS = (
 
 
 def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "html") -> tuple[Path, ...]:
-    """Write ``compare.html``, ``compare.csv`` and, last, ``compare.json``: all of them, or none.
-
-    Args:
-        folder: where to; made if it is not there.
-        document: the comparison, in the form of ``docs/schema.md``.
-        form: "md" writes ``compare.md`` too, a section of a model card.
-
-    Returns:
-        The paths of the page, the table and the numbers, and of the section. A section that an earlier comparison left,
-        and this one does not write, is removed, unless somebody edited it.
-
-    Raises:
-        UnwrittenError: the operating system refused.
-    """
+    """Write ``compare.html``, ``compare.csv`` and, last, ``compare.json``: all of them, or none."""
     from reticent.report.comparison.page import html  # draws with matplotlib, which takes half a second to import
 
     page, numbers = html(document), as_json(document)

@@ -30,14 +30,7 @@ class Line(NamedTuple):
 
 
 def main(document: Mapping[str, Any]) -> list[Line]:
-    """List the measures of the verdict: accuracy, and what the strongest attack finds.
-
-    Args:
-        document: the repair.
-
-    Returns:
-        The lines.
-    """
+    """List the measures of the verdict: accuracy, and what the strongest attack finds."""
     pairs = {pair["statistic"]: pair for pair in document["difference"]["pairs"]}
     rows = {row["name"]: row for row in document["difference"]["rows"]}
     fpr = document["difference"]["fpr"]
@@ -58,14 +51,7 @@ def main(document: Mapping[str, Any]) -> list[Line]:
 
 
 def alone(document: Mapping[str, Any]) -> str:
-    """Say why an interval may leave out 0 without being a finding; empty where none does.
-
-    Args:
-        document: the repair.
-
-    Returns:
-        A sentence, or nothing.
-    """
+    """Say why an interval may leave out 0 without being a finding; empty where none does."""
     pairs = document["difference"]["pairs"]
     ties = [pair for pair in pairs if pair["verdict"] == "tie"]
     if all(pair["interval"][0] <= 0 <= pair["interval"][1] for pair in ties):
@@ -77,14 +63,7 @@ def alone(document: Mapping[str, Any]) -> str:
 
 
 def chosen(document: Mapping[str, Any]) -> str:
-    """Say why epsilon is below that of the attack itself; empty where there was no choice among attacks.
-
-    Args:
-        document: the repair.
-
-    Returns:
-        A sentence, or nothing.
-    """
+    """Say why epsilon is below that of the attack itself; empty where there was no choice among attacks."""
     many = len(document["before"]["attacks"])
     if many == 1 or not any(document[side]["epsilon"]["lower"] for side in SIDES):
         return ""
@@ -95,26 +74,12 @@ def chosen(document: Mapping[str, Any]) -> str:
 
 
 def marked(lines: Sequence[Line]) -> bool:
-    """Tell whether a number has the mark of equal scores.
-
-    Args:
-        lines: of `main`.
-
-    Returns:
-        True if the mark must be explained.
-    """
+    """Tell whether a number has the mark of equal scores."""
     return any(MARK in line.before + line.after for line in lines)
 
 
 def attacks(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List every attack with what it finds before and after.
-
-    Args:
-        document: the repair.
-
-    Returns:
-        By attack ``name``, and estimates ``auc``, ``tpr`` and ``epsilon`` of both sides; the strongest before first.
-    """
+    """List every attack with what it finds before and after."""
     fpr = document["difference"]["fpr"]
     after = {attack["name"]: attack for attack in document["after"]["attacks"]}
     listed = []

@@ -24,14 +24,7 @@ HIDDEN = ("accuracy_before", "onset")
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Write a repair as one page that loads nothing.
-
-    Args:
-        document: the repair, in the form of ``docs/harden.md``.
-
-    Returns:
-        The text of the page; text from outside is escaped, the same document gives the same text.
-    """
+    """Write a repair as one page that loads nothing."""
     model, fpr = document["model"], document["difference"]["fpr"]
     lines, measures = attacks(document), main(document)
     leak = document["leak"]

@@ -10,15 +10,7 @@ from reticent.report.wording import Plain, written
 
 
 def curves(document: Mapping[str, Any], name: str = "curves") -> str:
-    """Draw what the strongest attack before the repair finds in both models, on logarithmic axes, with bands.
-
-    Args:
-        document: the repair.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw what the strongest attack before the repair finds in both models, on logarithmic axes, with bands."""
     attack = strongest(document)
     both = {side: _find(document[side]["attacks"], attack) for side in ("before", "after")}
     least = figures.least_rate(list(both.values()))
@@ -39,14 +31,7 @@ def curves(document: Mapping[str, Any], name: str = "curves") -> str:
 
 
 def strongest(document: Mapping[str, Any]) -> str:
-    """Name the attack that finds most in the given model, by AUC.
-
-    Args:
-        document: the repair.
-
-    Returns:
-        Its name.
-    """
+    """Name the attack that finds most in the given model, by AUC."""
     name: str = next(row["auc_attack"] for row in document["difference"]["rows"] if row["name"] == "before")
     return name
 

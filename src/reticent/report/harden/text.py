@@ -14,14 +14,7 @@ from reticent.report.wording import MARK, TIES, duration
 
 
 def terminal(document: Mapping[str, Any]) -> Group:
-    """Lay a repair out for the terminal.
-
-    Args:
-        document: the repair, in the form of ``docs/harden.md``.
-
-    Returns:
-        What rich prints.
-    """
+    """Lay a repair out for the terminal."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", overflow="fold")
     for heading in ("before", "after", "change", "interval"):

@@ -8,16 +8,7 @@ from reticent.report.write import write_pair
 
 
 def write_harden(folder: Path, document: Mapping[str, Any], beside: Mapping[str, bytes]) -> tuple[Path, Path]:
-    """Write ``harden.html``, what stands beside it and, last, ``harden.json``: all of them, or none.
-
-    Args:
-        folder: where to; made if it is not there.
-        document: the repair, in the form of ``docs/harden.md``.
-        beside: the repaired weights, by the name of their file.
-
-    Returns:
-        The paths of the page and of the numbers.
-    """
+    """Write ``harden.html``, what stands beside it and, last, ``harden.json``: all of them, or none."""
     from reticent.report.harden.page import html  # draws with matplotlib, which takes half a second to import
 
     return write_pair(folder, "harden", html(document), document, beside)

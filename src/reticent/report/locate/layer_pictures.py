@@ -16,16 +16,7 @@ SEVERAL = 5
 
 
 def effects(stages: Sequence[Plain], margin: float, name: str = "effects") -> str:
-    """Draw the effect of each stage with its interval, a small mark for each contrast, and the risky stages shaded.
-
-    Args:
-        stages: of the document.
-        margin: the rule's.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw the effect of each stage with its interval, a small mark for each contrast, and the risky stages shaded."""
     with drawing():
         figure, axes = canvas(300)
         axes.axhline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
@@ -46,16 +37,7 @@ def effects(stages: Sequence[Plain], margin: float, name: str = "effects") -> st
 
 
 def probe(stages: Sequence[Plain], accuracy: float | None, name: str = "probe") -> str:
-    """Draw the probe's accuracy by stage, with the networks' own accuracy as a line.
-
-    Args:
-        stages: of the document, each with a probe.
-        accuracy: of the networks on all records, on test records.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw the probe's accuracy by stage, with the networks' own accuracy as a line."""
     with drawing():
         figure, axes = canvas(300)
         if accuracy is not None:
@@ -74,15 +56,7 @@ def probe(stages: Sequence[Plain], accuracy: float | None, name: str = "probe") 
 
 
 def distances(stage: Plain, name: str) -> str:
-    """Draw the distances of records seen by both networks, and of those seen by one.
-
-    Args:
-        stage: of the document.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw the distances of records seen by both networks, and of those seen by one."""
     drawn = stage["distances"]
     edges = np.asarray(drawn["edges"], np.float64)
     both, one = (_shares(drawn[key]) for key in ("both", "one"))

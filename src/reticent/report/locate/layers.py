@@ -37,27 +37,12 @@ GLOSSARY = (
 
 
 def write_layers(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Write ``layers.html`` and, last, ``layers.json``, each complete or not at all.
-
-    Args:
-        folder: where to; made if it is not there.
-        document: in the form of ``docs/locate.md``.
-
-    Returns:
-        The paths of the page and the numbers.
-    """
+    """Write ``layers.html`` and, last, ``layers.json``, each complete or not at all."""
     return write_pair(folder, "layers", html(document), document)
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Write the finding as one page that loads nothing.
-
-    Args:
-        document: in the form of ``docs/locate.md``.
-
-    Returns:
-        The text of the page; all text from outside is escaped, the same document gives the same text.
-    """
+    """Write the finding as one page that loads nothing."""
     from reticent.report.locate import layer_pictures  # matplotlib takes half a second to import
     from reticent.report.templating import drawn, render
 
@@ -112,14 +97,7 @@ def _beside(stage: Mapping[str, Any]) -> str:
 
 
 def terminal(document: Mapping[str, Any]) -> "RenderableType":
-    """Bring the finding into a table for the terminal.
-
-    Args:
-        document: in the form of ``docs/locate.md``.
-
-    Returns:
-        The sentence, the table, the warnings.
-    """
+    """Bring the finding into a table for the terminal."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

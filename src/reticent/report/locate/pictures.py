@@ -21,15 +21,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def scatter(row: Mapping[str, Any], name: str) -> str:
-    """Draw how many weights of a kind have which learnability (right) and vulnerability (up), on logarithmic axes.
-
-    Args:
-        row: an entry of the document's ``kinds`` that has a ``density``.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw how many weights of a kind have which learnability (right) and vulnerability (up), on logarithmic axes."""
     given = row["density"]
     counts = np.asarray(given["counts"], dtype=np.float64)
     across, up = (np.linspace(given[axis][0], given[axis][1], len(counts) + 1) for axis in ("x", "y"))
@@ -58,15 +50,7 @@ def scatter(row: Mapping[str, Any], name: str) -> str:
 
 
 def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str:
-    """Draw which share of the vulnerability and of the weights each layer holds, in the order of the network.
-
-    Args:
-        rows: the document's ``layers``.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw which share of the vulnerability and of the weights each layer holds, in the order of the network."""
     held, entries = (np.asarray([row[key] for row in rows], dtype=np.float64) for key in ("vulnerability", "share"))
     with drawing():
         if len(rows) <= NAMED:
@@ -103,15 +87,7 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str
 
 
 def steps(document: Mapping[str, Any], name: str = "course") -> str:
-    """Draw what the working copy did while it was scored: the loss of members, the divergence of non-members.
-
-    Args:
-        document: the document's ``steps``.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw what the working copy did while it was scored: the loss of members, the divergence of non-members."""
     first, plain = document["vulnerability"][0], document["learnability"]
     lines = [
         ("loss of members", first["member_loss"], 0),

@@ -11,15 +11,7 @@ from reticent.report.wording import count, number, percent
 
 
 def memorisation(values: Sequence[float], name: str = "memorisation") -> str:
-    """Draw how many records have which memorisation, on a logarithmic axis: the few at the right are what matters.
-
-    Args:
-        values: the known ones, at least one, from -1 to 1.
-        name: the figure's name on the page.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw how many records have which memorisation, on a logarithmic axis: the few at the right are what matters."""
     heights, edges = spread(values)
     array = np.asarray(values, np.float64)
     with drawing():

@@ -34,20 +34,7 @@ GLOSSARY = tuple(
 def write_records_page(
     folder: Path, document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]
 ) -> tuple[Path, ...]:
-    """Write ``records.html``, ``records.csv`` and, last, ``records.json``, each complete or not at all.
-
-    Args:
-        folder: where to; made if it is not there.
-        document: in the form of ``docs/locate.md``.
-        rows: one mapping a record, the most exposed first.
-        thumbnails: record id -> ``uint8 (height, width)`` or ``(height, width, 3)``.
-
-    Returns:
-        The paths.
-
-    Raises:
-        UnwrittenError: the operating system refused.
-    """
+    """Write ``records.html``, ``records.csv`` and, last, ``records.json``, each complete or not at all."""
     page, numbers = html(document, rows, thumbnails), as_json(document)
     paths = folder / "records.html", folder / "records.csv", folder / "records.json"
     with together(folder, document):
@@ -60,16 +47,7 @@ def write_records_page(
 
 
 def html(document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]) -> str:
-    """Write the records as one page that loads nothing.
-
-    Args:
-        document: in the form of ``docs/locate.md``.
-        rows: one mapping a record, the most exposed first.
-        thumbnails: record id -> picture.
-
-    Returns:
-        The text of the page; all text from outside is escaped, the same input gives the same text.
-    """
+    """Write the records as one page that loads nothing."""
     from reticent.report import figures  # matplotlib takes half a second to import
     from reticent.report.locate.record_pictures import memorisation
     from reticent.report.templating import drawn, render
@@ -111,14 +89,7 @@ def _groupings(rows: Sequence[Plain]) -> list[dict[str, Any]]:
 
 
 def terminal(document: Mapping[str, Any]) -> "RenderableType":
-    """Bring the most exposed records into a table for the terminal.
-
-    Args:
-        document: in the form of ``docs/locate.md``.
-
-    Returns:
-        The sentences and the table.
-    """
+    """Bring the most exposed records into a table for the terminal."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -144,13 +115,6 @@ def terminal(document: Mapping[str, Any]) -> "RenderableType":
 
 
 def spread(values: Sequence[float]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Count memorisations by bins that have 0 in the middle of one, since many records have none.
-
-    Args:
-        values: from -1 to 1.
-
-    Returns:
-        Counts ``(21,)`` and edges ``(22,)``.
-    """
+    """Count memorisations by bins that have 0 in the middle of one, since many records have none."""
     edges = np.linspace(-1.05, 1.05, 22)
     return np.histogram(np.asarray(values, np.float64), edges)[0], edges

@@ -34,14 +34,7 @@ ORIGINS = {
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """Write what was found as one page that loads nothing.
-
-    Args:
-        document: what ``weights.json`` holds.
-
-    Returns:
-        The text of the page; all text from outside is escaped, the same document gives the same text.
-    """
+    """Write what was found as one page that loads nothing."""
     model, data, environment = document["model"], document["data"], document["environment"]
     known = [row for row in document["kinds"] if row["density"]]
     if len(known) == 2:  # One kind is all there is.

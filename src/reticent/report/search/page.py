@@ -10,14 +10,7 @@ from reticent.report.wording import level
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Write a search as one page that loads nothing.
-
-    Args:
-        document: the search, in the form of ``docs/search.md``.
-
-    Returns:
-        The text of the page; text from outside is escaped, the same document gives the same text.
-    """
+    """Write a search as one page that loads nothing."""
     values = {
         "name": short(document["data"].get("name") or "given data"),
         "defense": document["defense"],

@@ -18,26 +18,12 @@ SPREAD = 12
 
 
 def sensitivity(document: Mapping[str, Any]) -> list[str]:
-    """Draw accuracy, AUC and members found against each option of which several values were tried.
-
-    Args:
-        document: the search.
-
-    Returns:
-        SVG elements, one an option.
-    """
+    """Draw accuracy, AUC and members found against each option of which several values were tried."""
     return [_against(document, key, i) for i, (key, values) in enumerate(document["over"].items()) if len(values) > 1]
 
 
 def trade(document: Mapping[str, Any]) -> str:
-    """Draw AUC against accuracy, a point a value, joined in the order of the first option.
-
-    Args:
-        document: the search.
-
-    Returns:
-        An SVG element.
-    """
+    """Draw AUC against accuracy, a point a value, joined in the order of the first option."""
     first = next(iter(document["over"]))
     with drawing():
         figure, axes = canvas(300)

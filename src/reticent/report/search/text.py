@@ -13,14 +13,7 @@ from reticent.rounding import decimals
 
 
 def terminal(document: Mapping[str, Any]) -> Group:
-    """Lay a search out for the terminal.
-
-    Args:
-        document: the search, in the form of ``docs/search.md``.
-
-    Returns:
-        What rich prints.
-    """
+    """Lay a search out for the terminal."""
     fpr = document.get("fpr")
     table = Table(box=None, pad_edge=False)
     table.add_column("tried", overflow="fold")

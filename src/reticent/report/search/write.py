@@ -8,15 +8,7 @@ from reticent.report.write import write_pair
 
 
 def write_search(folder: Path, document: Mapping[str, Any]) -> tuple[Path, Path]:
-    """Write ``search.html`` and, last, ``search.json``, each complete or not at all.
-
-    Args:
-        folder: where to; made if it is not there.
-        document: the search, in the form of ``docs/search.md``.
-
-    Returns:
-        The paths of the page and of the numbers.
-    """
+    """Write ``search.html`` and, last, ``search.json``, each complete or not at all."""
     from reticent.report.search.page import html  # draws with matplotlib, which takes half a second to import
 
     return write_pair(folder, "search", html(document), document)

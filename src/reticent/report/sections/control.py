@@ -16,15 +16,7 @@ PASSED = {
 
 
 def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, Any] | None:
-    """Put the real audit and the shuffled one side by side.
-
-    Args:
-        document: the audit.
-        attacks: its attacks, the strongest first.
-
-    Returns:
-        The values that ``control.html.j2`` names, or None if the document has no control.
-    """
+    """Put the real audit and the shuffled one side by side."""
     control = document.get("control")
     if not control:
         return None
@@ -45,14 +37,7 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
 
 
 def detectable(control: Mapping[str, Any] | None) -> str | None:
-    """Say which leak an audit of this size would have found.
-
-    Args:
-        control: the document's ``control``.
-
-    Returns:
-        A sentence, or None if it is not known.
-    """
+    """Say which leak an audit of this size would have found."""
     least = (control or {}).get("detectable") or {}
     said = []
     if least.get("auc") is not None:

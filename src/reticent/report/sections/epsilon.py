@@ -37,15 +37,7 @@ MEANING = (
 
 
 def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, Any] | None:
-    """Bring the bounds into a table, an attack a line and a method a column.
-
-    Args:
-        document: the audit.
-        attacks: its attacks, the strongest first.
-
-    Returns:
-        The values that ``epsilon.html.j2`` names, or None if the document has no bounds.
-    """
+    """Bring the bounds into a table, an attack a line and a method a column."""
     told = document.get("epsilon") or {}
     found = [(attack, attack["epsilon"]) for attack in attacks if attack.get("epsilon")]
     if not told and not found:
@@ -74,14 +66,7 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
 
 
 def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
-    """Choose what stands beside the verdict.
-
-    Args:
-        document: the audit.
-
-    Returns:
-        Title, value and note, or None if the document has no bound.
-    """
+    """Choose what stands beside the verdict."""
     told = document.get("epsilon") or {}
     if told.get("lower") is None:
         return None
@@ -118,14 +103,7 @@ def _unproven(told: Plain) -> bool:
 
 
 def number_of(delta: Any) -> str:
-    """Write a delta.
-
-    Args:
-        delta: a small fraction, or None.
-
-    Returns:
-        For example ``0.00001``.
-    """
+    """Write a delta."""
     if delta is None:
         return "not stated"
     return value(delta) if 0 < delta < 1e-9 else f"{delta:.12f}".rstrip("0").rstrip(".")

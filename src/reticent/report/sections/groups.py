@@ -14,28 +14,13 @@ OUT = {"more": ("▲", "more"), "less": ("▼", "less")}
 
 
 def parts(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Bring every grouping into a table, the group with the highest AUC first.
-
-    Args:
-        document: the audit.
-
-    Returns:
-        One mapping a grouping, with what ``groups.html.j2`` names; empty if the document has none.
-    """
+    """Bring every grouping into a table, the group with the highest AUC first."""
     names = list((document.get("data") or {}).get("class_names") or ())
     return [_grouping(i, entry, names) for i, entry in enumerate(document.get("groups") or ()) if entry.get("groups")]
 
 
 def columns(document: Mapping[str, Any], row: Plain | None) -> list[tuple[str, str]]:
-    """List the columns of the records that hold groups.
-
-    Args:
-        document: the audit.
-        row: the first record row.
-
-    Returns:
-        Key of the row and title, in the document's order; classes are left out, since every row has its label.
-    """
+    """List the columns of the records that hold groups."""
     found = []
     for entry in document.get("groups") or ():
         by = str(entry["by"])

@@ -8,15 +8,7 @@ from reticent.report.wording import Plain
 
 
 def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, Any] | None:
-    """Put both attackers side by side.
-
-    Args:
-        document: the audit.
-        attacks: its attacks, the strongest first.
-
-    Returns:
-        The values that ``non_adaptive.html.j2`` names, or None if the document has no such part.
-    """
+    """Put both attackers side by side."""
     found = document.get("non_adaptive")
     if not found:
         return None

@@ -89,16 +89,7 @@ MEANINGS = (
 
 
 def parts(document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]) -> dict[str, Any]:
-    """Choose the records to list, the columns, the filters and the pictures to show.
-
-    Args:
-        document: the audit, for its groups.
-        rows: one mapping a record, the most exposed first.
-        thumbnails: record id -> picture.
-
-    Returns:
-        The values that ``records.html.j2`` names.
-    """
+    """Choose the records to list, the columns, the filters and the pictures to show."""
     listed = rows[:ROWS]
     columns = [c for c in COLUMNS if c.key in ALWAYS or any(row.get(c.key) is not None for row in listed)]
     groups = group_columns(document, rows[0] if rows else None)

@@ -10,28 +10,14 @@ PLACES = 6
 
 
 def facts(population: Plain) -> dict[str, Any]:
-    """List what was done, ready to be read.
-
-    Args:
-        population: the document's ``population``.
-
-    Returns:
-        Procedure to names and values; empty where nothing was repaired.
-    """
+    """List what was done, ready to be read."""
     shown: dict[str, Callable[[Plain, int], dict[str, Any]]] = {"pptp": _pptp, "cwrf": _cwrf}
     told = population.get("repair") or {}
     return {name.upper(): say(told[name], population["models"]) for name, say in shown.items() if name in told}
 
 
 def costs(environment: Plain) -> dict[str, Any]:
-    """List what the stages of the procedure took.
-
-    Args:
-        environment: the document's ``environment``.
-
-    Returns:
-        Stage to the time of one model; empty where there are none.
-    """
+    """List what the stages of the procedure took."""
     stages = environment.get("stages") or {}
     return {name: duration(seconds) for name, seconds in stages.items()} if isinstance(stages, Mapping) else {}
 

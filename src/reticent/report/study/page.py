@@ -40,14 +40,7 @@ GLOSSARY = (
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Write a study as one page that loads nothing.
-
-    Args:
-        document: the study, in the form of ``docs/studies.md``.
-
-    Returns:
-        The text of the page; all text from outside is escaped, the same document gives the same text.
-    """
+    """Write a study as one page that loads nothing."""
     environment = document.get("environment") or {}
     scale = document["scale"]
     values = {

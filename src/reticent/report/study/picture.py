@@ -36,14 +36,7 @@ ACROSS = 3
 
 
 def pictures(figure: Plain) -> list[str]:
-    """Draw each panel of a figure for the page.
-
-    Args:
-        figure: of the document.
-
-    Returns:
-        SVG elements.
-    """
+    """Draw each panel of a figure for the page."""
     drawn = []
     for i, panel in enumerate(figure["panels"]):
         with drawing():
@@ -55,14 +48,7 @@ def pictures(figure: Plain) -> list[str]:
 
 
 def files(figure: Plain) -> tuple[str, bytes]:
-    """Draw all panels of a figure into one.
-
-    Args:
-        figure: of the document.
-
-    Returns:
-        The SVG file, which is light or dark as the reader's system is, and the PNG file, on white.
-    """
+    """Draw all panels of a figure into one."""
     panels: Sequence[Plain] = figure["panels"]
     across = 2 if len(panels) == 4 else min(ACROSS, len(panels))
     down = math.ceil(len(panels) / across)
@@ -87,26 +73,12 @@ def files(figure: Plain) -> tuple[str, bytes]:
 
 
 def height(panel: Plain) -> int:
-    """Say how tall a panel is.
-
-    Args:
-        panel: of a figure.
-
-    Returns:
-        CSS pixels.
-    """
+    """Say how tall a panel is."""
     return 84 + ROW * len(panel["names"]) if panel["kind"] == "dots" else HEIGHT
 
 
 def described(panel: Plain) -> str:
-    """Say in numbers what a panel shows.
-
-    Args:
-        panel: of a figure.
-
-    Returns:
-        Sentences.
-    """
+    """Say in numbers what a panel shows."""
     if panel["kind"] == "cloud":
         weight = sum(point[2] for point in panel["points"])
         return f"{panel['title']}: {panel['y']} against {panel['x']} of {weight:,.0f} weights."

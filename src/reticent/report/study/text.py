@@ -15,14 +15,7 @@ STYLES = {"yes": "green", "no": "red", "open": "yellow"}
 
 
 def markdown(document: Mapping[str, Any]) -> str:
-    """Write a study as a section of a document.
-
-    Args:
-        document: the study, in the form of ``docs/studies.md``.
-
-    Returns:
-        GitHub-flavoured Markdown that begins with a second-level heading; text from outside is escaped.
-    """
+    """Write a study as a section of a document."""
     scale = document["scale"]
     parts = [
         f"## {escape(document['study'])}, scale {escape(scale['name'])}",
@@ -87,14 +80,7 @@ def _printed(one: Plain) -> str:
 
 
 def terminal(document: Mapping[str, Any]) -> RenderableType:
-    """Lay a study out for a terminal.
-
-    Args:
-        document: the study, in the form of ``docs/studies.md``.
-
-    Returns:
-        What rich prints: tables, verdicts, the sentence.
-    """
+    """Lay a study out for a terminal."""
     shown: list[RenderableType] = []
     for one in document["tables"]:
         shown += [Text(f"\n{one['title']}", style="bold"), _grid(one)]

@@ -38,40 +38,19 @@ ORIGINS = {"paper": "What the paper says", "ours": "What we ask beside it"}
 
 
 def why(entry: Plain) -> str:
-    """Say why a claim, a kind of network or a number leaves it open.
-
-    Args:
-        entry: of the document, with ``reason``.
-
-    Returns:
-        Words; empty where it is told.
-    """
+    """Say why a claim, a kind of network or a number leaves it open."""
     return REASONS[entry["reason"]] if entry.get("reason") else ""
 
 
 def kind(entry: Plain) -> str:
-    """Say what one kind of network says of a claim.
-
-    Args:
-        entry: of ``claims[].kinds`` of the document.
-
-    Returns:
-        For example ``MLP: not as the claim says; has no part in the verdict``.
-    """
+    """Say what one kind of network says of a claim."""
     reason = f" ({why(entry)})" if entry["reason"] else ""
     part = "" if entry["counts"] else "; has no part in the verdict"
     return f"{entry['network'] or 'All'}: {FOUND[entry['found']]}{reason}{part}"
 
 
 def by_origin(claims: Sequence[Plain]) -> list[tuple[str, list[Plain]]]:
-    """Divide claims by who makes them.
-
-    Args:
-        claims: of the document.
-
-    Returns:
-        A title and the claims, of each origin that has any.
-    """
+    """Divide claims by who makes them."""
     both = [(title, [one for one in claims if one["origin"] == origin]) for origin, title in ORIGINS.items()]
     return [(title, own) for title, own in both if own]
 
@@ -81,16 +60,7 @@ SHARES = {"share": 1, "small share": 2}
 
 
 def form(value: float | None, how: str) -> str:
-    """Write a number.
-
-    Args:
-        value: the number, or None.
-        how: "share" or "small share" (percent), "points" (a difference of shares), "difference", "seconds", "bytes" or
-            "number".
-
-    Returns:
-        The text.
-    """
+    """Write a number."""
     if value is None:
         return MISSING
     if how in SHARES:
@@ -105,15 +75,7 @@ def form(value: float | None, how: str) -> str:
 
 
 def between(interval: Sequence[float] | None, how: str) -> str:
-    """Write an interval.
-
-    Args:
-        interval: lower and upper limit, or None.
-        how: as for `form`; costs have none.
-
-    Returns:
-        The text; empty where there is none, or no width, since the number is then the same whatever is drawn.
-    """
+    """Write an interval."""
     if interval is None or how in {"seconds", "bytes"}:
         return ""
     low, high = interval
@@ -127,29 +89,13 @@ def between(interval: Sequence[float] | None, how: str) -> str:
 
 
 def told(estimate: Plain | None, how: str) -> str:
-    """Write a number with its interval behind it.
-
-    Args:
-        estimate: ``mean`` and ``interval``, or None.
-        how: as for `form`.
-
-    Returns:
-        The text.
-    """
+    """Write a number with its interval behind it."""
     text, bracket = form(middle(estimate), how), between(limits(estimate), how)
     return f"{text} ({bracket})" if bracket else text
 
 
 def printed(entry: Plain | None, how: str) -> str:
-    """Write a paper's number.
-
-    Args:
-        entry: ``value`` and ``std``, or None.
-        how: as for `form`.
-
-    Returns:
-        The text; empty where the paper has none.
-    """
+    """Write a paper's number."""
     if entry is None:
         return ""
     spread = entry.get("std")
@@ -162,14 +108,7 @@ def printed(entry: Plain | None, how: str) -> str:
 
 
 def used(table: Plain) -> list[Plain]:
-    """List the columns that have a number in any row, of ours or of the paper's.
-
-    Args:
-        table: of the document.
-
-    Returns:
-        Its columns, in order.
-    """
+    """List the columns that have a number in any row, of ours or of the paper's."""
     rows: Sequence[Plain] = table["rows"]
     return [
         column
@@ -182,14 +121,7 @@ def used(table: Plain) -> list[Plain]:
 
 
 def rule(part: Plain) -> str:
-    """Say what a part of a claim asks of its number.
-
-    Args:
-        part: of a claim.
-
-    Returns:
-        For example ``yes if wholly below 0.000 and itself −0.010 or less, no if wholly above −0.010``.
-    """
+    """Say what a part of a claim asks of its number."""
     under, over, more = ("below", "above", "less") if part["better"] == "lower" else ("above", "below", "more")
     how = part["metric"]
     least = "" if part["yes"] == part["no"] else f" and itself {form(part['no'], how)} or {more}"
@@ -197,13 +129,6 @@ def rule(part: Plain) -> str:
 
 
 def remarks(table: Plain) -> list[str]:
-    """Gather what a reader must know of the paper's entries.
-
-    Args:
-        table: a paper's table, of the document.
-
-    Returns:
-        Sentences.
-    """
+    """Gather what a reader must know of the paper's entries."""
     heads: Mapping[str, Any] = {column["key"]: column["label"] for column in table["columns"]}
     return [f"{one['row']}, {heads.get(one['column'], one['column'])}: {one['text']}" for one in table["remarks"]]

@@ -13,18 +13,7 @@ from reticent.report.write import as_json
 
 
 def write_study(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Write ``study.html``, ``study.md``, each figure as SVG and PNG and, last, ``study.json``, complete or not at all.
-
-    Args:
-        folder: where to; made if it is not there.
-        document: the study, in the form of ``docs/studies.md``.
-
-    Returns:
-        The paths, the page first. Figures that an earlier study left, and this one does not write, are removed.
-
-    Raises:
-        UnwrittenError: the operating system refused, or a file that is none of an earlier study is in the way.
-    """
+    """Write ``study.html``, ``study.md``, each figure as SVG and PNG and, last, ``study.json``, complete or not at all."""
     from reticent.report.study.page import html  # draws with matplotlib, which takes half a second to import
     from reticent.report.study.picture import files
 

@@ -54,7 +54,7 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
 
 
 def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
-    r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exact where that is tiny."""
+    r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exactly."""
     log_rest, at = log_complements(log_p), labels[..., None]
     own, rest = (np.take_along_axis(logs, at, axis=-1) for logs in (log_p, log_rest))
     terms = log_p + log_surprise(log_rest, log_p)

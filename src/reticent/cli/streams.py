@@ -109,7 +109,7 @@ class Steady:
 
 @contextlib.contextmanager
 def steady() -> Iterator[tuple[Steady, Steady]]:
-    """Keep a command from ending where its standard streams fail, lack a character, or are closed from the beginning."""
+    """Keep a command going where its standard streams fail, lack a character, or are closed."""
     before = sys.stdout, sys.stderr
     with contextlib.ExitStack() as opened:
         out, err = (

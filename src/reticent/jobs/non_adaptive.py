@@ -85,7 +85,7 @@ def _problem(defended: Problem, plain: Problem, target: int) -> Problem:
 def facts(
     found: NonAdaptive, problem: Problem, scores: Mapping[str, Floats], verdict: Mapping[str, Any], settings: Settings
 ) -> dict[str, Any]:
-    """State what was found beside what the attacker who knows the defense finds, with a paired test of the difference."""
+    """Compare what the attackers with and without knowledge of the defense find, by a paired test."""
     members, attack = problem.membership.matrix[problem.targets], verdict["attack"]
     body = compare(
         [

@@ -47,7 +47,7 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset
 
 
 def published(given: Mapping[str, Any], dataset: str, architecture: str) -> Options:
-    """Find the options that an objective's authors give for a data set, for a network on it, and beside other options."""
+    """Find the options that an objective's authors give for a data set and a network on it."""
     known = OBJECTIVES[given["name"]].published if given.get("name") in OBJECTIVES else {}
     found: Options = dict(known.get(dataset, {}))
     for part in (architecture, *(f"{key}={value}" for key, value in given.items())):
@@ -56,7 +56,7 @@ def published(given: Mapping[str, Any], dataset: str, architecture: str) -> Opti
 
 
 def at_delta(recipe: Recipe, config: AttackConfig, members: Iterable[int]) -> Recipe:
-    """Hand the delta that the user gives for the bounds to DP-SGD where it has none, so that both speak of one promise."""
+    """Give DP-SGD the delta of the bounds where it has none, so that both speak of one promise."""
     given, stage, sizes = config.delta, recipe.procedure, [int(many) for many in members]
     if "delta" not in config.model_fields_set or not isinstance(stage, DPSGD):
         return recipe

@@ -63,7 +63,7 @@ def probe(
     options: Probe,
     streams: Streams,
 ) -> Probed:
-    """Fit a linear support vector machine to each stage's features of training records, and judge it on test records."""
+    """Fit a linear SVM to each stage's features of training records, and judge it on test records."""
     own = streams.child("probe")
     chosen = torch.randperm(len(training), generator=own.generator("records"))[: options.records]
     chosen = chosen.to(training.y.device)

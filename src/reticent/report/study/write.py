@@ -13,7 +13,7 @@ from reticent.report.write import as_json
 
 
 def write_study(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Write ``study.html``, ``study.md``, each figure as SVG and PNG and, last, ``study.json``, complete or not at all."""
+    """Write ``study.html``, ``study.md``, each figure and, last, ``study.json``: all of them, or none."""
     from reticent.report.study.page import html  # draws with matplotlib, which takes half a second to import
     from reticent.report.study.picture import files
 

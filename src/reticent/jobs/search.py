@@ -21,8 +21,8 @@ from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
 from reticent.report.place import SEARCH, take_folder
-from reticent.report.search import write_search
 from reticent.report.watch import Watch
+from reticent.report.write import write_pair
 from reticent.rounding import decimals, fraction, level, percent
 
 SCHEMA = "reticent.search/1"
@@ -136,7 +136,12 @@ def search(
         "environment": documents.versions(),
     }
     watch.check(written)
-    return Searched(written, (*write_search(opening.path(out), written), *compared.files))
+    from reticent.report.kinds.search import (
+        search as kind,  # draws with Matplotlib, which takes half a second to import
+    )
+    from reticent.report.render.html import html
+
+    return Searched(written, (*write_pair(opening.path(out), "search", html(kind(written)), written), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:

@@ -253,7 +253,8 @@ class _Page:
             )
             for bar in bars.bars
         )
-        return _element("div", _element("h3", bars.title), *made, class_="bars")
+        title = [_element("h3", bars.title)] if bars.title else []
+        return _element("div", *title, *made, class_="bars")
 
     def figure(self, figure: Figure) -> Html:
         """Draw a figure."""
@@ -266,7 +267,7 @@ class _Page:
         key = table.key or f"table-{self.tables}"
         notes = self.announce(table.footnotes)
         texts = next((i for i, column in enumerate(table.columns) if i and column.numbers), len(table.columns))
-        classes = ["plain", "sortable" * table.sortable, "stack" * table.stacks]
+        classes = ["sortable" * table.sortable, "stack" * table.stacks]
         heads = [_head(column, i == table.sorted) for i, column in enumerate(table.columns)]
         made = _element(
             "table",
@@ -274,7 +275,7 @@ class _Page:
             _element("thead", _row(heads), role="rowgroup"),
             _element("tbody", *(self.row(row, table.columns) for row in table.rows), role="rowgroup"),
             role="table",
-            class_=" ".join(filter(None, classes)),
+            class_=" ".join(filter(None, classes)) or None,
             id=key,
             data_texts=str(texts) if table.sortable else None,
         )
@@ -302,7 +303,7 @@ class _Page:
     def cell(self, cell: Cell, column: Column, first: bool) -> Html:
         """Write a cell; it says which column it is of, since on a phone the heads are not above it."""
         text = self.text(cell.text)
-        if not column.numbers or first:
+        if text and (first or not column.numbers):
             text = _element("bdi", text)
         elif cell.below or cell.tone != "usual":
             text = _element("span", text, class_="value")
@@ -315,7 +316,7 @@ class _Page:
             scope="row" if first else None,
             role="rowheader" if first else "cell",
             class_=classes or None,
-            data_label=None if first else f"{column.title} {column.note}".strip(),
+            data_label=None if first else f"{column.title} ({column.note})" if column.note else column.title,
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
 

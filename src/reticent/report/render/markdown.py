@@ -31,6 +31,7 @@ from reticent.report.blocks import (
     Text,
     Values,
     footnotes,
+    pieces,
 )
 from reticent.report.render.text import clean, signs
 
@@ -62,8 +63,7 @@ def _block(block: Block) -> list[str]:  # noqa: C901 - one line or two a kind
             return [f"{'#' * (level + 1)} {_write(text)}"]
         case Prose(text) | Notice(text):
             marks = signs(footnotes(text))
-            said = Strong(text) if isinstance(block, Notice) else text
-            return [_write(said, marks), *_notes(marks)]
+            return [_write(Strong(text) if isinstance(block, Notice) else text, marks), *_notes(marks)]
         case Bullets(items):
             return [_list(items)]
         case Folded(title, inside):
@@ -73,7 +73,7 @@ def _block(block: Block) -> list[str]:  # noqa: C901 - one line or two a kind
         case Terms(items):
             return [_list([(Strong(word), ": ", said) for word, said in items])]
         case Bars(title, bars):
-            return [_write(Strong(title)), _list([bar.label for bar in bars])]
+            return [_write(Strong(title)) * bool(title), _list([bar.label for bar in bars])]
         case Cards(cards):
             return [part for card in cards if isinstance(card, Bars) for part in _block(card)] + _cards(cards)
         case Figures(figures, _, beside):
@@ -92,7 +92,7 @@ def _write(text: Text, marks: Signs | None = None) -> str:
         case tuple():
             return "".join(_write(part, marks) for part in text)
         case Strong(inside):
-            return f"**{_write(inside, marks)}**"
+            return f"**{''.join(_write(piece, marks) for piece in pieces(inside))}**"
         case Code(said):
             return escape(said) if "`" in said else f"`{clean(said)}`"
         case Link(said):

@@ -84,7 +84,7 @@
     form.addEventListener("input", filter);
     form.addEventListener("change", filter);
     form.addEventListener("submit", function (event) { event.preventDefault(); });
-    form.hidden = form.hasAttribute("data-quiet");
+    form.hidden = false;
     tell("");
   }
 

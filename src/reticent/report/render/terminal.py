@@ -111,7 +111,7 @@ def _block(block: Block) -> list[RenderableType]:  # noqa: C901, PLR0912 - one l
         case Terms(items):
             return _lines(f"{word}: {plain(said)}" for word, said in items)
         case Bars(title, bars):
-            return _lines([title, *(f"  {plain(bar.label)}" for bar in bars)])
+            return _lines([*[title] * bool(title), *(f"  {plain(bar.label)}" for bar in bars)])
         case Cards(cards):
             return [part for card in cards for part in (_block(card) if isinstance(card, Bars) else [_card(card)])]
         case Figures(_, _, beside):

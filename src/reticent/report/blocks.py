@@ -63,7 +63,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Footnote:
-    """A mark, and what stands below the block that it is in."""
+    """A mark in prose, on a card or in a table, and what stands below that block."""
 
     text: str
 

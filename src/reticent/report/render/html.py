@@ -9,42 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from reticent.report.blocks import (
-    PAGE,
-    Banner,
-    Bar,
-    Bars,
-    Block,
-    Bullets,
-    Card,
-    Cards,
-    Cell,
-    Code,
-    Column,
-    Document,
-    Dot,
-    Facts,
-    Figure,
-    Figures,
-    Folded,
-    Footnote,
-    Gallery,
-    Heading,
-    Link,
-    Name,
-    Notice,
-    Picture,
-    Prose,
-    Row,
-    Span,
-    Strong,
-    Table,
-    Terms,
-    Text,
-    Tone,
-    Values,
-    footnotes,
-)
+from reticent.report import blocks as b
 from reticent.report.render.text import clean, plain, signs
 
 TALL = 20
@@ -56,7 +21,7 @@ CHOICES = 200
 PRINTED = 120
 """Lines of a table that are printed; the style sheet has the same number."""
 
-ICONS: dict[Tone, str] = {
+ICONS: dict[b.Tone, str] = {
     "bad": '<path d="M12 2.6 22.6 21H1.4Z" fill="currentColor"/><path d="M12 9v6" stroke="var(--tint)" '
     'stroke-width="2.2" stroke-linecap="round"/><circle cx="12" cy="18" r="1.3" fill="var(--tint)"/>',
     "good": '<circle cx="12" cy="12" r="10.5" fill="currentColor"/><path d="m7 12.5 3.4 3.4L17 9" fill="none" '
@@ -74,7 +39,7 @@ class Html(str):
     __slots__ = ()
 
 
-def html(document: Document) -> str:
+def html(document: b.Document) -> str:
     """Write a document as a page that loads nothing; the same document gives the same text."""
     main = _Page().sections(document.blocks)
     style, script = _asset("page.css"), _asset("page.js")
@@ -85,9 +50,9 @@ def html(document: Document) -> str:
     )
     by = f"reticent {clean(document.version, 40)}"
     menu = [
-        _element("a", block.menu, href="#finding" if isinstance(block, Banner) else f"#{block.key}")
+        _element("a", block.menu, href="#finding" if isinstance(block, b.Banner) else f"#{block.key}")
         for block in document.blocks
-        if isinstance(block, (Banner, Heading)) and block.menu and PAGE & block.only
+        if isinstance(block, (b.Banner, b.Heading)) and block.menu and b.PAGE & block.only
     ]
     head = _element(
         "head",
@@ -133,85 +98,85 @@ class _Page:
     notes: int = 0
     marks: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def sections(self, blocks: Sequence[Block]) -> Html:
+    def sections(self, blocks: Sequence[b.Block]) -> Html:
         """Write all blocks; a banner, and a heading of level 2, begin a section."""
         parts: list[Html] = []
         for block in blocks:
-            if not PAGE & block.only:
+            if not b.PAGE & block.only:
                 continue
-            if isinstance(block, Heading) and block.level == 2:
+            if isinstance(block, b.Heading) and block.level == 2:
                 start = _start("section", id=block.key, aria_labelledby=f"{block.key}-title")
                 parts.append(Html(f"{'</section>' if parts else ''}\n{start}"))
-            elif isinstance(block, Banner):
+            elif isinstance(block, b.Banner):
                 parts.append(_start("section", id="finding", class_=f"verdict {block.tone}"))
             parts.append(self.block(block))
         return Html("\n".join(parts) + "\n</section>\n")
 
-    def blocks(self, blocks: Iterable[Block]) -> Html:
+    def blocks(self, blocks: Iterable[b.Block]) -> Html:
         """Write blocks inside another one."""
-        return _lines(*(self.block(block) for block in blocks if PAGE & block.only))
+        return _lines(*(self.block(block) for block in blocks if b.PAGE & block.only))
 
-    def block(self, block: Block) -> Html:  # noqa: C901, PLR0912 - one line or two a kind
+    def block(self, block: b.Block) -> Html:  # noqa: C901, PLR0912 - one line or two a kind
         """Write one block."""
         match block:
-            case Banner():
+            case b.Banner():
                 return self.banner(block)
-            case Heading(text, key, _, level):
+            case b.Heading(text, key, _, level):
                 self.heading = f"{key}-title" if key else ""
                 return _element(f"h{level}", self.text(text), id=self.heading or None)
-            case Prose(text, weight):
-                noted = self.announce(footnotes(text))
+            case b.Prose(text, weight):
+                noted = self.announce(b.footnotes(text))
                 return Html(_element("p", self.text(text), class_=_class(weight)) + noted)
-            case Bullets(items, weight):
+            case b.Bullets(items, weight):
                 return _element("ul", *(_element("li", self.text(item)) for item in items), class_=_class(weight))
-            case Notice(text, tone):
+            case b.Notice(text, tone):
                 return _element("p", _icon(tone), " ", _element("span", self.text(text)), class_=f"notice {tone}")
-            case Folded(title, inside):
+            case b.Folded(title, inside):
                 return _element("details", _element("summary", self.text(title)), self.blocks(inside))
-            case Facts(groups):
+            case b.Facts(groups):
                 made = (_element("div", _element("h3", clean(title)), _values(values)) for title, values in groups)
                 return _element("div", *made, class_="columns")
-            case Terms(items):
+            case b.Terms(items):
                 made = (_element("div", _element("dt", word), _element("dd", self.text(said))) for word, said in items)
                 return _element("dl", *made, class_="glossary")
-            case Bars():
+            case b.Bars():
                 return self.bars(block)
-            case Cards(cards):
-                texts = [text for card in cards if isinstance(card, Card) for text in (card.value, card.note)]
-                marked = self.announce(footnotes(*texts))
+            case b.Cards(cards):
+                texts = [text for card in cards if isinstance(card, b.Card) for text in (card.value, card.note)]
+                marked = self.announce(b.footnotes(*texts))
                 tiles = _element("div", *map(self.card, cards), class_="tiles")
                 return Html(tiles + marked)
-            case Figures(figures, size, beside):
+            case b.Figures(figures, size, beside):
                 side = [_element("div", self.blocks(beside), class_="side")] if beside else []
                 drawn = (self.figure(figure) for figure in figures)
                 return _element("div", *drawn, *side, class_=f"figures {size}")
-            case Gallery(pictures):
+            case b.Gallery(pictures):
                 return _element("ol", *map(_picture, pictures), class_="gallery")
-            case Table():
+            case b.Table():
                 return self.table(block.shown("html"))
 
-    def text(self, text: Text) -> Html:
+    def text(self, text: b.Text) -> Html:
         """Write text with all its pieces."""
         match text:
             case str():
                 return _escaped(clean(text))
             case tuple():
                 return Html("".join(map(self.text, text)))
-            case Strong(inside):
+            case b.Strong(inside):
                 return _element("strong", self.text(inside))
-            case Code(said):
+            case b.Code(said):
                 return _element("code", clean(said))
-            case Link(said, to):
+            case b.Link(said, to):
                 return _element("a", said, href=f"#{to}")
-            case Name(said, most):
+            case b.Name(said, most):
                 broken = re.sub("([,:+])(?=[^ ])", r"\1<wbr>", _escaped(clean(said, most)))
                 return _element("bdi", Html(broken), title=clean(said, 600) if len(said) > most else None)
-            case Span(low, high):
+            case b.Span(low, high):
                 return _escaped(f"{low} to {high}")
-            case Footnote(said):
+            case b.Footnote(said):
                 sign, key = self.marks[said]
                 return _element("a", sign, class_="mark", href=f"#{key}", aria_label="see the note")
-            case Dot(kind):
+            case b.Dot(kind):
                 return _element("i", class_=f"dot {kind}", aria_hidden="true")
 
     def announce(self, notes: tuple[str, ...]) -> Html:
@@ -223,7 +188,7 @@ class _Page:
             made.append(_element("p", f"{sign} {said}", class_="note", id=self.marks[said][1]))
         return Html("".join(made))
 
-    def banner(self, banner: Banner) -> Html:
+    def banner(self, banner: b.Banner) -> Html:
         """Write the head of a page, inside its section."""
         self.heading = "finding-sentence"
         badge = [_element("p", _icon(banner.tone), " ", _element("strong", banner.word), class_="badge")]
@@ -235,15 +200,15 @@ class _Page:
             self.blocks(banner.blocks),
         )
 
-    def card(self, card: Card | Bars) -> Html:
+    def card(self, card: b.Card | b.Bars) -> Html:
         """Write one number that stands out."""
-        if isinstance(card, Bars):
+        if isinstance(card, b.Bars):
             return _element("div", self.bars(card), class_="tile wide")
         size = "big long" if len(plain(card.value)) > 8 else "big"
         value, note = self.text(card.value), self.text(card.note)
         return _element("div", _element("h3", card.title), _p(value, size), _p(note, "note"), class_="tile")
 
-    def bars(self, bars: Bars) -> Html:
+    def bars(self, bars: b.Bars) -> Html:
         """Write bars on one track each."""
         made = (
             _element(
@@ -256,12 +221,12 @@ class _Page:
         title = [_element("h3", bars.title)] if bars.title else []
         return _element("div", *title, *made, class_="bars")
 
-    def figure(self, figure: Figure) -> Html:
+    def figure(self, figure: b.Figure) -> Html:
         """Draw a figure."""
         caption = [_element("figcaption", self.text(figure.caption))] if figure.caption else []
         return _element("figure", Html(f"\n{figure.draw()}\n"), *caption)
 
-    def table(self, table: Table) -> Html:
+    def table(self, table: b.Table) -> Html:
         """Write a table, with what it is searched by above it and its footnotes below."""
         self.tables += 1
         key = table.key or f"table-{self.tables}"
@@ -293,14 +258,14 @@ class _Page:
             hints.append(_p(f"On paper: the first {PRINTED} lines.", "note print-only"))
         return _lines(*hints, *_controls(table, key), framed, notes)
 
-    def row(self, row: Row, columns: Sequence[Column]) -> Html:
+    def row(self, row: b.Row, columns: Sequence[b.Column]) -> Html:
         """Write a line of a table."""
         pairs = enumerate(zip(row.cells, columns, strict=True))
         return _row(
             [self.cell(cell, column, i == 0) for i, (cell, column) in pairs], "strongest" if row.strong else None
         )
 
-    def cell(self, cell: Cell, column: Column, first: bool) -> Html:
+    def cell(self, cell: b.Cell, column: b.Column, first: bool) -> Html:
         """Write a cell; it says which column it is of, since on a phone the heads are not above it."""
         text = self.text(cell.text)
         if text and (first or not column.numbers):
@@ -351,14 +316,14 @@ def _class(weight: str) -> str | None:
     return None if weight == "usual" else weight
 
 
-def _icon(tone: Tone) -> Html:
+def _icon(tone: b.Tone) -> Html:
     drawn = ICONS[tone]
     return Html(
         f'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">{drawn}</svg>' * bool(drawn)
     )
 
 
-def _values(values: Values) -> Html:
+def _values(values: b.Values) -> Html:
     made = []
     for name, value in values:
         nested = isinstance(value, tuple)
@@ -368,7 +333,7 @@ def _values(values: Values) -> Html:
     return _element("dl", *made, class_="facts")
 
 
-def _bar(bar: Bar) -> list[Html]:
+def _bar(bar: b.Bar) -> list[Html]:
     place = f"left:{100 * bar.start:.2f}%;width:{100 * (bar.end - bar.start):.2f}%"
     made = [_element("span", class_=f"bar {bar.style}", style=place)]
     if bar.interval is not None:
@@ -377,7 +342,7 @@ def _bar(bar: Bar) -> list[Html]:
     return made
 
 
-def _picture(picture: Picture) -> Html:
+def _picture(picture: b.Picture) -> Html:
     alternative = standard.escape(clean(picture.alternative, 120))
     image = Html(f'<img src="{standard.escape(picture.source)}" alt="{alternative}" width="96" height="96">')
     lines = (_element("span", clean(line)) for line in picture.lines)
@@ -388,7 +353,7 @@ def _row(cells: Sequence[Html], class_: str | None = None) -> Html:
     return Html(_element("tr", *cells, role="row", class_=class_) + "\n")
 
 
-def _head(column: Column, falling: bool) -> Html:
+def _head(column: b.Column, falling: bool) -> Html:
     note = [_element("span", column.note)] if column.note else []
     return _element(
         "th",
@@ -401,7 +366,7 @@ def _head(column: Column, falling: bool) -> Html:
     )
 
 
-def _controls(table: Table, key: str) -> list[Html]:
+def _controls(table: b.Table, key: str) -> list[Html]:
     """Offer a field for searching, lists of values, and a least value; the script shows them."""
     offered = [(i, _options(table, i)) for i in table.choices]
     lists = [
@@ -426,7 +391,7 @@ def _select(column: int, options: Iterable[str]) -> Html:
     return _element("select", _element("option", "all", value=""), *entries, data_column=str(column))
 
 
-def _options(table: Table, column: int) -> list[str]:
+def _options(table: b.Table, column: int) -> list[str]:
     """List a column's values, ``class 2`` before ``class 10``."""
     return sorted({plain(row.cells[column].text) for row in table.rows}, key=_natural)
 

@@ -10,35 +10,10 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.padding import Padding
 from rich.text import Text as Styled
 
-from reticent.report.blocks import (
-    TERMINAL,
-    Banner,
-    Bars,
-    Block,
-    Bullets,
-    Card,
-    Cards,
-    Cell,
-    Document,
-    Facts,
-    Figures,
-    Folded,
-    Footnote,
-    Gallery,
-    Heading,
-    Notice,
-    Prose,
-    Strong,
-    Table,
-    Terms,
-    Text,
-    Tone,
-    Values,
-    footnotes,
-)
+from reticent.report import blocks as b
 from reticent.report.render.text import clean, plain, signs
 
-TONES: dict[Tone, tuple[str, str]] = {
+TONES: dict[b.Tone, tuple[str, str]] = {
     "bad": ("▲ ", "bold red"),
     "good": ("✓ ", "bold green"),
     "unsure": ("? ", "bold yellow"),
@@ -53,7 +28,7 @@ WORD = re.compile(r"[^ ]+ *| +")
 Signs = dict[str, str]
 
 
-def terminal(document: Document) -> RenderableType:
+def terminal(document: b.Document) -> RenderableType:
     """Lay a document out for a terminal."""
     return Group(*_blocks(document.blocks))
 
@@ -85,50 +60,50 @@ def _breaks(line: str, width: int) -> Iterator[int]:
         used += cell_len(word[0])
 
 
-def _blocks(blocks: Iterable[Block]) -> list[RenderableType]:
-    return [part for block in blocks if TERMINAL & block.only for part in _block(block)]
+def _blocks(blocks: Iterable[b.Block]) -> list[RenderableType]:
+    return [part for block in blocks if b.TERMINAL & block.only for part in _block(block)]
 
 
-def _block(block: Block) -> list[RenderableType]:  # noqa: C901, PLR0912 - one line or two a kind
+def _block(block: b.Block) -> list[RenderableType]:  # noqa: C901, PLR0912 - one line or two a kind
     match block:
-        case Banner(_, sentence, tone, word, inside):
+        case b.Banner(_, sentence, tone, word, inside):
             sign, style = TONES[tone]
             head = Styled.assemble((f"{sign}{word}. " if word else "", style), _styled(sentence, style="bold"))
             return [Wrapped(head), *_blocks(inside)]
-        case Heading(text):
+        case b.Heading(text):
             return ["", Wrapped(_styled(text, style="bold"))]
-        case Prose(text, weight):
-            marks = signs(footnotes(text))
+        case b.Prose(text, weight):
+            marks = signs(b.footnotes(text))
             return [Wrapped(_styled(text, marks, WEIGHTS[weight])), *_notes(marks)]
-        case Notice(text):
+        case b.Notice(text):
             return [Wrapped(_styled(text, style="yellow"))]
-        case Bullets(items, weight):
+        case b.Bullets(items, weight):
             return [Wrapped(_styled(("- ", item), style=WEIGHTS[weight])) for item in items]
-        case Folded(title, inside):
+        case b.Folded(title, inside):
             return [Wrapped(_styled(title, style="bold")), *_blocks(inside)]
-        case Facts(groups):
+        case b.Facts(groups):
             return [part for title, values in groups for part in (*_lines([title] * bool(title)), *_values(values))]
-        case Terms(items):
+        case b.Terms(items):
             return _lines(f"{word}: {plain(said)}" for word, said in items)
-        case Bars(title, bars):
+        case b.Bars(title, bars):
             return _lines([*[title] * bool(title), *(f"  {plain(bar.label)}" for bar in bars)])
-        case Cards(cards):
-            return [part for card in cards for part in (_block(card) if isinstance(card, Bars) else [_card(card)])]
-        case Figures(_, _, beside):
+        case b.Cards(cards):
+            return [part for card in cards for part in (_block(card) if isinstance(card, b.Bars) else [_card(card)])]
+        case b.Figures(_, _, beside):
             return _blocks(beside)
-        case Gallery():
+        case b.Gallery():
             return []
-        case Table():
+        case b.Table():
             return _table(block.shown("terminal"))
 
 
-def _styled(text: Text, marks: Signs | None = None, style: str = "") -> Styled:
+def _styled(text: b.Text, marks: Signs | None = None, style: str = "") -> Styled:
     match text:
         case tuple():
             return Styled.assemble(*(_styled(part, marks) for part in text), style=style)
-        case Strong(inside):
+        case b.Strong(inside):
             return _styled(inside, marks, f"{style} bold".strip())
-        case Footnote(said):
+        case b.Footnote(said):
             return Styled(f" {(marks or signs((said,)))[said]}", style)
         case _:
             return Styled(plain(text, "–"), style)
@@ -138,7 +113,7 @@ def _lines(lines: Iterable[str]) -> list[RenderableType]:
     return [Wrapped(Styled(clean(line))) for line in lines]
 
 
-def _values(values: Values, depth: int = 1) -> list[RenderableType]:
+def _values(values: b.Values, depth: int = 1) -> list[RenderableType]:
     made: list[RenderableType] = []
     for name, value in values:
         made += _lines([f"{'  ' * depth}{name}:" + (f" {value}" if isinstance(value, str) else "")])
@@ -146,13 +121,13 @@ def _values(values: Values, depth: int = 1) -> list[RenderableType]:
     return made
 
 
-def _card(card: Card) -> RenderableType:
-    marks = signs(footnotes(card.value, card.note))
-    note: Text = (" (", card.note, ")") if card.note else ""
+def _card(card: b.Card) -> RenderableType:
+    marks = signs(b.footnotes(card.value, card.note))
+    note: b.Text = (" (", card.note, ")") if card.note else ""
     return Wrapped(_styled((f"{card.title}: ", card.value, note), marks))
 
 
-def _table(table: Table) -> list[RenderableType]:
+def _table(table: b.Table) -> list[RenderableType]:
     marks = signs(table.footnotes)
     grid = rich.Table(box=None, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
     for i, column in enumerate(table.columns):
@@ -163,7 +138,7 @@ def _table(table: Table) -> list[RenderableType]:
     return [Padding(grid, (1, 0)), *_notes(marks)]
 
 
-def _cell(cell: Cell, marks: Signs) -> Styled:
+def _cell(cell: b.Cell, marks: Signs) -> Styled:
     text = _styled(cell.text, marks, CELLS[cell.tone])
     for one in cell.below:
         text.append("\n").append(_styled(one, marks, "dim"))

@@ -1,6 +1,6 @@
 """What the renderers share: text without markup, and the signs of footnotes."""
 
-from reticent.report.blocks import Code, Dot, Footnote, Link, Name, Piece, Span, Text, pieces
+from reticent.report import blocks as b
 
 LONGEST = 1500
 """Most characters of one piece of text."""
@@ -19,20 +19,20 @@ def clean(text: str, most: int = LONGEST) -> str:
     return kept if len(text) <= most else kept[: most - 1].rstrip() + "…"
 
 
-def plain(text: Text, to: str = " to ") -> str:
+def plain(text: b.Text, to: str = " to ") -> str:
     """Write text without markup and footnotes."""
-    return "".join(_plain(piece, to) for piece in pieces(text))
+    return "".join(_plain(piece, to) for piece in b.pieces(text))
 
 
-def _plain(piece: Piece, to: str) -> str:
+def _plain(piece: b.Piece, to: str) -> str:
     match piece:
         case str():
             return clean(piece)
-        case Name(said, most):
+        case b.Name(said, most):
             return clean(said, most).strip()
-        case Span(low, high):
+        case b.Span(low, high):
             return f"{low}{to}{high}"
-        case Code(said) | Link(said):
+        case b.Code(said) | b.Link(said):
             return clean(said)
-        case Footnote() | Dot():
+        case b.Footnote() | b.Dot():
             return ""

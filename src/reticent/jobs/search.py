@@ -21,7 +21,6 @@ from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
 from reticent.report.output import SEARCH, Output
-from reticent.report.search import write_search
 from reticent.rounding import decimals, fraction, level, percent
 
 SCHEMA = "reticent.search/1"
@@ -134,7 +133,10 @@ def search(
         "tried": shown,
         "environment": documents.versions().to_json(),
     }
-    return Searched(written, (*write_search(output, written), *compared.files))
+    from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
+    return Searched(written, (*output.write(written, {"search.html": html(kind.search(written))}), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from reticent.report import dots, figures, page, view
+from reticent.report import page, view
+from reticent.report.pictures import audit as figures
+from reticent.report.pictures import dots
 from reticent.report.sections import control, epsilon, groups, non_adaptive, records
 from reticent.report.sections.records import GALLERY, ROWS
 from reticent.report.svg import SERIES

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reticent.report import dots
+from reticent.report.pictures import dots
 from reticent.report.harden.lines import SIDES, alone, attacks, chosen, main, marked
 from reticent.report.harden.picture import curves, strongest
 from reticent.report.page import columns_read

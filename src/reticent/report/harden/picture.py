@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reticent.report import figures
+from reticent.report.pictures import audit as figures
 from reticent.report.svg import DASHES, MUTED, SERIES, canvas, drawing, render
 from reticent.report.view import title
 from reticent.report.wording import Plain, written

@@ -6,7 +6,7 @@ is not 0 and not 1 is never written as if it were.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 MISSING = "–"
@@ -44,6 +44,12 @@ def _within(value: float, digits: int, whole: int) -> str:
     if exact < whole <= float(text):
         return f">{whole - step:.{digits}f}"
     return (text if float(text) else text.lstrip("-")).replace("-", MINUS)
+
+
+def interval(ends: Sequence[float], write: Callable[[float], str] = fraction) -> str:
+    """Write an interval as its estimate is written, with one percent sign."""
+    low, high = map(write, ends)
+    return f"{low.removesuffix(' %')} to {high}"
 
 
 def down(value: float, limit: float | None = None, digits: int = 4) -> str:

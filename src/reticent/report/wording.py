@@ -65,15 +65,6 @@ def level(rate: float) -> str:
     return rounding.level(rate).replace(" %", PERCENT)
 
 
-def share(rate: float) -> str:
-    """Say a small rate as one in so many."""
-    return f"1 in {count(round(1 / rate))}"
-
-
-Measure = Estimate | Spread | Area | Plain | float | None
-"""A number with or without an interval; as a mapping where a kind of document is not made of blocks yet."""
-
-
 def middle(item: Measure) -> float | None:
     """Take the number out of an estimate, whether it is one target's value or a mean over targets."""
     found: Any = item
@@ -112,12 +103,6 @@ def written(item: Any, as_percent: bool = False, digits: int | None = None) -> s
     if as_percent:
         return percent(value, digits or 1)
     return fraction(value) if digits is None else number(value, digits)
-
-
-def unmeasurable(rate: Plain) -> str:
-    """Say why a rate has no number."""
-    needed = rate.get("records_needed")
-    return "not measurable" + (f" (needs {count(needed)} non-members)" if needed is not None else "")
 
 
 def value(item: Any) -> str:

@@ -72,7 +72,7 @@ def note(found: EpsilonAudit) -> str:
     assert found.confidence is not None
     said = f"delta {plain(found.delta)}, {level(found.confidence)} sure"
     if found.lower == 0:
-        said = f"no lower bound is shown, so nothing is ruled out ({said})"
+        said = f"nothing is ruled out ({said})"
     for above in filter(None, (found.accountant, found.proven)):
         at = "" if above.delta == found.delta else f" at delta {plain(above.delta)}"
         most = f"at most {up(above.epsilon, digits=2)}{at}"

@@ -99,7 +99,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
     )
     cards = (*_odds(said), *_cards(said), *((epsilon.card(document.epsilon),) if document.epsilon else ()))
     return b.Banner(
-        about=("Audit of ", b.Strong(name), f": {method.scale(document.data, population)}"),
+        about=("Audit of ", b.Strong(name), f": {method.scale(document.data, population.models)}"),
         sentence=said.sentence,
         tone=TONES[said.leak],
         word=word,

@@ -63,7 +63,7 @@ def _bars(found: EpsilonAudit) -> list[b.Bars]:
         b.Bar(ruled_out, lower / full, style="ruled-out"),
         b.Bar(promised, above.epsilon / full, min(lower, above.epsilon) / full, style="promised"),
     )
-    return [b.Bars("Epsilon", bars)]
+    return [b.Bars("", bars)]
 
 
 def _by_attack(found: EpsilonAudit, audits: Sequence[Audit]) -> list[b.Block]:
@@ -95,6 +95,6 @@ def _cell(bound: MethodBound | None) -> b.Cell:
     """Write the bound, and how far it goes from one target to the next."""
     if bound is None:
         return NOTHING
-    targets = bound.targets if len(bound.targets) > 1 else ()
+    targets = bound.targets if len(bound.targets) > 1 and any(bound.targets) else ()
     below = [("models: ", b.Span(down(min(targets), digits=2), down(max(targets), digits=2)))] if targets else []
     return b.Cell(say.shown(bound.epsilon), bound.epsilon, tuple(below))

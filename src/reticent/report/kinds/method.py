@@ -100,13 +100,12 @@ def _column(column: Column) -> b.Row:
     return b.Row((*first, *map(b.Cell, texts), b.Cell(note)))
 
 
-def scale(data: Data, population: Population) -> str:
+def scale(data: Data, models: int | None) -> str:
     """Say how large an audit is."""
-    records = f"{audited(data)} record{'s' * (data.records != 1)}"
     return ", ".join([
-        plural(population.models, "model"),
-        records,
-        *([plural(data.classes, "class", "classes")] * bool(data.classes)),
+        *([] if models is None else [plural(models, "model")]),
+        f"{audited(data)} record{'s' * (data.records != 1)}",
+        *([plural(data.classes, "class", "classes")] if data.classes else []),
     ])
 
 

@@ -7,7 +7,7 @@ from reticent.findings.epsilon import Accountant
 from reticent.findings.gate import Check, Outcome
 from reticent.findings.numbers import Estimate
 from reticent.findings.population import Population
-from reticent.rounding import down, fraction, significant_down, significant_up, up
+from reticent.rounding import down, fraction, plain, significant_down, significant_up, up
 from reticent.say.grammar import agree, listed, plural
 
 DIGITS = 4

@@ -6,6 +6,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
+from reticent.report.tables import terminal
 from rich.console import Console
 
 import reticent
@@ -15,7 +16,6 @@ from reticent.jobs.config import chosen, prepare
 from reticent.jobs.score_files import save_scores
 from reticent.population.gather import signals
 from reticent.population.train import train
-from reticent.report.tables import terminal
 from reticent.signals.matrix import margin
 from reticent.store import Store
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reticent.report.tables import terminal
 from rich.console import Console
 
 import reticent
 from reticent.data.roles import Roles
 from reticent.errors import ModelError
-from reticent.report.tables import terminal
 from reticent.store import Store
 
 KEYS = [

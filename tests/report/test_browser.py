@@ -7,9 +7,9 @@ import example
 import example_compare
 import example_trust
 import pytest
+from audit_forms import html
 
 from reticent.report.comparison.page import html as compare_html
-from reticent.report.html import html
 
 pytestmark = [
     pytest.mark.slow,

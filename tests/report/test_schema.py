@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from reticent.report.csv import COLUMNS
+from reticent.findings.records import COLUMNS
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema.md"
 

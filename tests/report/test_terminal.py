@@ -8,11 +8,11 @@ import example
 import example_compare
 import example_trust
 import pytest
+from audit_forms import blocks as audited
 
 from reticent.cli.run import guarded
 from reticent.cli.screen import NARROWEST, told
 from reticent.report.comparison import terminal as compared
-from reticent.report.tables import terminal as audited
 
 
 @pytest.fixture(scope="module")

@@ -73,6 +73,7 @@ def audit(
             b.Heading("What this audit cannot say", "limits", "Limits", level=2, only=b.DOCUMENTS),
             b.Bullets(document.verdict.cannot_say, only=b.DOCUMENTS),
             *b.only(b.TERMINAL, *(b.Notice(notice) for notice in document.population.notices)),
+            *b.only(b.TERMINAL, *map(b.Notice, _unlearned(document))),
             b.Heading("Words", "words", "Words", level=2, only=b.PAGE),
             b.Terms(tuple(GLOSSARY.items()), only=b.PAGE),
         ),
@@ -355,9 +356,12 @@ def _models(document: AuditDocument, best: Audit) -> list[b.Block]:
             b.Figures((b.Figure(partial(pictures.accuracy, population), ACCURACY),), beside=beside),
         ]
     if population.health:
-        items = tuple(f"Model {one.model}: {one.problem}." for one in population.health)
-        made += [b.Heading("Models that did not learn", "health"), b.Bullets(items)]
+        made += [b.Heading("Models that did not learn", "health"), b.Bullets(_unlearned(document))]
     return [*made, b.Heading("Model by model", "models"), _by_model(document, best)]
+
+
+def _unlearned(document: AuditDocument) -> tuple[str, ...]:
+    return tuple(f"Model {one.model} {one.problem}." for one in document.population.health or ())
 
 
 def _by_model(document: AuditDocument, best: Audit) -> b.Table:

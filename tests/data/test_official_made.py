@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from reticent.data import DATASETS, cifar100
+from reticent.data import DATASETS
 from reticent.data.load import load
-from reticent.errors import CorruptFileError, MissingExtraError
+from reticent.errors import CorruptFileError
 
 pytestmark = pytest.mark.usefixtures("no_other_folders")
 RNG = np.random.default_rng(0)
@@ -118,8 +118,9 @@ def test_cifar100(tmp_path):
 
 
 def test_cifar100_has_a_hundred_sorted_names():
-    assert len(cifar100.CLASSES) == len(set(cifar100.CLASSES)) == 100
-    assert list(cifar100.CLASSES) == sorted(cifar100.CLASSES)
+    names = DATASETS["cifar100"].facts["class_names"]
+    assert len(names) == len(set(names)) == 100
+    assert list(names) == sorted(names)
 
 
 def idx_bytes(array):
@@ -180,7 +181,7 @@ def picture_bytes(pixels, form):
 @pytest.fixture
 def cinic():
     """CINIC-10's members: ten classes, one picture in each part, one more in train."""
-    names = DATASETS["cifar10"].load.__globals__["CLASSES"]
+    names = DATASETS["cifar10"].facts["class_names"]
     pixels = {}
     for part, count in (("train", 2), ("valid", 1), ("test", 1)):
         for name in names:
@@ -247,18 +248,6 @@ def test_tinyimagenet_out_of_its_archive(tmp_path):
     (tmp_path / "tiny-imagenet-200" / "val" / "val_annotations.txt").write_text("val_9.JPEG\tn1009\n")
     with pytest.raises(CorruptFileError, match=r"has no class for val_10\.JPEG"):
         load("tinyimagenet", data_dir=tmp_path)
-
-
-def test_without_pillow_the_extra_is_named(cinic, tmp_path, monkeypatch):
-    import sys
-
-    path = tmp_path / "CINIC-10"
-    for name in cinic:
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(b"")
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pillow>=10\.4'"):
-        load("cinic10", data_dir=tmp_path)
 
 
 def test_adult_with_an_unknown_category_is_refused(tmp_path):

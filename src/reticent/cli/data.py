@@ -11,7 +11,7 @@ from reticent.cli.flags import DataFlags, of_data
 
 if TYPE_CHECKING:
     from reticent.data.entry import DatasetEntry
-    from reticent.data.reading import Reading
+    from reticent.data.records import Reading
     from reticent.data.records import Records
 
 app = cyclopts.App(name="data", help="List, show, check and fetch data sets.")
@@ -121,7 +121,7 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> Sequence[Path]:
 
     from reticent.cli.screen import stderr
     from reticent.data.fetch import fetch as download
-    from reticent.data.folder import folders
+    from reticent.data.official import folders
 
     folder = folders(data_dir)[0]
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -149,8 +149,7 @@ def _file_lines(entry: "DatasetEntry") -> list[str]:
 
 def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
     """The folder that holds an entry's files, or an empty text."""
-    from reticent.data.folder import check as check_folder
-    from reticent.data.folder import folders, locate
+    from reticent.data.official import check_folder, folders, locate
 
     check_folder(data_dir)
     if not entry.files:
@@ -188,7 +187,7 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
     from rich.text import Text
 
     from reticent.cli.screen import stdout, visible
-    from reticent.data.reading import FITTED
+    from reticent.data.records import FITTED
     from reticent.report.view import short
 
     if not readings:

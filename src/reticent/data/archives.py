@@ -1,4 +1,7 @@
-"""Archives, read and unpacked so that nothing is ever written outside the folder that is meant."""
+"""Archives, read and unpacked so that nothing is ever written outside the folder that is meant.
+
+The filters of tarfile would rename or pass over what no official archive holds; here it is refused, in zip files too.
+"""
 
 import shutil
 import stat
@@ -6,15 +9,13 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from reticent.errors import CorruptFileError, DataError
-
-BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError)
-"""What the standard library raises at an archive that is cut off or not an archive."""
 
 RATIO = 200
 """How many times its own size an archive may unpack to: sparse texts of bits reach some tens, a bomb 1,000."""
@@ -29,60 +30,58 @@ def reading(path: Path) -> Iterator[None]:
     """Turn the errors of reading a packed file into one that names it."""
     try:
         yield
-    except BROKEN as error:
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise CorruptFileError(
             f"{path}: cannot be read ({error}); if it is cut off or damaged, delete it and fetch it again"
         ) from None
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn the errors of writing a file into one that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be written: {error.strerror or error}; free some space or choose another folder "
+            "with --data-dir"
+        ) from error
+
+
 def members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     """Go through the regular files of a tar or zip archive, in the archive's order, in one pass."""
+    own = archive.stat().st_size
+    room = most = max(SMALL, RATIO * own)
     with reading(archive):
-        if archive.suffix == ".zip":
-            yield from _zip_members(archive)
-        else:
-            yield from _tar_members(archive)
+        for name, size, kind, opened in (_zip_entries if archive.suffix == ".zip" else _tar_entries)(archive):
+            room -= size + HEADER  # a member's stated size is what its reader gives at most
+            if room < 0:
+                raise CorruptFileError(
+                    f"{archive}: refused, since it unpacks to more than {most:,} bytes, far beyond its own {own:,}, as "
+                    "no official archive does: delete it and fetch it again"
+                )
+            if kind != stat.S_IFDIR:
+                path = _safe(archive, name, plain=kind == stat.S_IFREG)
+                with opened() as stream:
+                    yield path, stream
 
 
-def _zip_members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    room = _room(archive)
+Entries = Iterator[tuple[str, int, int, Callable[[], IO[bytes]]]]
+"""Name, size, kind as `stat` numbers it (0 for what is neither a file nor a folder), and what opens it."""
+
+
+def _zip_entries(archive: Path) -> Entries:
     with zipfile.ZipFile(archive) as packed:
         for info in packed.infolist():
-            room = _take(archive, room, info.file_size)
-            if info.is_dir():
-                continue
-            kind = stat.S_IFMT(info.external_attr >> 16)
-            name = _safe(archive, info.filename, plain=kind in {0, stat.S_IFREG})
-            with packed.open(info) as stream:
-                yield name, stream
+            kind = stat.S_IFDIR if info.is_dir() else stat.S_IFMT(info.external_attr >> 16) or stat.S_IFREG
+            yield info.filename, info.file_size, kind, partial(packed.open, info)
 
 
-def _tar_members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    room = _room(archive)
+def _tar_entries(archive: Path) -> Entries:
     with tarfile.open(archive, "r:*") as packed:
         for info in packed:
-            room = _take(archive, room, info.size)
-            if info.isdir():
-                continue
-            name = _safe(archive, info.name, plain=info.isfile())
-            stream = packed.extractfile(info)
-            if stream is not None:
-                with stream:
-                    yield name, stream
-
-
-def _room(archive: Path) -> int:
-    return max(SMALL, RATIO * archive.stat().st_size)
-
-
-def _take(archive: Path, room: int, size: int) -> int:
-    # A member's stated size is what its reader gives at most.
-    if size + HEADER > room:
-        raise CorruptFileError(
-            f"{archive}: refused, since it unpacks to more than {_room(archive):,} bytes, far beyond its own "
-            f"{archive.stat().st_size:,}, as no official archive does: delete it and fetch it again"
-        )
-    return room - size - HEADER
+            kind = stat.S_IFDIR if info.isdir() else stat.S_IFREG if info.isfile() else 0
+            yield info.name, info.size, kind, partial(packed.extractfile, info)  # type: ignore[misc]
 
 
 def _safe(archive: Path, name: str, *, plain: bool) -> str:
@@ -95,7 +94,7 @@ def _safe(archive: Path, name: str, *, plain: bool) -> str:
     return str(path)
 
 
-def unpack(archive: Path, wanted: dict[str, Path]) -> None:
+def unpack(archive: Path, wanted: Mapping[str, Path]) -> None:
     """Unpack some files, each to a place of its own; a file appears whole or not at all."""
     left = dict(wanted)
     for name, stream in members(archive):
@@ -115,16 +114,12 @@ def unpack_folder(archive: Path, prefix: str, target: Path) -> None:
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    count = 0
     try:
         for name, stream in members(archive):
             path = PurePosixPath(name)
-            if prefix and not path.is_relative_to(prefix):
-                continue
-            place = temporary / (path.relative_to(prefix) if prefix else path)
-            _copy(archive, stream, place)
-            count += 1
-        if not count:
+            if path.is_relative_to(prefix):
+                _copy(archive, stream, temporary / path.relative_to(prefix))
+        if not any(temporary.iterdir()):
             raise CorruptFileError(f"{archive}: has no files below {prefix!r}; delete it and fetch it again")
         with writing(target):
             temporary.chmod(0o755)
@@ -144,15 +139,3 @@ def _copy(archive: Path, stream: IO[bytes], place: Path) -> None:
                 if not chunk:
                     return
                 file.write(chunk)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn the errors of writing a file into one that says what to do."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be written: {error.strerror or error}; free some space or choose another folder "
-            "with --data-dir"
-        ) from error

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.data import notation
 from reticent.data.columns import FEW, IDENTIFIER, MOST_CATEGORIES, NEARLY, plain_numbers, stray
 from reticent.data.options import DataOptions, flag
-from reticent.data.reading import Reading
+from reticent.data.records import Reading
 from reticent.data.separated import Source
 
 EACH = 5

@@ -6,8 +6,8 @@ from typing import Any
 
 from reticent import opening, usercode
 from reticent.data import DATASETS, imported, own
-from reticent.data.folder import check, find
 from reticent.data.forms import SUFFIXES, form
+from reticent.data.official import check_folder, find
 from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, UnknownNameError
@@ -43,7 +43,7 @@ def load(
     """
     text = str(name_or_path)
     if text not in DATASETS or not DATASETS[text].files:  # else the message lists all folders, and the files
-        check(data_dir)
+        check_folder(data_dir)
     asked = DataOptions(**columns)
     if text in DATASETS:
         asked.check("arrays", text)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data.reading import Reading
-from reticent.data.records import Records
+from reticent.data.records import Reading, Records
 
 log = logging.getLogger(__name__)
 

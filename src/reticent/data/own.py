@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import opening
-from reticent.data import class_folders, given, table
+from reticent.data import given, images, table
 from reticent.data.forms import ARRAYS, form, is_table, refused
 from reticent.data.notices import tell
 from reticent.data.options import DataOptions
@@ -52,7 +52,7 @@ def read(path: Path, asked: DataOptions) -> Records:
 def arrays(path: Path, image_size: int | None = None) -> tuple[NDArray[Any], NDArray[Any], dict[str, Any]]:
     """Read the arrays of a NumPy file, or of a folder with ``x.npy`` and ``y.npy`` or with pictures."""
     if path.is_dir() and not (path / "x.npy").exists():
-        return class_folders.read(path, image_size)
+        return images.read_folder(path, image_size)
     return _npz(path) if form(path) == ".npz" and not path.is_dir() else _npy(path)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
-from reticent.data.reading import Reading
 from reticent.errors import InputError, ShapeError
 
 Kind = Literal["image", "tabular", "tokens"]
@@ -18,6 +17,42 @@ FEW = 5
 """So many labels are listed in a message."""
 MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
+
+
+FITTED = (
+    "Categories, medians and scales of columns are fixed in advance or taken over all records, members or not, without "
+    "the label: every model gets the same features."
+)
+"""On what encoders were fitted."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How one column was read.
+
+    Attributes:
+        column: its name.
+        kind: "number", "number in another notation", "percentage", "date", "time of day", "category", "category, rare
+            joined", "category, hashed", "label", "not a feature" or "refused".
+        values: how many different ones it has; None where nobody looked.
+        missing: how many records have none.
+        features: how many features it became.
+        note: what is to be said of it; empty if it is plain.
+        telling: whether that should not be overlooked.
+    """
+
+    column: str
+    kind: str
+    values: int | None
+    missing: int
+    features: int
+    note: str = ""
+    telling: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reading as plain values, as ``docs/schema.md`` has them."""
+        values = asdict(self)
+        return {"column": values.pop("column"), "read_as": values.pop("kind"), **values}
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ from reticent.data.features import Feature, feature
 from reticent.data.given import records
 from reticent.data.notation import is_number
 from reticent.data.options import DataOptions
-from reticent.data.reading import Reading
-from reticent.data.records import Records
+from reticent.data.records import Reading, Records
 from reticent.data.separated import Source, lines, mark, rows
 from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from reticent.data.load import together
 from reticent.data.options import DataOptions
-from reticent.data.parts import together
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
 

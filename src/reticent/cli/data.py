@@ -11,8 +11,7 @@ from reticent.cli.flags import DataFlags, of_data
 
 if TYPE_CHECKING:
     from reticent.data.entry import DatasetEntry
-    from reticent.data.records import Reading
-    from reticent.data.records import Records
+    from reticent.data.records import Reading, Records
 
 app = cyclopts.App(name="data", help="List, show, check and fetch data sets.")
 

@@ -11,10 +11,9 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import official
+from reticent.data import archives, official
 from reticent.data.entry import TABULAR, Arrays, Checksum, DatasetEntry, OfficialFile
 from reticent.data.records import Reading
-from reticent.errors import CorruptFileError
 
 NUMBERS = {
     0: (38.58164675532078, 13.640223092304275),  # age
@@ -57,13 +56,13 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     parts = official.read(folder, entry.files, _rows, verify=verify)
     fields = np.concatenate(parts)
     numbers = [_standardised(fields[:, j], j) for j in NUMBERS]
-    one_hot = [_one_hot(fields[:, j], j) for j in CATEGORIES]
+    one_hot = [_one_hot(fields[:, j], names.split(), j) for j, names in CATEGORIES.items()]
     readings = [_reading(fields[:, j], j) for j in (*NUMBERS, *CATEGORIES, LABEL)]
     label = np.char.rstrip(fields[:, LABEL], ".")
     split = np.repeat(["train", "test"], [len(part) for part in parts])
     columns = {"sex": fields[:, SEX], "race": fields[:, RACE], "split": split}
     x = np.concatenate([np.stack(numbers, axis=1), *one_hot], axis=1)
-    return x, _code(label, EARNED, LABEL).astype(np.int64), {"columns": columns, "readings": tuple(readings)}
+    return x, _one_hot(label, EARNED, LABEL)[:, 1].astype(np.int64), {"columns": columns, "readings": tuple(readings)}
 
 
 def _reading(values: NDArray[np.str_], column: int) -> Reading:
@@ -85,9 +84,7 @@ def _rows(stream: IO[bytes], path: Path) -> NDArray[np.str_]:
     rows = [[cell.strip() for cell in line.split(",")] for line in lines]
     for number, row in enumerate(rows):
         if len(row) != LABEL + 1:
-            raise CorruptFileError(
-                f"{path}: record {number} has {len(row)} fields, expected 15; delete it and fetch it again"
-            )
+            raise archives.damaged(path, f"record {number} has {len(row)} fields, expected 15")
     return np.array(rows, dtype=np.str_).reshape(-1, LABEL + 1)
 
 
@@ -96,23 +93,16 @@ def _standardised(values: NDArray[np.str_], column: int) -> NDArray[np.float32]:
     try:
         return ((values.astype(np.float64) - mean) / std).astype(np.float32)
     except ValueError as error:
-        raise CorruptFileError(f"adult: column {column} holds something that is no number: {error}") from None
+        raise archives.damaged("adult", f"column {column} holds something that is no number: {error}") from None
 
 
-def _one_hot(values: NDArray[np.str_], column: int) -> NDArray[np.float32]:
-    names = CATEGORIES[column].split()
-    return np.eye(len(names), dtype=np.float32)[_code(values, names, column)]
-
-
-def _code(values: NDArray[np.str_], names: Sequence[str], column: int) -> NDArray[np.intp]:
-    # The names are sorted.
-    place = np.searchsorted(names, values)
-    wrong = np.flatnonzero(np.array(names)[np.minimum(place, len(names) - 1)] != values)
+def _one_hot(values: NDArray[np.str_], names: Sequence[str], column: int) -> NDArray[np.float32]:
+    found: NDArray[np.bool_] = values[:, None] == np.array(names)
+    wrong = np.flatnonzero(~found.any(axis=1))
     if len(wrong):
-        raise CorruptFileError(
-            f"adult: record {wrong[0]} has {str(values[wrong[0]])!r} in column {column}, expected one of {names}"
-        )
-    return place
+        what = f"record {wrong[0]} has {str(values[wrong[0]])!r} in column {column}, expected one of {names}"
+        raise archives.damaged("adult", what)
+    return found.astype(np.float32)
 
 
 ADDRESS = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent.data import official
+from reticent.data import archives, official
 from reticent.data.entry import PHOTOS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
-from reticent.errors import CorruptFileError
 
 PIXELS = 3 * 32 * 32
 
@@ -31,10 +30,7 @@ def _read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     contents = official.read(folder, entry.files, official.whole, verify=verify)
     for content, file in zip(contents, entry.files, strict=True):
         if not content or len(content) % width:
-            raise CorruptFileError(
-                f"{file.path}: expected records of {width} bytes, got {len(content):,} bytes; delete it and fetch it "
-                "again"
-            )
+            raise archives.damaged(file.path, f"expected records of {width} bytes, got {len(content):,} bytes")
     rows = np.concatenate([np.frombuffer(content, dtype=np.uint8).reshape(-1, width) for content in contents])
     path, parts = entry.files[0].path, ["test" if "test" in file.path else "train" for file in entry.files]
     columns = {"split": np.repeat(parts, [len(content) // width for content in contents])}

@@ -15,9 +15,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import official, text
+from reticent.data import archives, official, text
 from reticent.data.entry import TEXTS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
-from reticent.errors import CorruptFileError
 
 NAMES = (
     "Company EducationalInstitution Artist Athlete OfficeHolder MeanOfTransportation Building NaturalPlace Village "
@@ -46,10 +45,8 @@ def _rows(stream: IO[bytes], path: Path) -> tuple[NDArray[np.int64], list[str]]:
     labels, texts = [], []
     for number, row in enumerate(csv.reader(io.StringIO(content, newline=""))):
         if len(row) != 3 or not row[0].isdecimal():
-            raise CorruptFileError(
-                f"{path}: record {number}: expected a number, a title and an abstract, got {len(row)} fields; "
-                "delete it and fetch it again"
-            )
+            what = f"record {number}: expected a number, a title and an abstract, got {len(row)} fields"
+            raise archives.damaged(path, what)
         labels.append(int(row[0]) - 1)
         texts.append(f"{row[1]} {row[2]}")
     return official.labels(np.array(labels, dtype=np.int64), len(CLASSES), path), texts

@@ -47,11 +47,7 @@ def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Pro
         raise
     if not packed:
         return path
-    if file.folder:
-        archives.unpack_folder(path, file.member, folder / file.path)
-    else:  # all that the entry lists of the archive and that is not there yet
-        places = {other.member: folder / other.path for other in entry.files if other.archive == file.archive}
-        archives.unpack(path, {member: place for member, place in places.items() if not place.exists()})
+    official.unpack(path, folder, [other for other in entry.files if other.archive == file.archive])
     if found is None:
         with archives.writing(path):
             path.unlink()

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import official
+from reticent.data import archives, official
 from reticent.data.entry import GLYPHS, Arrays, Checksum, DatasetEntry, OfficialFile
-from reticent.errors import CorruptFileError
 
 PARTS = ("train", "t10k")
 
@@ -31,14 +30,11 @@ def _parse(content: bytes, axes: int, path: str) -> NDArray[np.uint8]:
     start = 4 * (axes + 1)
     head = np.frombuffer(content[:start], dtype=">u4") if len(content) >= start else np.zeros(1)
     if head[0] != 0x0800 + axes:
-        raise CorruptFileError(f"{path}: expected an idx file of bytes with {axes} axes; delete it and fetch it again")
+        raise archives.damaged(path, f"expected an idx file of bytes with {axes} axes")
     lengths = tuple(int(n) for n in head[1:])
     body = np.frombuffer(content, dtype=np.uint8, offset=start)
     if len(body) != int(np.prod(lengths)):
-        raise CorruptFileError(
-            f"{path}: its head says {' x '.join(map(str, lengths))} bytes, {len(body):,} follow; "
-            "delete it and fetch it again"
-        )
+        raise archives.damaged(path, f"its head says {' x '.join(map(str, lengths))} bytes, {len(body):,} follow")
     return body.reshape(lengths)
 
 
@@ -50,7 +46,7 @@ def _read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     labels = [official.labels(_parse(content[i], 1, paths[i]), entry.classes, paths[i]) for i in (1, 3)]
     for i in (0, 1):
         if len(images[i]) != len(labels[i]):
-            raise CorruptFileError(f"{paths[2 * i]}: {len(images[i])} images, but {len(labels[i])} labels beside it")
+            raise archives.damaged(paths[2 * i], f"{len(images[i])} images, but {len(labels[i])} labels beside it")
     split = np.repeat(["train", "test"], [len(part) for part in labels])
     return np.concatenate(images), np.concatenate(labels), {"columns": {"split": split}}
 

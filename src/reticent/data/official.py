@@ -3,7 +3,9 @@
 import gzip
 import logging
 import os
+import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TypeVar, cast
 
@@ -85,30 +87,24 @@ def is_archive(path: Path, file: OfficialFile) -> bool:
 def read(
     folder: Path, files: Sequence[OfficialFile], parse: Callable[[IO[bytes], Path], Parsed], *, verify: bool
 ) -> list[Parsed]:
-    """Parse official files; an archive is gone through once, whatever the number of its members."""
-    found: dict[str, Parsed] = {}
-    packed: dict[Path, dict[str, OfficialFile]] = {}
-    for file in files:
-        path = _located(folder, file)
-        if is_archive(path, file):
-            packed.setdefault(path, {})[file.member] = file
-            continue
-        with archives.reading(path), _opened(path) as stream:
-            if verify:
-                check(path, stream, file)
-            found[file.path] = parse(stream, path)
-    for archive, wanted in packed.items():
-        if verify:
-            check_archive(archive, next(iter(wanted.values())))
-        for name, stream in archives.members(archive):
-            if name in wanted:
-                with archives.reading(archive):
-                    found[wanted.pop(name).path] = parse(stream, archive / name)
-            if not wanted:
-                break
-        else:
-            raise CorruptFileError(f"{archive}: has no member {next(iter(wanted))!r}; delete it and fetch it again")
-    return [found[file.path] for file in files]
+    """Parse official files; an archive is unpacked once, whatever the number of its members."""
+    parsed: list[Parsed] = []
+    unpacked: dict[Path, Path] = {}
+    with ExitStack() as stack:
+        for file in files:
+            found = path = _located(folder, file)
+            packed = is_archive(found, file)
+            if packed and found not in unpacked:
+                if verify:
+                    check_archive(found, file)
+                unpacked[found] = stack.enter_context(archives.unpacked(found, Path(tempfile.gettempdir())))
+            if packed:
+                path, found = archives.member(unpacked[found], found, file.member), found / file.member
+            with archives.reading(found), _opened(path) as stream:
+                if verify and not packed:
+                    check(found, stream, file)
+                parsed.append(parse(stream, found))
+    return parsed
 
 
 def whole(stream: IO[bytes], _path: Path) -> bytes:
@@ -123,10 +119,20 @@ def tree(folder: Path, file: OfficialFile, *, verify: bool) -> Path:
         return path
     if verify:
         check_archive(path, file)
-    target = folder / file.path
-    log.info("unpacking %s to %s", path, target)
-    archives.unpack_folder(path, file.member, target)
-    return target
+    log.info("unpacking %s to %s", path, folder / file.path)
+    unpack(path, folder, [file])
+    return folder / file.path
+
+
+def unpack(archive: Path, folder: Path, files: Sequence[OfficialFile]) -> None:
+    """Unpack official files, or folders of them, that are not there yet; each appears whole or not at all."""
+    with archives.unpacked(archive, folder) as temporary:
+        for file in files:
+            place = folder / file.path
+            with archives.writing(place):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if not place.exists():
+                    archives.member(temporary, archive, file.member).replace(place)
 
 
 def check_file(path: Path, file: OfficialFile) -> None:
@@ -140,7 +146,7 @@ def check(path: Path, stream: IO[bytes], file: OfficialFile) -> None:
     if file.checksum is None:
         return
     if file.size is not None and (got := stream.seek(0, os.SEEK_END)) != file.size:
-        raise CorruptFileError(f"{path}: expected {file.size:,} bytes, got {got:,}; delete it and fetch it again")
+        raise archives.damaged(path, f"expected {file.size:,} bytes, got {got:,}")
     stream.seek(0)
     file.checksum.check(path, stream)
     stream.seek(0)
@@ -166,7 +172,7 @@ def labels(values: NDArray[np.integer], classes: int, path: Path | str) -> NDArr
 def expect_count(got: int, expected: int, path: Path | str, *, verify: bool) -> None:
     """Check the number of records of a file without a published checksum."""
     if verify and got != expected:
-        raise CorruptFileError(f"{path}: expected {expected:,} records, got {got:,}; delete it and fetch it again")
+        raise archives.damaged(path, f"expected {expected:,} records, got {got:,}")
 
 
 def _located(folder: Path, file: OfficialFile) -> Path:

@@ -11,9 +11,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import official
+from reticent.data import archives, official
 from reticent.data.entry import TABULAR, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
-from reticent.errors import CorruptFileError
 
 BLOCK = 32 << 20
 """Bytes read at once."""
@@ -37,26 +36,23 @@ def read_bits(
         for number, line in enumerate(lines, count + 1):
             before = len(line) - text
             if not (2 <= before <= LONGEST if labelled else before == 0):
-                raise CorruptFileError(
-                    f"{path}: line {number} has {len(line)} bytes: expected {width} bits with commas"
-                    f"{' after a label' if labelled else ''}; delete the file and fetch it again"
-                )
+                after = " after a label" if labelled else ""
+                what = f"line {number} has {len(line)} bytes: expected {width} bits with commas{after}"
+                raise archives.damaged(path, what)
         rows = np.frombuffer(b"".join(line[-text - labelled :] for line in lines), np.uint8)
         rows = rows.reshape(len(lines), -1)
         bits = rows[:, int(labelled) :: 2] - np.uint8(ord("0"))
         bad = (bits > 1).any(axis=1) | (rows[:, 1 - labelled :: 2] != ord(",")).any(axis=1)
         if bad.any():
             number = count + int(np.argmax(bad)) + 1
-            raise CorruptFileError(
-                f"{path}: line {number} holds something that is no bit: expected 0 or 1 between commas"
+            raise archives.damaged(
+                path, f"line {number} holds something that is no bit: expected 0 or 1 between commas"
             )
         parts.append(bits)
         labels += [line[: -text - 1] for line in lines] if labelled else []
         count += len(lines)
     if not parts:
-        raise CorruptFileError(
-            f"{path}: expected rows of {width} bits, got an empty file; delete it and fetch it again"
-        )
+        raise archives.damaged(path, f"expected rows of {width} bits, got an empty file")
     return np.concatenate(parts), labels
 
 
@@ -65,7 +61,7 @@ def whole_numbers(texts: list[bytes], path: Path | str) -> NDArray[np.int64]:
     try:
         return np.array([int(text.strip(b'" ')) for text in texts], dtype=np.int64)
     except ValueError as error:
-        raise CorruptFileError(f"{path}: expected whole numbers as labels: {error}") from None
+        raise archives.damaged(path, f"expected whole numbers as labels: {error}") from None
 
 
 def _read(entry: DatasetEntry, folder: Path, verify: bool, *, width: int) -> Arrays:
@@ -80,7 +76,7 @@ def _read(entry: DatasetEntry, folder: Path, verify: bool, *, width: int) -> Arr
     path = entry.files[-1].path
     labels = official.labels(whole_numbers(texts, path) - 1, entry.classes, path)
     if len(labels) != len(features):
-        raise CorruptFileError(f"{file.path}: {len(features):,} rows, but {path} has {len(labels):,} labels")
+        raise archives.damaged(file.path, f"{len(features):,} rows, but {path} has {len(labels):,} labels")
     return features, labels, {}
 
 

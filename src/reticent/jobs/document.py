@@ -16,8 +16,7 @@ from reticent.attacks import ATTACKS
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
 from reticent.data.notices import notices as notices_of_features
-from reticent.data.records import FITTED
-from reticent.data.records import Records
+from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
 from reticent.jobs.learners import named_of_learners, of_learners
 from reticent.jobs.measure import Measured

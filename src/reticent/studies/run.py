@@ -12,8 +12,8 @@ from typing import Any
 import reticent
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.data.official import check_folder
 from reticent.data.load import load
+from reticent.data.official import check_folder
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs import document

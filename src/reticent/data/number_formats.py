@@ -29,7 +29,7 @@ TELLING = re.compile(r"^0,|,(?!\d{3}$)|[.'’_ \u00a0\u202f]")
 NOT_DIGITS = re.compile(r"[^\d.]")
 CODE = re.compile(r"[+-]?0\d+")
 WHOLE = re.compile(r"[+-]?\d+")
-SEMI = re.compile(
+MIXED = re.compile(
     r"[<>≤≥~≈±]=?\s*[\d.,]+.*|[+-]?[\d.,]*\d\s*[a-zA-Zµ°%$€£¥][a-zA-Zµ°%$€£¥/²³]*|\d+\s*/\s*\d+|[$€£¥]\s*\d.*"
 )
 """A bound, a number with its unit, a fraction or a price."""
@@ -63,7 +63,7 @@ ORDERS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Notation:
+class Numbers:
     """How texts are read as numbers.
 
     Attributes:
@@ -93,12 +93,12 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def is_semi(text: str) -> bool:
+def is_mixed(text: str) -> bool:
     """Tell whether a text holds a number beside something else.
 
     A bound, a unit, a fraction, a price, a date, a time.
     """
-    if SEMI.fullmatch(text) is not None or SHORT_YEAR.fullmatch(text) is not None:
+    if MIXED.fullmatch(text) is not None or SHORT_YEAR.fullmatch(text) is not None:
         return True
     found = None if is_number(text) else read([text])
     return found is not None
@@ -109,16 +109,16 @@ def are_codes(texts: Sequence[str]) -> bool:
     return any(map(CODE.fullmatch, texts)) and all(map(WHOLE.fullmatch, texts))
 
 
-def read(texts: Sequence[str]) -> Notation | None:
+def read(texts: Sequence[str]) -> Numbers | None:
     """Read texts as numbers, in the one notation that fits them all."""
     if not texts:
         return None
     if all(map(is_number, texts)):
-        return Notation("number", np.array([float(text) for text in texts]))
+        return Numbers("number", np.array([float(text) for text in texts]))
     return _affixed(texts) or _times(texts) or _dates(texts)
 
 
-def _affixed(texts: Sequence[str]) -> Notation | None:
+def _affixed(texts: Sequence[str]) -> Numbers | None:
     """Read numbers with separators, all with one sign of percent or of a currency, or none with any."""
     parts = [AFFIXED.fullmatch(text) for text in texts]
     if any(part is None for part in parts):
@@ -130,7 +130,7 @@ def _affixed(texts: Sequence[str]) -> Notation | None:
     grouped, doubtful = all(map(GROUPED.fullmatch, bodies)), _doubtful(bodies)
     if doubtful and not grouped and all(map(COMMA.fullmatch, bodies)):
         why = f"holds numbers such as {doubtful}, whose comma may stand for thousands or for decimals"
-        return Notation("number in another notation", None, f"{why}: write a point, or nothing")
+        return Numbers("number in another notation", None, f"{why}: write a point, or nothing")
     found = _separated(bodies)
     if found is None:
         return None
@@ -140,7 +140,7 @@ def _affixed(texts: Sequence[str]) -> Notation | None:
     telling = max(range(len(texts)), key=lambda i: (len(NOT_DIGITS.findall(texts[i])), len(texts[i])))
     note = f"{texts[telling]} is read as {values[telling]:.12g}"
     note += ": if the comma is a decimal one, write a point" if doubtful else ""
-    return Notation("percentage" if percent else "number in another notation", values, note, bool(doubtful))
+    return Numbers("percentage" if percent else "number in another notation", values, note, bool(doubtful))
 
 
 def _doubtful(bodies: Sequence[str]) -> str:
@@ -161,12 +161,12 @@ def _separated(bodies: Sequence[str]) -> list[float] | None:
     return None
 
 
-def _times(texts: Sequence[str]) -> Notation | None:
+def _times(texts: Sequence[str]) -> Numbers | None:
     days = [_day_part(text) for text in texts]
     if any(day is None for day in days):
         return None
     values = np.array(days, dtype=np.float64)
-    return Notation("time of day", values, f"{texts[0]} is read as {values[0]:.6g} of a day")
+    return Numbers("time of day", values, f"{texts[0]} is read as {values[0]:.6g} of a day")
 
 
 def _day_part(text: str) -> float | None:
@@ -182,13 +182,13 @@ def _day_part(text: str) -> float | None:
     return (hour * 3600 + int(found[2]) * 60 + second) / 86400
 
 
-def _dates(texts: Sequence[str]) -> Notation | None:
+def _dates(texts: Sequence[str]) -> Numbers | None:
     parts = [SPLIT.fullmatch(text) for text in texts]
     if any(part is None for part in parts):
         return None
     known = [part for part in parts if part is not None]
     if all(SHORT_YEAR.fullmatch(part["date"]) for part in known):
-        return Notation("date", None, f"holds dates with years of two digits, such as {texts[0]}: {ISO}")
+        return Numbers("date", None, f"holds dates with years of two digits, such as {texts[0]}: {ISO}")
     rest = [_clock(part["clock"], part["zone"]) for part in known]
     found = {order: _days(form, [part["date"] for part in known]) for order, form in ORDERS.items()}
     fit = {order: days for order, days in found.items() if days is not None}
@@ -196,16 +196,16 @@ def _dates(texts: Sequence[str]) -> Notation | None:
         return None
     zoned = {part["zone"] is not None for part in known if part["clock"] is not None}
     if len(zoned) > 1:
-        return Notation("date", None, f"holds times of which some have a time zone, and others none: {ISO}")
+        return Numbers("date", None, f"holds times of which some have a time zone, and others none: {ISO}")
     if len(fit) > 1 and len({tuple(days) for days in fit.values()}) > 1:
-        return Notation(
+        return Numbers(
             "date", None, f"holds dates that may begin with the day or with the month, such as {texts[0]}: {ISO}"
         )
     order, days = next(iter(fit.items()))
     values = np.array(days, dtype=np.float64) + np.array(rest, dtype=np.float64)
     note = f"{texts[0]} is read as {values[0]:.10g} days since 1970-01-01"
     note += f" ({order})" if order in {"day/month/year", "month/day/year"} else ""
-    return Notation("date", values, note + (", in UTC" if True in zoned else ""))
+    return Numbers("date", values, note + (", in UTC" if True in zoned else ""))
 
 
 def _clock(clock: str | None, zone: str | None) -> float | None:

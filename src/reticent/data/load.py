@@ -139,14 +139,14 @@ def _part(value: Any, asked: DataOptions) -> Columns | Arrays:
         found = Arrays(found.x, found.y, {"mean": found.mean, "std": found.std} if found.mean else {})
     checks.aligned("x", x=found.x, y=found.y)
     x, y = arrays.array(found.x, "x"), arrays.array(found.y, "y")
-    if x.ndim == 0 or y.ndim == 0 or len(x) != len(y) or len(y) == 0:
+    if min(x.ndim, y.ndim) == 0 or len(x) != len(y) or len(y) == 0:
         raise ShapeError(
             f"expected at least one record, and as many labels as records, got x of shape {x.shape} and y of shape "
             f"{y.shape}"
         )
     checks.complete(x, "x")
     checks.complete(y, "y")
-    bad = np.flatnonzero(~np.isfinite(x.reshape(len(x), -1)).all(axis=1)) if x.dtype.kind == "f" else ()
+    bad = np.flatnonzero(~np.isfinite(x.reshape(len(x), -1)).all(axis=1)) if x.dtype.kind == "f" else y[:0]
     if len(bad):
         raise NonFiniteError(
             f"x holds NaN or infinity in {len(bad)} of {len(x)} records, the first is record {bad[0]}: expected finite "

@@ -5,12 +5,15 @@ different things, none is chosen.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Found = TypeVar("Found")
 
 GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-", "."})
 """Texts that say, among numbers and dates, that a value is not known; in small letters."""
@@ -47,10 +50,7 @@ SPLIT = re.compile(
     r"(?P<date>.*?\d)(?:(?:[Tt]|\s+)(?P<clock>\d{1,2}:\S*?(?:\s?[AaPp]\.?[Mm]\.?)?)"
     r"\s?(?P<zone>Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?)?"
 )
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
+MONTHS = "january february march april may june july august september october november december"
 ORDERS = {
     "year, month, day": YEAR_FIRST,
     "day.month.year": DOTTED,
@@ -109,6 +109,16 @@ def are_codes(texts: Sequence[str]) -> bool:
     return any(map(CODE.fullmatch, texts)) and all(map(WHOLE.fullmatch, texts))
 
 
+def _all(found: Iterable[Found | None]) -> list[Found] | None:
+    """Take what was found, unless something was not."""
+    known = []
+    for one in found:
+        if one is None:
+            return None
+        known.append(one)
+    return known
+
+
 def read(texts: Sequence[str]) -> Numbers | None:
     """Read texts as numbers, in the one notation that fits them all."""
     if not texts:
@@ -120,11 +130,8 @@ def read(texts: Sequence[str]) -> Numbers | None:
 
 def _affixed(texts: Sequence[str]) -> Numbers | None:
     """Read numbers with separators, all with one sign of percent or of a currency, or none with any."""
-    parts = [AFFIXED.fullmatch(text) for text in texts]
-    if any(part is None for part in parts):
-        return None
-    known = [part for part in parts if part is not None]
-    if len({(part[2], part[4]) for part in known}) > 1 or (known[0][2] and known[0][4]):
+    known = _all(map(AFFIXED.fullmatch, texts))
+    if known is None or len({(part[2], part[4]) for part in known}) > 1 or (known[0][2] and known[0][4]):
         return None
     bodies = [part[3] for part in known]
     grouped, doubtful = all(map(GROUPED.fullmatch, bodies)), _doubtful(bodies)
@@ -162,8 +169,8 @@ def _separated(bodies: Sequence[str]) -> list[float] | None:
 
 
 def _times(texts: Sequence[str]) -> Numbers | None:
-    days = [_day_part(text) for text in texts]
-    if any(day is None for day in days):
+    days = _all(map(_day_part, texts))
+    if days is None:
         return None
     values = np.array(days, dtype=np.float64)
     return Numbers("time of day", values, f"{texts[0]} is read as {values[0]:.6g} of a day")
@@ -183,16 +190,15 @@ def _day_part(text: str) -> float | None:
 
 
 def _dates(texts: Sequence[str]) -> Numbers | None:
-    parts = [SPLIT.fullmatch(text) for text in texts]
-    if any(part is None for part in parts):
+    known = _all(map(SPLIT.fullmatch, texts))
+    if known is None:
         return None
-    known = [part for part in parts if part is not None]
     if all(SHORT_YEAR.fullmatch(part["date"]) for part in known):
         return Numbers("date", None, f"holds dates with years of two digits, such as {texts[0]}: {ISO}")
-    rest = [_clock(part["clock"], part["zone"]) for part in known]
-    found = {order: _days(form, [part["date"] for part in known]) for order, form in ORDERS.items()}
+    rest = _all(_clock(part["clock"], part["zone"]) for part in known)
+    found = {order: _all(_day(form, part["date"]) for part in known) for order, form in ORDERS.items()}
     fit = {order: days for order, days in found.items() if days is not None}
-    if not fit or any(one is None for one in rest):
+    if not fit or rest is None:
         return None
     zoned = {part["zone"] is not None for part in known if part["clock"] is not None}
     if len(zoned) > 1:
@@ -218,22 +224,15 @@ def _clock(clock: str | None, zone: str | None) -> float | None:
     return part - (minutes if shift[1] == "+" else -minutes) / 1440
 
 
-def _days(form: re.Pattern[str], texts: Sequence[str]) -> list[int] | None:
-    """Read dates of one form as days since 1970; None if one is of another form, or there is no such day."""
-    days = []
-    for found in map(form.fullmatch, texts):
-        if found is None:
-            return None
-        parts = found.groupdict()
-        name = parts.get("name")
-        month = int(parts["month"]) if name is None else _month(name)
-        try:
-            days.append(date(int(parts["year"]), month, int(parts["day"])).toordinal() - EPOCH)
-        except ValueError:
-            return None
-    return days
-
-
-def _month(name: str) -> int:
-    """Number a month by its English name or the beginning of it; 0 if it is none."""
-    return next((i for i, whole in enumerate(MONTHS, 1) if whole.startswith(name.lower())), 0)
+def _day(form: re.Pattern[str], text: str) -> int | None:
+    """Read a date of one form as days since 1970; None if it is of another form, or there is no such day."""
+    found = form.fullmatch(text)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    name = parts.get("name", "").lower()
+    months = [i for i, month in enumerate(MONTHS.split(), 1) if month.startswith(name)] if name else [parts["month"]]
+    try:
+        return date(int(parts["year"]), int(months[0]), int(parts["day"])).toordinal() - EPOCH
+    except (ValueError, IndexError):
+        return None

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.data.load import load
 from reticent.errors import CorruptFileError
 

@@ -26,7 +26,7 @@ def list_(*, data_dir: str | None = None) -> None:
     from rich.table import Table
 
     from reticent.cli.screen import stdout
-    from reticent.data import DATASETS
+    from reticent.data.datasets import DATASETS
 
     table = Table("name", "kind", "records", "classes", "here", "what", box=None, pad_edge=False)
     for column in (2, 3):
@@ -52,7 +52,7 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
     Raises:
         UnknownNameError: no such data set.
     """
-    from reticent.data import DATASETS
+    from reticent.data.datasets import DATASETS
     from reticent.errors import UnknownNameError
 
     if name not in DATASETS:
@@ -84,7 +84,7 @@ def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | Non
     Raises:
         ColumnsError: columns of a table cannot be features as they are; how all are read is shown first.
     """
-    from reticent.data import DATASETS
+    from reticent.data.datasets import DATASETS
     from reticent.data.load import load
     from reticent.errors import ColumnsError
 

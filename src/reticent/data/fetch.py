@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reticent import opening
-from reticent.data import DATASETS, archives, official
+from reticent.data import archives, official
+from reticent.data.datasets import DATASETS
 from reticent.data.entry import DatasetEntry, OfficialFile
 from reticent.errors import DataError, UnknownNameError
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import arrays, checks, opening, usercode
-from reticent.data import DATASETS, conversion, sources, table
+from reticent.data import conversion, sources, table
 from reticent.data.conversion import about
+from reticent.data.datasets import DATASETS
 from reticent.data.features import as_texts
 from reticent.data.notices import tell
 from reticent.data.official import check_folder, find
@@ -33,8 +34,8 @@ def load(
     """Load a data set.
 
     Args:
-        name_or_path: a name of `reticent.data.DATASETS`; or a file or a folder of one's own, as ``docs/files.md`` says;
-            or an import string ``module:function``.
+        name_or_path: a name that `reticent data list` shows; or a file or a folder of one's own, as ``docs/files.md``
+            says; or an import string ``module:function``.
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.

@@ -14,7 +14,7 @@ from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_membership, check_offer
 from reticent.auditing.labelling import Labelling
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.data.load import load, of_python
 from reticent.data.membership import Membership
 from reticent.data.options import DataOptions

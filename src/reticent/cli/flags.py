@@ -78,7 +78,8 @@ class Subject:
 def _data(key: str, more: str = "") -> Parameter:
     """Tell of a key of `DataOptions`, which are declared there."""
     field = DataOptions.model_fields[key]
-    told, usual = (field.description or "").replace("``", ""), f" [{field.default}]" if isinstance(field.default, str) else ""
+    told = (field.description or "").replace("``", "")
+    usual = f" [{field.default}]" if isinstance(field.default, str) else ""
     return Parameter(negative="", help=f"{told}{f' On the command line, {more}.' if more else ''}{usual}")
 
 

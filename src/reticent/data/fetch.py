@@ -36,17 +36,14 @@ def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Pro
     path = found or folder / (file.archive.name if file.archive else _place(file))
     if found is None:
         download(file.source, path, progress, size=file.archive.size if file.archive else None)
-    packed = official.is_archive(path, file)
     try:
-        if packed:
-            official.check_archive(path, file)
-        elif not path.is_dir():
-            official.check_file(path, file)
+        if not path.is_dir():
+            official.verify_file(path, file)
     except DataError:
         if found is None:  # only what this call downloads is ever deleted
             path.unlink(missing_ok=True)
         raise
-    if not packed:
+    if not official.is_archive(path, file):
         return path
     official.unpack(path, folder, [other for other in entry.files if other.archive == file.archive])
     if found is None:

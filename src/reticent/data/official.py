@@ -94,15 +94,13 @@ def read(
         for file in files:
             found = path = _located(folder, file)
             packed = is_archive(found, file)
+            if verify and found not in unpacked:
+                verify_file(found, file)
             if packed and found not in unpacked:
-                if verify:
-                    check_archive(found, file)
                 unpacked[found] = stack.enter_context(archives.unpacked(found, Path(tempfile.gettempdir())))
             if packed:
                 path, found = archives.member(unpacked[found], found, file.member), found / file.member
             with archives.reading(found), _opened(path) as stream:
-                if verify and not packed:
-                    check(found, stream, file)
                 parsed.append(parse(stream, found))
     return parsed
 
@@ -118,7 +116,7 @@ def tree(folder: Path, file: OfficialFile, *, verify: bool) -> Path:
     if path.is_dir():
         return path
     if verify:
-        check_archive(path, file)
+        verify_file(path, file)
     log.info("unpacking %s to %s", path, folder / file.path)
     unpack(path, folder, [file])
     return folder / file.path
@@ -135,28 +133,18 @@ def unpack(archive: Path, folder: Path, files: Sequence[OfficialFile]) -> None:
                     archives.member(temporary, archive, file.member).replace(place)
 
 
-def check_file(path: Path, file: OfficialFile) -> None:
-    """Compare a file's uncompressed bytes with what is published of them."""
-    with archives.reading(path), _opened(path) as stream:
-        check(path, stream, file)
-
-
-def check(path: Path, stream: IO[bytes], file: OfficialFile) -> None:
-    """Compare what a stream gives with what is published of it, and go back to its beginning."""
-    if file.checksum is None:
+def verify_file(path: Path, file: OfficialFile) -> None:
+    """Compare a file's uncompressed bytes, or its archive's own, with what is published of them."""
+    checksum, size = file.checksum, file.size
+    if file.archive is not None and is_archive(path, file):
+        checksum, size = file.archive.checksum, None
+    if checksum is None:
         return
-    if file.size is not None and (got := stream.seek(0, os.SEEK_END)) != file.size:
-        raise archives.damaged(path, f"expected {file.size:,} bytes, got {got:,}")
-    stream.seek(0)
-    file.checksum.check(path, stream)
-    stream.seek(0)
-
-
-def check_archive(path: Path, file: OfficialFile) -> None:
-    """Compare an archive's own sum with the published one, before it is opened."""
-    if file.archive is not None:
-        with archives.reading(path), path.open("rb") as stream:
-            file.archive.checksum.check(path, stream)
+    with archives.reading(path), path.open("rb") if is_archive(path, file) else _opened(path) as stream:
+        if size is not None and (got := stream.seek(0, os.SEEK_END)) != size:
+            raise archives.damaged(path, f"expected {size:,} bytes, got {got:,}")
+        stream.seek(0)
+        checksum.check(path, stream)
 
 
 def labels(values: NDArray[np.integer], classes: int, path: Path | str) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -157,8 +157,7 @@ class Records:
             New records of ``len(ids)`` rows.
         """
         columns = {name: values[ids] for name, values in self.columns.items()}
-        facts = {f: getattr(self, f) for f in self.__dataclass_fields__ if f not in {"x", "y", "columns"}}
-        return Records(x=self.x[ids], y=self.y[ids], columns=columns, **facts)
+        return replace(self, x=self.x[ids], y=self.y[ids], columns=columns)
 
     def thumbnail(self, i: int) -> NDArray[np.uint8] | None:
         """Return a record as it is drawn in a report.
@@ -169,14 +168,10 @@ class Records:
         Returns:
             ``uint8 (height, width)`` of a grey picture, ``(height, width, 3)`` of a coloured one, None otherwise.
         """
+        pixels: NDArray[Any] = self.x[i]
         if self.kind == "image":
-            pixels: NDArray[np.uint8] = self.x[i]
-            drawn: NDArray[np.uint8] = pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
-            return drawn
-        if self.picture:
-            grey: NDArray[np.uint8] = np.rint(np.clip(self.x[i], 0, 1) * 255).astype(np.uint8)
-            return grey.reshape(self.picture)
-        return None
+            return pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
+        return np.rint(np.clip(pixels, 0, 1) * 255).astype(np.uint8).reshape(self.picture) if self.picture else None
 
     @cached_property
     def digest(self) -> str:

@@ -33,15 +33,13 @@ def _validation(folder: Path, number: dict[str, int]) -> list[tuple[Path, int]]:
     try:
         rows = [line.split("\t")[:2] for line in notes.read_text(encoding="utf-8").splitlines() if line.strip()]
         labels = {name: number[wnid] for name, wnid in rows}
-    except (OSError, ValueError, KeyError) as error:
+        return [(path, labels[path.name]) for path in images.in_order(folder / "images", ".JPEG")]
+    except KeyError as error:
+        raise CorruptFileError(f"{notes}: has no class for {error.args[0]}; unpack the archive again") from None
+    except (OSError, ValueError) as error:
         raise CorruptFileError(
             f"{notes}: expected lines of a file name and a class ({error}); unpack the archive again"
         ) from None
-    found = images.in_order(folder / "images", ".JPEG")
-    unknown = [path.name for path in found if path.name not in labels]
-    if unknown:
-        raise CorruptFileError(f"{notes}: has no class for {unknown[0]}; unpack the archive again")
-    return [(path, labels[path.name]) for path in found]
 
 
 def _words(path: Path, names: list[str]) -> tuple[str, ...]:

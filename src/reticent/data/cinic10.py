@@ -9,6 +9,7 @@ import numpy as np
 
 from reticent.data import images, official
 from reticent.data.entry import PHOTOS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Facts
 from reticent.errors import CorruptFileError
 
 PARTS = ("train", "valid", "test")
@@ -28,7 +29,7 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
             labels += [label] * len(found)
             parts += [part] * len(found)
     images.tell_count(entry.name, len(paths), entry.records)
-    facts = {"class_names": tuple(names), "columns": {"split": np.array(parts)}}
+    facts: Facts = {"class_names": tuple(names), "columns": {"split": np.array(parts)}}
     return images.decode(paths, 32), np.array(labels, dtype=np.int64), facts
 
 

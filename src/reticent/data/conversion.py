@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent import arrays, checks
-from reticent.data.records import Records, renumber
+from reticent.data.records import Facts, Records, renumber
 from reticent.errors import InputError, ReticentError, ShapeError
 
 
@@ -21,9 +21,9 @@ def about(name: str) -> Iterator[None]:
         raise error.prefixed(f"{name}: ") from None
 
 
-def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
+def records(x: Any, y: Any, **facts: Unpack[Facts]) -> Records:
     """Make records of arrays, tensors or lists."""
-    with about(name):
+    with about(facts.get("name", "own data")):
         for key, value, what in (("x", x, "features"), ("y", y, "labels")):
             if value is None:
                 raise ShapeError(f"{key}: the {what} are missing: expected an array with one entry a record, got None")
@@ -42,7 +42,7 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
             labels = whole(labels)
         if names:
             facts.setdefault("class_names", names)
-        return Records.make(bytes_of_images(arrays.array(x, "x")), labels, name=name, **facts)
+        return Records.make(bytes_of_images(arrays.array(x, "x")), labels, **facts)
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:

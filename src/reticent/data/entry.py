@@ -10,10 +10,10 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data.records import Kind, Records
+from reticent.data.records import Facts, Kind, Records
 from reticent.errors import ChecksumError
 
-Arrays = tuple[NDArray[Any], NDArray[np.int64], dict[str, Any]]
+Arrays = tuple[NDArray[Any], NDArray[np.int64], Facts]
 """Features, labels, and what else `Records.make` is told."""
 
 
@@ -107,25 +107,31 @@ class DatasetEntry:
     licence: str
     citation: str
     read: "Callable[[DatasetEntry, Path, bool], Arrays]"
-    suggested: Mapping[str, object]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    suggested: Mapping[str, str | float]
+    facts: Facts = field(default_factory=Facts)
 
     def load(self, folder: Path, *, verify: bool = True) -> Records:
         """Make records of the official files below a data folder."""
         x, y, facts = self.read(self, folder, verify)
-        told = {"name": self.name, "licence": self.licence, "citation": self.citation, **self.facts, **facts}
-        return Records.make(x, y, classes=self.classes, **told)
+        own: Facts = {"name": self.name, "classes": self.classes, "licence": self.licence, "citation": self.citation}
+        told: Facts = {**own, **self.facts, **facts}
+        return Records.make(x, y, **told)
 
 
-_ADAM = {"optimizer": "adam", "learning_rate": 1e-3, "weight_decay": 0.0, "models": 16}
+_ADAM: Mapping[str, str | float] = {"optimizer": "adam", "learning_rate": 1e-3, "weight_decay": 0.0, "models": 16}
 
-TABULAR: Mapping[str, object] = MappingProxyType({"architecture": "mlp", "epochs": 40, "batch_size": 64, **_ADAM})
+TABULAR: Mapping[str, str | float] = MappingProxyType({"architecture": "mlp", "epochs": 40, "batch_size": 64, **_ADAM})
 """Suggested values for bits and features."""
-TEXTS: Mapping[str, object] = MappingProxyType({"architecture": "transformer", "epochs": 10, "batch_size": 64, **_ADAM})
+TEXTS: Mapping[str, str | float] = MappingProxyType({
+    "architecture": "transformer",
+    "epochs": 10,
+    "batch_size": 64,
+    **_ADAM,
+})
 """Suggested values for tokens of texts."""
-GLYPHS: Mapping[str, object] = MappingProxyType({"architecture": "cnn", "epochs": 20, "batch_size": 128, **_ADAM})
+GLYPHS: Mapping[str, str | float] = MappingProxyType({"architecture": "cnn", "epochs": 20, "batch_size": 128, **_ADAM})
 """Suggested values for small grey pictures."""
-PHOTOS: Mapping[str, object] = MappingProxyType({
+PHOTOS: Mapping[str, str | float] = MappingProxyType({
     "architecture": "resnet20",
     "epochs": 50,
     "batch_size": 128,

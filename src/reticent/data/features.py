@@ -69,8 +69,8 @@ def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions)
         return _number(source, column.astype(np.float64, copy=False), reading, asked)
     if kind in "Mm":
         days = np.where(np.isnat(column), np.nan, column.astype(f"{kind}8[us]").astype(np.int64) / DAY)
-        what, note = ("date", "days since 1970-01-01") if kind == "M" else ("time of day", "fractions of a day")
-        return _number(source, days, replace(reading, kind=what, note=f"read as {note}"), asked)
+        note = "read as days since 1970-01-01" if kind == "M" else "read as fractions of a day"
+        return _number(source, days, replace(reading, kind="date" if kind == "M" else "time of day", note=note), asked)
     if kind != "U":
         held = next((type(value).__name__ for value in column.tolist() if value is not None), str(column.dtype))
         return _refused(reading, f"holds {held}: expected numbers or texts")

@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data.records import Facts
 from reticent.errors import CorruptFileError, InputError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def tell_count(name: str, got: int, full: int) -> None:
         log.warning("%s: the folder holds %s of %s images: the audit is of this part", name, f"{got:,}", f"{full:,}")
 
 
-def read_folder(folder: Path, side: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.str_], dict[str, Any]]:
+def read_folder(folder: Path, side: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.str_], Facts]:
     """Read a user's pictures: the array, the names of their classes, and the split as a column if there are several."""
     splits = _splits(folder)
     found = [

@@ -1,7 +1,7 @@
 """Load a data set: by its name in the table, from a user's files, or from a user's Python."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from reticent.data.features import as_texts
 from reticent.data.notices import tell
 from reticent.data.official import check_folder, find
 from reticent.data.options import DataOptions
-from reticent.data.records import Records
+from reticent.data.records import Facts, Records
 from reticent.data.sources import Arrays, Columns
 from reticent.errors import CorruptFileError, DataError, InputError, NonFiniteError, ShapeError, UnknownNameError
 
@@ -92,11 +92,12 @@ def of_python(name: str, value: Any, asked: DataOptions | None = None) -> Record
 def _made(name: Path | str, found: Columns | Arrays, asked: DataOptions) -> Records:
     if isinstance(found, Columns):
         return tell(table.records(name, found.names, found.values, asked, found.y))
-    return tell(conversion.records(found.x, found.y, **{"name": str(name), **found.facts}))
+    told: Facts = {"name": str(name), **found.facts}
+    return tell(conversion.records(found.x, found.y, **told))
 
 
 def together(
-    parts: Mapping[str, Any], *, asked: DataOptions | None = None, **facts: Any
+    parts: Mapping[str, Any], *, asked: DataOptions | None = None, mean: Sequence[float] = (), std: Sequence[float] = ()
 ) -> tuple[Records, dict[str, Ids]]:
     """Make one set of records of several parts, such as the members and the non-members of a model, a file each.
 
@@ -116,9 +117,10 @@ def together(
                 forms = f"a table ({', '.join(sources.TABLES)})", f"arrays ({', '.join(sources.ARRAYS)}, or a folder)"
                 expected, got = forms if name in pairs else forms[::-1]
                 raise InputError(f"expected {expected}, as the {next(iter(parts))} are, got {got}")
-    if columns and facts:
+    if columns and (mean or std):
         raise InputError("mean and std are for pictures, got tables: leave them out")
-    whole = _joined_columns(columns) if columns else _joined_arrays(pairs, facts)
+    scale: Any = {key: values for key, values in (("mean", mean), ("std", std)) if values}
+    whole = _joined_columns(columns) if columns else _joined_arrays(pairs, scale)
     sizes = [len(one.values[0]) for one in columns.values()] + [len(one.y) for one in pairs.values()]
     rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     return _made(" and ".join(parts), whole, asked), dict(zip(parts, rows, strict=True))
@@ -173,7 +175,7 @@ def _of_one_kind(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return columns if len(kinds) == 1 or "O" in kinds else [as_texts(column) for column in columns]
 
 
-def _joined_arrays(parts: Mapping[str, Arrays], facts: Mapping[str, Any]) -> Arrays:
+def _joined_arrays(parts: Mapping[str, Arrays], facts: Facts) -> Arrays:
     first = next(iter(parts))
     for name, part in parts.items():
         for what, one, other in (("x", parts[first].x, part.x), ("y", parts[first].y, part.y)):
@@ -185,9 +187,9 @@ def _joined_arrays(parts: Mapping[str, Arrays], facts: Mapping[str, Any]) -> Arr
             wanted, got = _kind(one, what), _kind(other, what)
             if wanted != got:
                 raise InputError(f"{name}: {what}: expected {wanted}, as the {first} have, got {got} ({other.dtype})")
-    known = {key: value for key, value in parts[first].facts.items() if key in {"class_names", "mean", "std"}}
+    known: Any = {key: value for key, value in parts[first].facts.items() if key in {"class_names", "mean", "std"}}
     x, y = (np.concatenate([getattr(part, key) for part in parts.values()]) for key in "xy")
-    return Arrays(x, y, known | dict(facts))
+    return Arrays(x, y, {**known, **facts})
 
 
 def _kind(values: NDArray[Any], what: str) -> str:

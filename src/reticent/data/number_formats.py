@@ -13,6 +13,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data.records import NumberKind
+
 Found = TypeVar("Found")
 
 GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-", "."})
@@ -67,13 +69,13 @@ class Numbers:
     """How texts are read as numbers.
 
     Attributes:
-        kind: "number", "number in another notation", "percentage", "date" or "time of day".
+        kind: what they are.
         values: one a text; None where the texts can be read in several ways.
         note: says by an example how they are read, or why they cannot be told.
         unsure: another way of reading them is not excluded.
     """
 
-    kind: str
+    kind: NumberKind
     values: NDArray[np.float64] | None
     note: str = ""
     unsure: bool = False

@@ -6,7 +6,6 @@ model), validation, the defender's reference non-members, and the attacker's pop
 
 from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +87,7 @@ class Roles:
         """Return how many records each role has."""
         return {f.name: len(getattr(self, f.name)) for f in fields(self)}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, list[int]]:
         """Return the ids as plain lists, to store with a run."""
         return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
 

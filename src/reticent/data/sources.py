@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reticent import arrays, checks, opening
 from reticent.data import arrow, conversion, delimited, images
 from reticent.data.options import DataOptions
-from reticent.data.records import Records
+from reticent.data.records import Facts, Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, nearest
 
 TABLES = (*delimited.SUFFIXES, ".parquet")
@@ -51,7 +51,7 @@ class Arrays:
 
     x: Any
     y: Any
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
 
 
 def suffix(path: str | Path) -> str:
@@ -124,7 +124,7 @@ def pair_of(value: Any) -> tuple[Any, Any] | None:
 def _of_mapping(value: Mapping[Any, Any]) -> Arrays:
     for x, y in PAIRS:
         if x in value and y in value:
-            facts = {str(key): one for key, one in value.items() if key not in {x, y}}
+            facts: Any = {str(key): one for key, one in value.items() if key not in {x, y}}
             for key in facts:
                 if key not in FACTS:
                     raise InputError(f"returned an unknown key {key!r}: {nearest(key, FACTS)}")
@@ -187,7 +187,7 @@ def _npz(path: Path) -> Arrays:
         if x in found and y in found:
             # Arrays with one value a record are facts about the records that a model does not see.
             rest = {name: one for name, one in found.items() if name not in {x, y, "class_names"}}
-            facts: dict[str, Any] = {"columns": {n: one for n, one in rest.items() if one.shape == found[y].shape[:1]}}
+            facts: Facts = {"columns": {n: one for n, one in rest.items() if one.shape == found[y].shape[:1]}}
             if "class_names" in found:
                 facts["class_names"] = tuple(map(str, found["class_names"].tolist()))
             return Arrays(found[x], found[y], facts)

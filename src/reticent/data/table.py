@@ -13,7 +13,7 @@ from reticent.data.delimited import Source, header_hint
 from reticent.data.features import Feature, feature
 from reticent.data.label_column import classes, doubt
 from reticent.data.options import DataOptions
-from reticent.data.records import Reading, Records
+from reticent.data.records import Facts, Reading, Records
 from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
 
 LABELS = ("label", "labels", "y", "target", "class")
@@ -45,14 +45,13 @@ def records(
         raise InputError(f"{path}: label: the labels stand beside the columns: leave it out, or give the columns alone")
     label = _label(path, header, asked.label) if y is None else None
     _check_names(path, header, label, asked)
-    source, table, facts = Source(path), dict(zip(header, columns, strict=True)), dict[str, Any]()
+    source, table, names = Source(path), dict(zip(header, columns, strict=True)), tuple[str, ...]()
     seen = [name for name in header if name != label and name not in asked.not_features]
     if not seen:
         beside = "" if label is None else f" beside the label {label!r}"
         raise CorruptFileError(f"{path}: expected columns{beside}, got no feature")
     if label is not None:
         y, names = classes(source, label, table[label])
-        facts = {"label": label} | ({"class_names": names} if names else {})
     features = {name: feature(source, name, table[name], asked) for name in seen}
     readings = tuple(
         features[name].reading if name in features else _reading(name, column, label=name == label)
@@ -62,7 +61,10 @@ def records(
     wide = len(header) > MOST_COLUMNS
     kept = {n: column for n, column in table.items() if n != label and (n in asked.not_features or not wide)}
     x = np.concatenate([one.x for one in features.values() if one.x is not None], axis=1)
-    return conversion.records(x, y, name=str(path), columns=kept, readings=readings, **facts)
+    facts: Facts = {"name": str(path), "columns": kept, "readings": readings, "label": label or ""}
+    if names:
+        facts["class_names"] = names
+    return conversion.records(x, y, **facts)
 
 
 def _label(path: Path | str, header: Sequence[str], asked: str | None) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from reticent.data import images, official
 from reticent.data.entry import PHOTOS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Facts
 from reticent.errors import CorruptFileError
 
 
@@ -23,7 +24,7 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     val = _validation(root / "val", number)
     images.tell_count(entry.name, len(train) + len(val), entry.records)
     split = np.repeat(["train", "val"], [len(train), len(val)])
-    facts = {"class_names": _words(root / "words.txt", names), "columns": {"split": split}}
+    facts: Facts = {"class_names": _words(root / "words.txt", names), "columns": {"split": split}}
     labels = np.array([label for _, label in train + val], dtype=np.int64)
     return images.decode([path for path, _ in train + val], 64), labels, facts
 

@@ -33,7 +33,8 @@ def fetch_entry(entry: DatasetEntry, folder: Path, progress: Progress | None = N
 
 def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Progress | None) -> Path:
     found = official.locate(folder, file)
-    path = found or folder / (file.archive.name if file.archive else _place(file))
+    zipped = file.address.endswith(".gz") and not file.path.endswith(".gz")
+    path = found or folder / (file.archive.name if file.archive else f"{file.path}.gz" if zipped else file.path)
     if found is None:
         download(file.source, path, progress, size=file.archive.size if file.archive else None)
     try:
@@ -50,11 +51,6 @@ def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Pro
         with archives.writing(path):
             path.unlink()
     return folder / file.path
-
-
-def _place(file: OfficialFile) -> str:
-    zipped = file.address.endswith(".gz") and not file.path.endswith(".gz")
-    return file.path + ".gz" if zipped else file.path
 
 
 def download(address: str, target: Path, progress: Progress | None = None, *, size: int | None = None) -> None:

@@ -39,12 +39,6 @@ MIXED = re.compile(
 )
 """A bound, a number with its unit, a fraction or a price."""
 
-YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})")
-DOTTED = re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})")
-DAY_FIRST = re.compile(r"(?P<day>\d{1,2})([/-])(?P<month>\d{1,2})\2(?P<year>\d{4})")
-MONTH_FIRST = re.compile(r"(?P<month>\d{1,2})([/-])(?P<day>\d{1,2})\2(?P<year>\d{4})")
-NAMED = re.compile(r"(?P<day>\d{1,2})[ -](?P<name>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})")
-NAME_FIRST = re.compile(r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})")
 SHORT_YEAR = re.compile(r"(?:[0-3]?\d([-/.])[01]?\d\1|[01]?\d([-/.])[0-3]?\d\2)\d{2}")
 CLOCK = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?:\s?([AaPp])\.?[Mm]\.?)?")
 ZONE = re.compile(r"(?:Z|UTC|GMT)|([+-])(\d{2}):?(\d{2})?")
@@ -54,12 +48,12 @@ SPLIT = re.compile(
 )
 MONTHS = "january february march april may june july august september october november december"
 ORDERS = {
-    "year, month, day": YEAR_FIRST,
-    "day.month.year": DOTTED,
-    "day/month/year": DAY_FIRST,
-    "month/day/year": MONTH_FIRST,
-    "day month year": NAMED,
-    "month day, year": NAME_FIRST,
+    "year, month, day": re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})"),
+    "day.month.year": re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})"),
+    "day/month/year": re.compile(r"(?P<day>\d{1,2})([/-])(?P<month>\d{1,2})\2(?P<year>\d{4})"),
+    "month/day/year": re.compile(r"(?P<month>\d{1,2})([/-])(?P<day>\d{1,2})\2(?P<year>\d{4})"),
+    "day month year": re.compile(r"(?P<day>\d{1,2})[ -](?P<name>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})"),
+    "month day, year": re.compile(r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})"),
 }
 """How dates are written; the third and the fourth can be taken for each other."""
 

@@ -27,8 +27,8 @@ PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", 
 SPLITS = ("train", "val", "test")
 SPLIT_PAIRS = ("{}_images", "{}_labels"), ("x_{}", "y_{}")
 """Names of two arrays a split, as in MedMNIST's files and in those of Keras."""
-FACTS = ("classes", "class_names", "columns", "mean", "std", "vocabulary", "name", "licence", "citation", "picture")
-"""Further keys that a returned dictionary may have: the attributes of `Records`."""
+FACTS = Facts.__annotations__.keys() - {"label", "readings"}
+"""Further keys that a returned dictionary may have; the two others come from tables."""
 NO_ARRAYS = (
     "it is cut off or no NumPy file, or holds Python objects (a pickle), which reticent never loads: save plain arrays "
     "of numbers or of fixed-length texts with numpy.savez"

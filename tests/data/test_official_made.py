@@ -63,7 +63,7 @@ def test_purchase100_with_a_label_out_of_range_is_refused(purchase, label, tmp_p
     rows[3, 0] = label
     (tmp_path / "dataset_purchase").write_bytes(csv_bytes(rows))
     with pytest.raises(
-        CorruptFileError, match=rf"record 3 has the label {label - 1}, counted from 0: expected 0 to 99"
+        CorruptFileError, match=rf"purchase100 in .*: y: expected integers from 0 to 99, got {label - 1} at position 3"
     ):
         load("purchase100", data_dir=tmp_path, verify=False)
 
@@ -93,7 +93,7 @@ def test_texas100_with_too_few_labels_is_refused(tmp_path):
     (tmp_path / "texas" / "100").mkdir(parents=True)
     (tmp_path / "texas" / "100" / "feats").write_bytes(csv_bytes(np.zeros((3, 6169), dtype=int)))
     (tmp_path / "texas" / "100" / "labels").write_bytes(b"1\n2\n")
-    with pytest.raises(CorruptFileError, match="3 rows, but texas/100/labels has 2 labels"):
+    with pytest.raises(CorruptFileError, match="texas100 in .*: x has 3 records, y has 2"):
         load("texas100", data_dir=tmp_path, verify=False)
 
 
@@ -157,7 +157,11 @@ def test_fashion_mnist(fashion):
             gzip.compress(idx_bytes(np.arange(10)) + b"1"),
             "its head says 10 bytes, 11 follow",
         ),
-        ("t10k-labels-idx1-ubyte.gz", gzip.compress(idx_bytes(np.arange(10) + 1)), "record 9 has the label 10"),
+        (
+            "t10k-labels-idx1-ubyte.gz",
+            gzip.compress(idx_bytes(np.arange(10) + 1)),
+            "y: expected integers from 0 to 9, got 10 at position 29",
+        ),
         ("t10k-images-idx3-ubyte.gz", b"no gzip", "cannot be read"),
         ("t10k-images-idx3-ubyte.gz", gzip.compress(idx_bytes(np.zeros((10, 28, 28))))[:-9], "cut off"),
     ],

@@ -28,7 +28,6 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
             paths += found
             labels += [label] * len(found)
             parts += [part] * len(found)
-    images.tell_count(entry.name, len(paths), entry.records)
     facts: Facts = {"class_names": tuple(names), "columns": {"split": np.array(parts)}}
     return images.decode(paths, 32), np.array(labels, dtype=np.int64), facts
 

@@ -1,6 +1,7 @@
 """What a line of the table of data sets holds: facts, official files, and the function that reads them."""
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data.archives import damaged
 from reticent.data.records import Facts, Kind, Records
 from reticent.errors import ChecksumError
 
-Arrays = tuple[NDArray[Any], NDArray[np.int64], Facts]
+log = logging.getLogger(__name__)
+
+Arrays = tuple[NDArray[Any], NDArray[np.integer], Facts]
 """Features, labels, and what else `Records.make` is told."""
 
 
@@ -115,6 +119,11 @@ class DatasetEntry:
         x, y, facts = self.read(self, folder, verify)
         own: Facts = {"name": self.name, "classes": self.classes, "licence": self.licence, "citation": self.citation}
         told: Facts = {**own, **self.facts, **facts}
+        got, full = f"{len(y):,}", f"{self.records:,}"
+        if got != full and any(file.folder for file in self.files):
+            log.warning("%s: the folder holds %s of %s images: the audit is of this part", self.name, got, full)
+        elif got != full and verify:
+            raise damaged(self.name, f"expected {full} records, got {got}")
         return Records.make(x, y, **told)
 
 

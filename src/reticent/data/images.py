@@ -3,7 +3,6 @@
 A user's folders may lie below train, val and test.
 """
 
-import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,8 +17,6 @@ from reticent.errors import CorruptFileError, InputError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-log = logging.getLogger(__name__)
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
@@ -74,12 +71,6 @@ def class_folders(folder: Path, expected: int) -> list[str]:
 def in_order(folder: Path, suffix: str) -> list[Path]:
     """List the image files of a folder in an order that no file system changes."""
     return sorted(folder.glob(f"*{suffix}"), key=lambda path: (len(path.name), path.name))
-
-
-def tell_count(name: str, got: int, full: int) -> None:
-    """Say so if an image folder holds only a part of the data set."""
-    if got != full:
-        log.warning("%s: the folder holds %s of %s images: the audit is of this part", name, f"{got:,}", f"{full:,}")
 
 
 def read_folder(folder: Path, side: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.str_], Facts]:

@@ -43,7 +43,7 @@ def _read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     content = official.read(folder, entry.files, official.whole, verify=verify)
     paths = [file.path for file in entry.files]
     images = [_parse(content[i], 3, paths[i]) for i in (0, 2)]
-    labels = [official.labels(_parse(content[i], 1, paths[i]), entry.classes, paths[i]) for i in (1, 3)]
+    labels = [_parse(content[i], 1, paths[i]) for i in (1, 3)]
     for i in (0, 1):
         if len(images[i]) != len(labels[i]):
             raise archives.damaged(paths[2 * i], f"{len(images[i])} images, but {len(labels[i])} labels beside it")

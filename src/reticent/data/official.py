@@ -9,13 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reticent import opening
 from reticent.data import archives
 from reticent.data.entry import DatasetEntry, OfficialFile
-from reticent.errors import CorruptFileError, MissingFileError
+from reticent.errors import MissingFileError
 
 log = logging.getLogger(__name__)
 Parsed = TypeVar("Parsed")
@@ -147,26 +144,9 @@ def verify_file(path: Path, file: OfficialFile) -> None:
         checksum.check(path, stream)
 
 
-def labels(values: NDArray[np.integer], classes: int, path: Path | str) -> NDArray[np.int64]:
-    """Check the labels of an official file."""
-    wrong = np.flatnonzero((values < 0) | (values >= classes))
-    if len(wrong):
-        raise CorruptFileError(
-            f"{path}: record {wrong[0]} has the label {values[wrong[0]]}, counted from 0: expected 0 to {classes - 1}"
-        )
-    return values.astype(np.int64)
-
-
-def expect_count(got: int, expected: int, path: Path | str, *, verify: bool) -> None:
-    """Check the number of records of a file without a published checksum."""
-    if verify and got != expected:
-        raise archives.damaged(path, f"expected {expected:,} records, got {got:,}")
-
-
 def _located(folder: Path, file: OfficialFile) -> Path:
     path = locate(folder, file)
-    if path is None:
-        raise MissingFileError(f"missing file {folder / file.path}; official address: {file.source}")
+    assert path is not None, f"{file.path}: find was not asked for its folder"
     return path
 
 

@@ -22,7 +22,6 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
         (path, i) for name, i in number.items() for path in images.in_order(root / "train" / name / "images", ".JPEG")
     ]
     val = _validation(root / "val", number)
-    images.tell_count(entry.name, len(train) + len(val), entry.records)
     split = np.repeat(["train", "val"], [len(train), len(val)])
     facts: Facts = {"class_names": _words(root / "words.txt", names), "columns": {"split": split}}
     labels = np.array([label for _, label in train + val], dtype=np.int64)

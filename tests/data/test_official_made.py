@@ -93,7 +93,7 @@ def test_texas100_with_too_few_labels_is_refused(tmp_path):
     (tmp_path / "texas" / "100").mkdir(parents=True)
     (tmp_path / "texas" / "100" / "feats").write_bytes(csv_bytes(np.zeros((3, 6169), dtype=int)))
     (tmp_path / "texas" / "100" / "labels").write_bytes(b"1\n2\n")
-    with pytest.raises(CorruptFileError, match="texas100 in .*: x has 3 records, y has 2"):
+    with pytest.raises(CorruptFileError, match=r"texas100 in .*: x has 3 records, y has 2"):
         load("texas100", data_dir=tmp_path, verify=False)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-import reticent
 from reticent.attacks import ATTACKS
 from reticent.auditing.exposed import exposed
 from reticent.auditing.labelling import CLASS
@@ -24,6 +23,7 @@ from reticent.jobs.measure import Measured
 from reticent.jobs.repairs import repairs
 from reticent.rounding import percent
 from reticent.spec import full, identity
+from reticent.version import VERSION
 
 if TYPE_CHECKING:
     from reticent.jobs.config import Job
@@ -228,7 +228,7 @@ def versions() -> dict[str, Any]:
     """State the versions that numbers may depend on."""
     torch = sys.modules.get("torch")
     return {
-        "reticent": reticent.__version__,
+        "reticent": VERSION,
         "python": platform.python_version(),
         "torch": str(torch.__version__) if torch is not None else None,
         "numpy": np.__version__,

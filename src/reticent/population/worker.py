@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-import reticent
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.objectives.base import Examples
@@ -32,6 +31,7 @@ from reticent.training.materials import Materials, forward
 from reticent.training.memory import peak
 from reticent.training.recipe import Untouched
 from reticent.usercode import told
+from reticent.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ def _noted(name: str, values: list[float], epoch: int) -> dict[str, float]:
 
 def _environment(device: torch.device) -> dict[str, str]:
     return {
-        "reticent": reticent.__version__,
+        "reticent": VERSION,
         "torch": torch.__version__,
         "python": platform.python_version(),
         "device": str(device),

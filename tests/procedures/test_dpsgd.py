@@ -27,10 +27,11 @@ from reticent.population.population import Population
 from reticent.population.train import train as train_population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
-from reticent.procedures import _dp_extra as extra
-from reticent.procedures import _dp_layers as layers
-from reticent.procedures._dp_linear import Outer, Written
-from reticent.procedures._dp_run import (
+from reticent.procedures.base import fresh, objective
+from reticent.procedures.check import check
+from reticent.procedures.dpsgd import DPSGD, extra, layers, network, train
+from reticent.procedures.dpsgd.ghost import Outer, Written
+from reticent.procedures.dpsgd.run import (
     Mechanism,
     PrivateRun,
     clip_factors,
@@ -38,9 +39,6 @@ from reticent.procedures._dp_run import (
     sample_rate,
     steps_an_epoch,
 )
-from reticent.procedures.base import fresh, objective
-from reticent.procedures.check import check
-from reticent.procedures.dpsgd import DPSGD, network, train
 from reticent.signals.queries import Queries
 from reticent.spec import identity
 from reticent.store import Store

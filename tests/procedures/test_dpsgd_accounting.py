@@ -12,9 +12,8 @@ from scipy import optimize, special
 from reticent.data.records import Records
 from reticent.errors import ModelError, SpecError
 from reticent.models.mlp import MLP
-from reticent.procedures import _dp_accounting as accounting
-from reticent.procedures._dp_accounting import Spent, Steps, noise_for, spent
-from reticent.procedures.dpsgd import DPSGD, WITHOUT_NOISE, train
+from reticent.procedures.dpsgd import DPSGD, WITHOUT_NOISE, accounting, train
+from reticent.procedures.dpsgd.accounting import Spent, Steps, noise_for, spent
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

@@ -3,9 +3,11 @@
 Those that make a model in one go lie in `basic`, so that those below, which have a second stage, can take them for it.
 """
 
-from reticent.procedures import _cwrf_rewind, _pptp_repair, cwrf, pptp, user
+from reticent.procedures import cwrf, pptp, user
 from reticent.procedures.base import ProcedureEntry, Trained
 from reticent.procedures.basic import BASIC
+from reticent.procedures.cwrf import rewind
+from reticent.procedures.pptp import tuning
 from reticent.procedures.short import not_at_all
 from reticent.training.recipe import Recipe
 
@@ -18,7 +20,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         paper="Fang and Kim (2026), ICLR",
         cost="1.5 times plain training, and 50 steps of scoring",
         needs=("reference",),
-        unproved=_cwrf_rewind.NO_GUARANTEE,
+        unproved=rewind.NO_GUARANTEE,
         check=cwrf.check,
         check_members=cwrf.check_members,
         check_network=cwrf.check_network,
@@ -37,7 +39,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         "The stages where membership shows are set back after training, and trained again by a defense.",
         paper="Fang and Kim (arXiv 2602.02296)",
         cost="plain training, and up to half of it for the second training; 3 times it to find the stage",
-        unproved=_pptp_repair.NO_GUARANTEE,
+        unproved=tuning.NO_GUARANTEE,
         check=pptp.check,
         check_members=pptp.check_members,
         check_network=pptp.check_network,

@@ -15,8 +15,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.conv import _ConvNd
 
 from reticent.errors import ModelError
-from reticent.procedures import _dp_extra, _dp_linear
-from reticent.procedures._dp_linear import Part, Written
+from reticent.procedures.dpsgd import extra, ghost
+from reticent.procedures.dpsgd.ghost import Part, Written
 
 GROUPS, CHANNELS = 32, 4
 """Most groups, and fewest channels a group, of a GroupNorm that replaces a BatchNorm."""
@@ -58,7 +58,7 @@ def out_of_place(model: nn.Module) -> None:
 
 def check(model: nn.Module) -> None:
     """Refuse layers without per-record gradients, and statistics that no noise protects."""
-    validators = _dp_extra.module("validators").ModuleValidator.VALIDATORS
+    validators = extra.module("validators").ModuleValidator.VALIDATORS
     refused = [
         f"{name or 'the model'} ({type(module).__name__})"
         for name, module in model.named_modules()
@@ -89,7 +89,7 @@ class PerRecord:
     def __init__(self, model: nn.Module) -> None:
         self._model = model
         self._names = {parameter: name for name, parameter in model.named_parameters()}
-        self._linears = _dp_linear.Linears(model)
+        self._linears = ghost.Linears(model)
         apart = self._linears.parameters()
         self.written = [p for p in model.parameters() if p.requires_grad and p not in set(apart)]
         self._hooked: Any = None
@@ -154,7 +154,7 @@ def _contiguous(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def _hooked(model: nn.Module) -> Any:
     """Attach Opacus' hooks."""
     try:
-        return _dp_extra.module("grad_sample").GradSampleModule(model, loss_reduction="sum", strict=True)
+        return extra.module("grad_sample").GradSampleModule(model, loss_reduction="sum", strict=True)
     except (NotImplementedError, ValueError) as error:
         raise ModelError(f"dpsgd: Opacus cannot give per-record gradients of this model: {error}") from None
 

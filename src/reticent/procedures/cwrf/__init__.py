@@ -18,14 +18,14 @@ from torch import Tensor, nn
 from reticent.errors import SpecError
 from reticent.locate.top import Scope
 from reticent.locate.weights import Scoring
-from reticent.procedures import _twice, basic
-from reticent.procedures._cwrf_mask import possible, trainable
-from reticent.procedures._cwrf_rewind import scored, sensible, tune
-from reticent.procedures._twice import Second, second
+from reticent.procedures import basic, two_stage
 from reticent.procedures.base import Trained, own, snapshot
 from reticent.procedures.costs import Costs
+from reticent.procedures.cwrf.mask import possible, trainable
+from reticent.procedures.cwrf.rewind import scored, sensible, tune
 from reticent.procedures.short import Short
 from reticent.procedures.states import given_state
+from reticent.procedures.two_stage import Second, second
 from reticent.spec import Spec
 from reticent.training.loop import History
 from reticent.training.materials import Materials
@@ -105,7 +105,7 @@ class CWRF(Spec):
 def check(recipe: Recipe) -> None:
     """Refuse what has no meaning, before anything is trained."""
     sensible(own(recipe, CWRF))
-    _twice.long_enough(recipe, _tuning(recipe))
+    two_stage.long_enough(recipe, _tuning(recipe))
 
 
 def check_members(recipe: Recipe, members: int) -> None:
@@ -134,13 +134,13 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
 
     Cost: plain training, T steps of scoring, and `tuning_epochs` of the fine-tuning's procedure.
     """
-    _twice.begins_anew(recipe, materials)
+    two_stage.begins_anew(recipe, materials)
     model, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
-    initial, one = snapshot(model), _twice.undefended(recipe)
-    before, *_ = _twice.first_training(model, one, recipe, materials, streams, costs)
+    initial, one = snapshot(model), two_stage.undefended(recipe)
+    before, *_ = two_stage.first_training(model, one, recipe, materials, streams, costs)
     marked, start = scored(model, initial, recipe, materials, streams, costs, partial(network, recipe))
     del model
-    return _twice.after(before, tune(_tuning(recipe), marked, start, initial, materials, streams, costs))
+    return two_stage.after(before, tune(_tuning(recipe), marked, start, initial, materials, streams, costs))
 
 
 def repair(
@@ -157,17 +157,17 @@ def repair(
     given_state(model, model_state, "the trained state")
     marked, start = scored(model, initial, recipe, materials, streams, costs, partial(network, recipe))
     del model
-    return _twice.after(before, tune(_tuning(recipe), marked, start, initial, materials, streams, costs))
+    return two_stage.after(before, tune(_tuning(recipe), marked, start, initial, materials, streams, costs))
 
 
 def first(recipe: Recipe) -> Recipe | None:
     """Tell what the first stage is."""
-    return _twice.undefended(recipe) if _tuning(recipe).usual else None
+    return two_stage.undefended(recipe) if _tuning(recipe).usual else None
 
 
 def short(recipe: Recipe) -> Short:
     """Shorten both trainings; scoring is as long as it is."""
-    return _twice.short(recipe, _tuning(recipe))
+    return two_stage.short(recipe, _tuning(recipe))
 
 
 def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

@@ -14,8 +14,8 @@ from torch import Tensor
 from reticent.errors import ModelError
 from reticent.objectives.base import Batch
 from reticent.objectives.gradient import going_back
-from reticent.procedures._dp_layers import PerRecord
-from reticent.procedures._dp_linear import Part
+from reticent.procedures.dpsgd.ghost import Part
+from reticent.procedures.dpsgd.layers import PerRecord
 from reticent.training import augment, optim
 from reticent.training.run import Run
 

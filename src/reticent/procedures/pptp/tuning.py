@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from reticent.locate.layers import Layers, Network, Onset, onset
 from reticent.models.stages import stages
 from reticent.procedures._parts import accuracies, named
-from reticent.procedures._pptp_stages import chosen, started
-from reticent.procedures._twice import Second, after
 from reticent.procedures.base import Trained
 from reticent.procedures.costs import Costs
+from reticent.procedures.pptp.choice import chosen, started
+from reticent.procedures.two_stage import Second, after
 from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

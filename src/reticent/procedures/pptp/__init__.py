@@ -17,15 +17,15 @@ from torch import Tensor, nn
 
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
-from reticent.procedures import _twice
-from reticent.procedures._pptp_repair import set_back, tune
-from reticent.procedures._pptp_stages import AUTO, measurable, possible, sensible, values
-from reticent.procedures._twice import Second, second
+from reticent.procedures import two_stage
 from reticent.procedures.base import Trained, own, snapshot
 from reticent.procedures.basic import read
 from reticent.procedures.costs import Costs
+from reticent.procedures.pptp.choice import AUTO, measurable, possible, sensible, values
+from reticent.procedures.pptp.tuning import set_back, tune
 from reticent.procedures.short import Short
 from reticent.procedures.states import given_state
+from reticent.procedures.two_stage import Second, second
 from reticent.spec import Spec
 from reticent.training.loop import History
 from reticent.training.materials import Materials
@@ -69,7 +69,7 @@ class PPTP(Spec):
 
 def check(recipe: Recipe) -> None:
     """Refuse what has no meaning, before anything is trained."""
-    _twice.long_enough(recipe, _second(recipe))
+    two_stage.long_enough(recipe, _second(recipe))
     sensible(own(recipe, PPTP), recipe)
 
 
@@ -100,13 +100,13 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     Cost: plain training, up to half of it for the second training, and for auto, at the defaults, three times plain
         training. One network more in memory than plain training needs.
     """
-    _twice.begins_anew(recipe, materials)
+    two_stage.begins_anew(recipe, materials)
     model = _ready(recipe, materials, streams)
     spec, costs = own(recipe, PPTP), Costs(materials.prepare.device)
     initial = snapshot(model)
-    one = _twice.undefended(recipe).replace(objective=OBJECTIVES[spec.pretraining].spec())
+    one = two_stage.undefended(recipe).replace(objective=OBJECTIVES[spec.pretraining].spec())
     early = spec.rewind if isinstance(spec.rewind, int) else None
-    before, told, kept = _twice.first_training(model, one, recipe, materials, streams, costs, early)
+    before, told, kept = two_stage.first_training(model, one, recipe, materials, streams, costs, early)
     trained = snapshot(model)
     back_to = values(spec, initial, trained, kept)
     built, usual = partial(network, recipe), _usual(recipe)
@@ -141,7 +141,7 @@ def repair(
 def first(recipe: Recipe) -> Recipe | None:
     """Tell what the first training is."""
     known = _usual(recipe) and _second(recipe).usual and not isinstance(own(recipe, PPTP).rewind, int)
-    return _twice.undefended(recipe) if known else None
+    return two_stage.undefended(recipe) if known else None
 
 
 def short(recipe: Recipe) -> Short:
@@ -149,7 +149,7 @@ def short(recipe: Recipe) -> Short:
     spec = own(recipe, PPTP)
     half = 1.0 if spec.equalise == "steps" else 0.5
     inside = spec.seeds * (1 + half * (1 + spec.swap)) - _usual(recipe)
-    made = _twice.short(recipe, _second(recipe), rewind="initial" if isinstance(spec.rewind, int) else spec.rewind)
+    made = two_stage.short(recipe, _second(recipe), rewind="initial" if isinstance(spec.rewind, int) else spec.rewind)
     return replace(made, inside={"choice": inside} if spec.stage == AUTO else {})
 
 

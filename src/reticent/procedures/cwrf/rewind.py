@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import SpecError
-from reticent.procedures._cwrf_mask import Marked, mark
 from reticent.procedures._parts import accuracies, named
-from reticent.procedures._twice import Second, tuning
 from reticent.procedures.base import Trained, snapshot
 from reticent.procedures.costs import Costs
+from reticent.procedures.cwrf.mask import Marked, mark
+from reticent.procedures.two_stage import Second, tuning
 from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

@@ -15,8 +15,6 @@ SOURCE = Path(reticent.__file__).parent
 PRESENT = [
     {f"reticent.attacks.{name}" for name in ("_rmia_counts", "_rmia_ratio", "_rmia_tuning", "rmia")},
     {f"reticent.locate.{name}" for name in ("_moving", "scoring", "steps", "weights")},
-    {"reticent.procedures.cwrf", "reticent.procedures.cwrf.mask", "reticent.procedures.cwrf.rewind"},
-    {"reticent.procedures.pptp", "reticent.procedures.pptp.choice", "reticent.procedures.pptp.tuning"},
     {f"reticent.report.locate.{name}" for name in ("record_pictures", "records")},
     {f"reticent.studies.{name}" for name in ("base", "bench")},
 ]

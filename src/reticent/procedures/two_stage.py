@@ -1,29 +1,54 @@
-"""The two trainings of procedures that train twice: the first one, what the second one is, and the run of it."""
+"""Procedures that train twice: plain training, a choice of the weights that go back, and a second training.
 
-from collections.abc import Sequence
-from dataclasses import replace
+A method is a `TwoStage` that says what happens between the two trainings (`set_back`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from reticent import seeds
-from reticent.errors import ModelError, SpecError
+from reticent.errors import ModelError, SpecError, UnknownNameError
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
-from reticent.procedures import basic, dpsgd
-from reticent.procedures._parts import Noted, named, shortened
-from reticent.procedures.base import ProcedureEntry, Trained, let_go, objective
-from reticent.procedures.costs import Costs
-from reticent.procedures.short import FIRST, Short, cut, epochs
+from reticent.procedures.base import (
+    ProcedureEntry,
+    State,
+    Trained,
+    given_state,
+    let_go,
+    named,
+    objective,
+    own,
+    snapshot,
+)
+from reticent.procedures.basic import BASIC
+from reticent.procedures.costs import FIRST, Costs, Short, cut, epochs
 from reticent.spec import Spec
-from reticent.training.loop import History, fit, joined
-from reticent.training.materials import Materials
-from reticent.training.network import untrained
+from reticent.training.loop import History, accuracy, fit, joined
+from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Start
 from reticent.training.streams import Streams
+
+NOTHING_LEFT = (
+    "Every weight is held, so that nothing was left to fine-tune: the model answers as the rewinding left it."
+)
+
+
+def read_inner(inner: Any) -> Any:
+    """Read a second stage's procedure as the full form of a spec writes it; for the validators of `inner` fields."""
+    if not isinstance(inner, Mapping):
+        return inner
+    options = dict(inner)
+    name = options.pop("method", None)
+    if name not in BASIC:
+        raise UnknownNameError("second stage", str(name), BASIC)
+    return BASIC[name].spec(**options)
 
 
 def undefended(recipe: Recipe) -> Recipe:
@@ -31,45 +56,244 @@ def undefended(recipe: Recipe) -> Recipe:
     return recipe.replace(objective=CrossEntropy(), procedure=Plain())
 
 
-class Second(NamedTuple):
-    """The second training.
+def shortened(recipe: Recipe, epochs: int) -> Recipe:
+    """Give a recipe other epochs, and bring its warm-up and its stop into proportion."""
+    share, stop = epochs / recipe.epochs, recipe.stop_after
+    return recipe.replace(
+        epochs=epochs,
+        warmup_epochs=min(recipe.warmup_epochs * share, epochs),
+        stop_after=None if stop is None else min(stop * share, epochs),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """What is known of the first training.
 
     Attributes:
-        entry: its procedure.
-        recipe: how, with its own epochs.
+        initial: the state before it.
+        history: None where it lies outside: the model was given.
+        early: the state after the epoch that was to be kept; empty without one.
+        notices: what its objective has to say.
     """
 
-    entry: ProcedureEntry
-    recipe: Recipe
+    initial: dict[str, Tensor]
+    history: History | None
+    early: Mapping[str, Tensor] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
 
-    @property
-    def usual(self) -> bool:
-        """The procedure trains the architecture as it is."""
-        return self.entry.network is untrained
 
-    def network(self, materials: Materials, streams: Streams) -> nn.Module:
-        """Build the untrained network as the procedure needs it, for the first training too."""
-        return self.entry.network(self.recipe, materials, streams)
+@dataclass(frozen=True, eq=False)
+class SetBack:
+    """What was done between the two trainings.
 
-    def ready(self, materials: Materials, model: nn.Module) -> None:
-        """Refuse before the first training what the procedure would refuse of the network."""
-        if self.recipe.procedure.method == "dpsgd":
-            dpsgd.ready(self.recipe, materials, model)
+    Attributes:
+        start: where the second training begins, and what it must not move.
+        facts: what a run says of it, under the procedure's name.
+        notices: sentences for the report.
+        artefacts: what is kept beside the weights.
+        trains: there is something left to train.
+    """
 
-    def check_members(self, members: int) -> None:
-        """Refuse too few members for the procedure."""
-        self.entry.check_members(self.recipe, members)
+    start: Start
+    facts: dict[str, Any]
+    notices: list[str]
+    artefacts: dict[str, Tensor] = field(default_factory=dict)
+    trains: bool = True
 
-    def train(
-        self, materials: Materials, start: Start, streams: Streams, guarantee: str, said: Sequence[str] = ()
+
+class TwoStage:
+    """A procedure that trains twice."""
+
+    kind: ClassVar[type[Spec]]
+    """Its spec, with the options ``tuning_epochs`` and ``inner``."""
+    inner: ClassVar[tuple[str, ...]]
+    """Procedures that have a meaning as the second training."""
+    unproved: ClassVar[str]
+    """What is said where the second training could prove an epsilon."""
+
+    def set_back(
+        self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
+    ) -> SetBack:
+        """Choose what of a trained network goes back, and say where the second training begins."""
+        raise NotImplementedError
+
+    def first_recipe(self, recipe: Recipe) -> Recipe:
+        """Tell what the first training is."""
+        return undefended(recipe)
+
+    def early(self, recipe: Recipe) -> int | None:
+        """Tell after how many epochs of the first training its state is kept."""
+        del recipe
+        return None
+
+    def check(self, recipe: Recipe) -> None:
+        """Refuse what has no meaning, before anything is trained."""
+        chosen, (_, its) = recipe.objective.method, self.second(recipe)
+        if its.epochs == 1 and OBJECTIVES[chosen].between_epochs:
+            raise SpecError(
+                f"{recipe.procedure.method}: tuning_epochs: expected at least 2 with {chosen}, got 1: what {chosen} "
+                "adds comes between two epochs of the second training, so none of it would be trained: give more "
+                "tuning_epochs"
+            )
+
+    def check_members(self, recipe: Recipe, members: int) -> None:
+        """Refuse too few members."""
+        entry, its = self.second(recipe)
+        entry.check_members(its, members)
+
+    def check_network(self, recipe: Recipe, model: nn.Module) -> None:
+        """Refuse a network that cannot be trained so."""
+        entry, its = self.second(recipe)
+        if entry.check_network is not None:
+            entry.check_network(its, model)
+
+    def check_materials(self, recipe: Recipe, model: nn.Module, materials: Materials) -> None:
+        """Refuse records that would be found too few after the first training."""
+
+    def second(self, recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
+        """Find the second training's procedure and recipe: other epochs, warm-up and stop in proportion."""
+        spec: Any = own(recipe, self.kind)
+        inner = spec.inner
+        if inner.method not in self.inner:
+            raise SpecError(
+                f"{inner.method} cannot be the second stage of {spec.method}, which takes {', '.join(self.inner)}: use "
+                f"one of them, or {inner.method} alone"
+            )
+        entry = BASIC[inner.method]
+        its = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // 2)).replace(procedure=inner)
+        entry.check(its)
+        return entry, its
+
+    def network(self, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+        """Build the untrained network that the second training's procedure trains, from the first training on."""
+        entry, its = self.second(recipe)
+        return entry.network(its, materials, streams)
+
+    def train(self, recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
+        """Train, set back, and train again.
+
+        The first training is plain, bit for bit. The second has a new optimizer and the schedule from its beginning,
+        over its own epochs; `warmup_epochs` and `stop_after` hold for it in proportion, `patience` as it is.
+        """
+        if materials.start is not None:
+            raise ModelError(
+                f"{recipe.procedure.method} begins from a fresh initialisation: expected materials without a start"
+            )
+        model, costs = self._ready(recipe, materials, streams), Costs(materials.prepare.device)
+        initial, one = snapshot(model), self.first_recipe(recipe)
+        loss, kept = objective(one), dict[str, Tensor]()
+        make = partial(_Noted, after=self.early(recipe), kept=kept)
+        with costs.stage(FIRST), named(f"{recipe.procedure.method}, the first training"):
+            history = fit(model, one, materials, loss, streams, make=make)
+        first = First(initial, history, kept, loss.notices())
+        let_go(loss)
+        back = self.set_back(model, first, recipe, materials, streams, costs)
+        del model, loss
+        kept.clear()
+        return self._again(back, first, recipe, materials, streams, costs)
+
+    def repair(
+        self,
+        model_state: State,
+        initial_state: State,
+        recipe: Recipe,
+        materials: Materials,
+        streams: Streams,
+        before: History | None = None,
     ) -> Trained:
-        """Train."""
-        made = self.entry.train(self.recipe, replace(materials, start=start), tuning(streams))
+        """Do to a model that is trained already what `train` does after its first training."""
+        model, costs = self._ready(recipe, materials, streams), Costs(materials.prepare.device)
+        first = First(given_state(model, initial_state, "the initial state"), before)
+        given_state(model.eval(), model_state, "the trained state")
+        back = self.set_back(model, first, recipe, materials, streams, costs)
+        del model
+        return self._again(back, first, recipe, materials, streams, costs)
+
+    def first(self, recipe: Recipe) -> Recipe | None:
+        """Tell what the first training is, where it is plain training of the architecture as it is."""
+        one, entry = undefended(recipe), self.second(recipe)[0]
+        alone = self.first_recipe(recipe) == one and self.early(recipe) is None and entry.network is untrained
+        return one if alone else None
+
+    def short(self, recipe: Recipe) -> Short:
+        """Shorten both trainings; what lies between them is as long as it is."""
+        entry, its = self.second(recipe)
+        brief = entry.short(its).recipe
+        spec = recipe.procedure.replace(tuning_epochs=brief.epochs, inner=brief.procedure)
+        times = {FIRST: epochs(recipe), "tuning": epochs(its) / brief.epochs}
+        return Short(cut(recipe.replace(procedure=spec), 1).replace(objective=brief.objective), times=times)
+
+    def entry(self, summary: str, **said: Any) -> ProcedureEntry:
+        """Write its line of the table."""
+        return ProcedureEntry(
+            self.kind,
+            self.train,
+            summary,
+            unproved=self.unproved,
+            check=self.check,
+            check_members=self.check_members,
+            check_network=self.check_network,
+            network=self.network,
+            inner=self.inner,
+            first=self.first,
+            repair=self.repair,
+            short=self.short,
+            **said,
+        )
+
+    def facts(self, back: SetBack, before: History | None, after: History) -> dict[str, Any]:
+        """Put together what a run says of the procedure."""
+        del before, after
+        return back.facts
+
+    def _ready(self, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+        """Build the network, and refuse before any training what the later parts would refuse."""
+        self.check(recipe)
+        model = self.network(recipe, materials, streams)
+        self.check_materials(recipe, model, materials)
+        self.check_members(recipe, len(materials.members))
+        self.check_network(recipe, model)
+        return model
+
+    def _again(
+        self, back: SetBack, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
+    ) -> Trained:
+        """Train for the second time; where nothing is left to train, the model stays as it is."""
+        (entry, its), name = self.second(recipe), recipe.procedure.method
+        notices, drawn = [*first.notices, *back.notices], tuning(streams)
+        with costs.stage("tuning"), named(f"{name}, the second training"):
+            if back.trains:
+                made = entry.train(its, replace(materials, start=back.start), drawn)
+                notices += [*([self.unproved] if entry.proves else []), *made.facts.get("notices", [])]
+            else:
+                made = Trained(back.start.begin(entry.network(its, materials, drawn)).eval(), {}, History())
+                notices.append(NOTHING_LEFT)
         facts = {key: value for key, value in made.facts.items() if key not in {"accountant", "notices"}}
-        without = [guarantee] if self.entry.proves else []
-        if notices := [*said, *without, *made.facts.get("notices", [])]:
-            facts["notices"] = notices
-        return replace(made, facts=facts)
+        return Trained(
+            made.model,
+            first.initial,
+            made.history if first.history is None else joined(first.history, made.history),
+            made.artefacts | back.artefacts,
+            facts
+            | ({"notices": notices} if notices else {})
+            | {name: self.facts(back, first.history, made.history)}
+            | costs.facts,
+        )
+
+
+class _Noted(Run):
+    """A run that copies the state after some epochs."""
+
+    def __init__(self, *given: Any, after: int | None, kept: dict[str, Tensor]) -> None:
+        super().__init__(*given)
+        self._after, self._kept = after, kept
+
+    def epoch(self, epoch: int, batches: int) -> float:
+        loss = super().epoch(epoch, batches)
+        if epoch + 1 == self._after:
+            self._kept.update(snapshot(self.model))
+        return loss
 
 
 class _Tuning(Streams):
@@ -86,56 +310,7 @@ def tuning(streams: Streams) -> Streams:
     return _Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
 
 
-def second(recipe: Recipe, number: int | None, inner: Spec, taken: tuple[str, ...]) -> Second:
-    """Find the second training's procedure and its recipe: other epochs, warm-up and stop in proportion."""
-    return Second(*basic.second(shortened(recipe, number or max(1, recipe.epochs // 2)), inner, taken))
-
-
-def long_enough(recipe: Recipe, then: Second) -> None:
-    """Refuse a second training too short for its objective."""
-    chosen = recipe.objective.method
-    if then.recipe.epochs == 1 and OBJECTIVES[chosen].between_epochs:
-        raise SpecError(
-            f"{recipe.procedure.method}: tuning_epochs: expected at least 2 with {chosen}, got 1: what {chosen} adds "
-            "comes between two epochs of the second training, so none of it would be trained: give more tuning_epochs"
-        )
-
-
-def begins_anew(recipe: Recipe, materials: Materials) -> None:
-    """Refuse materials that say where training begins."""
-    if materials.start is not None:
-        raise ModelError(
-            f"{recipe.procedure.method} begins from a fresh initialisation: expected materials without a start"
-        )
-
-
-def first_training(
-    model: nn.Module,
-    recipe: Recipe,
-    whole: Recipe,
-    materials: Materials,
-    streams: Streams,
-    costs: Costs,
-    keep_after: int | None = None,
-) -> tuple[History, list[str], dict[str, Tensor]]:
-    """Train the network for the first time."""
-    loss, kept = objective(recipe), dict[str, Tensor]()
-    make = Run if keep_after is None else partial(Noted, after=keep_after, kept=kept)
-    with costs.stage(FIRST), named(f"{whole.procedure.method}, the first training"):
-        history = fit(model, recipe, materials, loss, streams, make=make)
-    told = loss.notices()
-    let_go(loss)
-    return history, told, kept
-
-
-def after(before: History | None, made: Trained) -> Trained:
-    """Put the history of the first training before that of the second."""
-    return made if before is None else replace(made, history=joined(before, made.history))
-
-
-def short(recipe: Recipe, then: Second, **options: Any) -> Short:
-    """Shorten both trainings; what lies between them is as long as it is."""
-    brief = then.entry.short(then.recipe).recipe
-    spec = recipe.procedure.replace(tuning_epochs=brief.epochs, inner=brief.procedure, **options)
-    times = {FIRST: epochs(recipe), "tuning": epochs(then.recipe) / brief.epochs}
-    return Short(cut(recipe.replace(procedure=spec), 1).replace(objective=brief.objective), times=times)
+def accuracies(model: nn.Module, materials: Materials) -> dict[str, float]:
+    """Compute the accuracy of the model that is to be repaired, on each kind of records that there are."""
+    roles = {"members": materials.members, "reference": materials.reference, "validation": materials.validation}
+    return {role: accuracy(model, materials, records) for role, records in roles.items() if len(records)}

@@ -21,8 +21,7 @@ from reticent.procedures.dpsgd import accounting, extra, layers
 from reticent.procedures.dpsgd.run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
 from reticent.spec import Spec
 from reticent.training.loop import fit, planned
-from reticent.training.materials import Materials
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -92,10 +91,10 @@ def check_members(recipe: Recipe, members: int) -> None:
     _delta(own(recipe, DPSGD), members)
 
 
-def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
-    """Refuse what `train` would refuse of a network and its members, for procedures that have work to do before it."""
+def check_network(recipe: Recipe, model: nn.Module) -> None:
+    """Refuse layers without per-record gradients."""
+    del recipe
     layers.check(model)
-    check_members(recipe, len(materials.members))
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:

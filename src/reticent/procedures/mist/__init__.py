@@ -20,8 +20,8 @@ from reticent.errors import ReticentError, SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
 from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, own, snapshot
+from reticent.procedures.costs import Short, cut, epochs
 from reticent.procedures.mist.copies import Copy, average, divisible, partition
-from reticent.procedures.short import Short, cut, epochs
 from reticent.spec import Spec
 from reticent.training.loop import History, check_recipe, planned, validation_loss
 from reticent.training.materials import Materials

@@ -6,167 +6,144 @@ trained again (`boundary`); the paper chooses it by eye, here a rule does (`loca
 the initial values (`rewind`), of the statistics of BatchNorm too; those of stages that stay are not touched again.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Any
 
-from annotated_types import Ge, Lt
-from pydantic import BeforeValidator
-from torch import Tensor, nn
+from torch import nn
 
+from reticent.errors import SpecError
+from reticent.locate.layers import Onset, onset
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
-from reticent.procedures import two_stage
-from reticent.procedures.base import Trained, own, snapshot
-from reticent.procedures.basic import read
-from reticent.procedures.costs import Costs
-from reticent.procedures.pptp.choice import AUTO, measurable, possible, sensible, values
-from reticent.procedures.pptp.tuning import set_back, tune
-from reticent.procedures.short import Short
-from reticent.procedures.states import given_state
-from reticent.procedures.two_stage import Second, second
-from reticent.spec import Spec
+from reticent.procedures.base import State, named, own, snapshot
+from reticent.procedures.costs import Costs, Short
+from reticent.procedures.pptp.choice import chosen, measurable, possible, started
+from reticent.procedures.pptp.spec import AUTO, PPTP
+from reticent.procedures.two_stage import First, SetBack, TwoStage, accuracies, undefended
 from reticent.training.loop import History
 from reticent.training.materials import Materials
-from reticent.training.recipe import Plain, Recipe
+from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
-INNER = ("plain", "dpsgd", "mist", "selena")
-"""Procedures that have a meaning in the second stage: each begins from a state, and trains what it is told to."""
+__all__ = ["METHOD", "PPTP", "repair", "train"]
+
+FOR_AUTO = ("seeds", "swap", "equalise", "margin")
+"""Options that mean nothing where the stage is given."""
+APART = ("mist", "selena")
+"""Procedures of a second training that rest on networks which leave members out."""
+SHARED = (
+    "pptp with {0}: the networks of {0} that leave a member out share the stages that stay, which were trained on it."
+)
 
 
-class PPTP(Spec):
-    """Options of PPTP."""
+class _Method(TwoStage):
+    """What PPTP refuses, and what it does between the two trainings."""
 
-    method: ClassVar[str] = "pptp"
+    kind = PPTP
+    inner = ("plain", "dpsgd", "mist", "selena")
+    unproved = (
+        "pptp with dpsgd proves nothing and has no epsilon: the stages that stay, and which they are, depend on the "
+        "members, and no noise hides it."
+    )
 
-    stage: Annotated[int, Ge(1)] | str = AUTO
-    """First stage that is trained again, by name or number; auto measures where membership begins to show, for each
-    model with its own members alone."""
-    boundary: Literal["trained", "frozen"] = "trained"
-    """What becomes of that stage itself: it is the first that is trained again, or the last that stays."""
-    stages: tuple[str, ...] = ()
-    """Patterns of module names, one a stage in forward order; by default the network's own stages."""
-    pretraining: Literal["cross-entropy", "cs-kd"] = "cross-entropy"
-    """What the first training minimises; the recipe's objective is that of the second."""
-    rewind: Annotated[int, Ge(1)] | Literal["initial", "trained"] = "initial"
-    """Values that the risky stages go back to: the initial ones; those after so many epochs of the first training; or
-    trained, which leaves them and so only tunes."""
-    tuning_epochs: Annotated[int, Ge(1)] | None = None
-    """Epochs of the second training; by default half of the recipe's, rounded down."""
-    inner: Annotated[Spec, BeforeValidator(read)] = Plain()
-    """Procedure of the second training."""
-    seeds: Annotated[int, Ge(1)] = 2
-    """For auto: how often the measurement is repeated, with other initial weights, order and halves."""
-    swap: bool = True
-    """For auto: also train on the other half of the members."""
-    equalise: Literal["epochs", "steps"] = "epochs"
-    """For auto: what a network on half of the members has as many of as the one on all."""
-    margin: Annotated[float, Ge(0), Lt(0.5)] = 0.05
-    """For auto: by so much the effect of a risky stage, and of every later one, must exceed one half."""
+    def first_recipe(self, recipe: Recipe) -> Recipe:
+        """Tell what the first training is."""
+        return undefended(recipe).replace(objective=OBJECTIVES[own(recipe, PPTP).pretraining].spec())
 
+    def early(self, recipe: Recipe) -> int | None:
+        """Tell after how many epochs of the first training its state is kept."""
+        rewind = own(recipe, PPTP).rewind
+        return rewind if isinstance(rewind, int) else None
 
-def check(recipe: Recipe) -> None:
-    """Refuse what has no meaning, before anything is trained."""
-    two_stage.long_enough(recipe, _second(recipe))
-    sensible(own(recipe, PPTP), recipe)
+    def check(self, recipe: Recipe) -> None:
+        """Refuse options that mean nothing beside each other, or lie beyond the first training."""
+        super().check(recipe)
+        spec, usual = own(recipe, PPTP), PPTP()
+        idle = [name for name in FOR_AUTO if getattr(spec, name) != getattr(usual, name)]
+        if spec.stage != AUTO and idle:
+            raise SpecError(
+                f"pptp: {idle[0]}: says how the stage is measured, and the stage is given ({spec.stage}): leave one of "
+                "the two out"
+            )
+        whole = int(recipe.stop_after or recipe.epochs)
+        sure = whole if recipe.patience is None else min(whole, recipe.patience + 1)
+        if isinstance(spec.rewind, int) and spec.rewind > sure:
+            early = "" if recipe.patience is None else f" (it may stop early, with patience {recipe.patience})"
+            raise SpecError(
+                f"pptp: rewind: expected at most {sure}, the whole epochs that the first training surely has{early}, "
+                f"got {spec.rewind}"
+            )
 
+    def check_members(self, recipe: Recipe, members: int) -> None:
+        """Refuse too few members, to measure the stage with or for the second training."""
+        if own(recipe, PPTP).stage == AUTO:
+            measurable(members)
+        super().check_members(recipe, members)
 
-def check_members(recipe: Recipe, members: int) -> None:
-    """Refuse too few members, to measure the stage with or for the second training."""
-    if own(recipe, PPTP).stage == AUTO:
-        measurable(members)
-    _second(recipe).check_members(members)
+    def check_network(self, recipe: Recipe, model: nn.Module) -> None:
+        """Refuse a stage that the network does not have, and patterns that divide it into none."""
+        spec = own(recipe, PPTP)
+        possible(model, stages(model, spec.stages), spec)
+        super().check_network(recipe, model)
 
+    def check_materials(self, recipe: Recipe, model: nn.Module, materials: Materials) -> None:
+        """Refuse too few members by the names of the stages that may be given instead."""
+        spec = own(recipe, PPTP)
+        possible(model, stages(model, spec.stages), spec, len(materials.members))
 
-def check_network(recipe: Recipe, model: nn.Module) -> None:
-    """Refuse a stage that the network does not have, and patterns that divide it into none."""
-    spec = own(recipe, PPTP)
-    possible(model, stages(model, spec.stages), spec)
+    def set_back(
+        self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
+    ) -> SetBack:
+        """Choose the stages that are trained again, and the state that they begin from.
 
+        Cost: for auto, at the defaults, three times plain training; four times where the model was not trained plainly,
+            of networks that are trained on the members and halves of them. One network more in memory.
+        """
+        spec, trained = own(recipe, PPTP), snapshot(model)
+        back_to = _values(spec, first, trained)
+        shown, known = stages(model, spec.stages), accuracies(model, materials)
+        plain = first.history is not None and self.first_recipe(recipe) == undefended(recipe)
 
-def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build the untrained network as the second training's procedure needs it."""
-    return _second(recipe).network(materials, streams)
+        def measured() -> Onset:
+            built, options = partial(self.network, recipe), spec.measuring()
+            with named("pptp, measuring the first risky stage"):
+                return onset(recipe, materials, streams, options, whole=model if plain else None, network=built)
 
+        with costs.stage("choice"):
+            choice = chosen(shown, spec, measured)
+        start, count = started(model, shown[: choice.first], trained, back_to)
+        total = sum(value.numel() for value in model.parameters())
+        shares = {"parameters": total, "parameters_frozen": count, "share_frozen": count / total}
+        shared = [SHARED.format(spec.inner.method)] if spec.inner.method in APART and choice.first else []
+        return SetBack(start, {"accuracy_before": known, **choice.facts, **shares}, [*choice.notices, *shared])
 
-def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
-    """Train plainly, choose the risky stages, and train them again.
+    def facts(self, back: SetBack, before: History | None, after: History) -> dict[str, Any]:
+        """Put together what a run says of the procedure."""
+        own = {} if before is None else {"epochs": [len(before.loss), len(after.loss)]}
+        return own | back.facts
 
-    The first training is the plain one of the recipe, bit for bit. The second has a new optimizer and the schedule from
-    its beginning; its warm-up and its stop are shorter as its epochs are, and `patience` holds for both.
-
-    Cost: plain training, up to half of it for the second training, and for auto, at the defaults, three times plain
-        training. One network more in memory than plain training needs.
-    """
-    two_stage.begins_anew(recipe, materials)
-    model = _ready(recipe, materials, streams)
-    spec, costs = own(recipe, PPTP), Costs(materials.prepare.device)
-    initial = snapshot(model)
-    one = two_stage.undefended(recipe).replace(objective=OBJECTIVES[spec.pretraining].spec())
-    early = spec.rewind if isinstance(spec.rewind, int) else None
-    before, told, kept = two_stage.first_training(model, one, recipe, materials, streams, costs, early)
-    trained = snapshot(model)
-    back_to = values(spec, initial, trained, kept)
-    built, usual = partial(network, recipe), _usual(recipe)
-    start, known = set_back(model, trained, back_to, recipe, materials, streams, costs, network=built, usual=usual)
-    del model, trained, back_to, kept
-    return tune(_second(recipe), start, known, initial, materials, streams, costs, before, told)
-
-
-def repair(
-    model_state: Mapping[str, Tensor],
-    initial_state: Mapping[str, Tensor],
-    recipe: Recipe,
-    materials: Materials,
-    streams: Streams,
-    before: History | None = None,
-) -> Trained:
-    """Choose the risky stages of a model that is trained already, set them back, and train them again.
-
-    Cost: up to half of plain training, and for auto, at the defaults, four times plain training, of networks that are
-        trained anew on the members and halves of them.
-    """
-    model, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
-    initial = given_state(model, initial_state, "the initial state")
-    trained = given_state(model.eval(), model_state, "the trained state")
-    back_to = values(own(recipe, PPTP), initial, trained, None)
-    built, usual = partial(network, recipe), before is not None and _usual(recipe)
-    start, known = set_back(model, trained, back_to, recipe, materials, streams, costs, network=built, usual=usual)
-    del model, trained, back_to
-    return tune(_second(recipe), start, known, initial, materials, streams, costs, before)
+    def short(self, recipe: Recipe) -> Short:
+        """Shorten all trainings; what else is measured to choose the stage is as long as it is."""
+        spec = own(recipe, PPTP)
+        brief = spec.replace(rewind="initial") if isinstance(spec.rewind, int) else spec
+        made = super().short(recipe.replace(procedure=brief))
+        half = 1.0 if spec.equalise == "steps" else 0.5
+        inside = spec.seeds * (1 + half * (1 + spec.swap)) - (self.first_recipe(recipe) == undefended(recipe))
+        return replace(made, inside={"choice": inside} if spec.stage == AUTO else {})
 
 
-def first(recipe: Recipe) -> Recipe | None:
-    """Tell what the first training is."""
-    known = _usual(recipe) and _second(recipe).usual and not isinstance(own(recipe, PPTP).rewind, int)
-    return two_stage.undefended(recipe) if known else None
+def _values(spec: PPTP, first: First, trained: State) -> State:
+    """Find the values that the risky stages go back to."""
+    if not isinstance(spec.rewind, int):
+        return first.initial if spec.rewind == "initial" else trained
+    if not first.early:
+        raise SpecError(
+            f"pptp: rewind: the state after {spec.rewind} epochs is not known of a model that is trained already: use "
+            "initial or trained"
+        )
+    return first.early
 
 
-def short(recipe: Recipe) -> Short:
-    """Shorten all trainings; what else is measured to choose the stage is as long as it is."""
-    spec = own(recipe, PPTP)
-    half = 1.0 if spec.equalise == "steps" else 0.5
-    inside = spec.seeds * (1 + half * (1 + spec.swap)) - _usual(recipe)
-    made = two_stage.short(recipe, _second(recipe), rewind="initial" if isinstance(spec.rewind, int) else spec.rewind)
-    return replace(made, inside={"choice": inside} if spec.stage == AUTO else {})
-
-
-def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build the network, and refuse before any training what the later parts would refuse."""
-    check(recipe)
-    model, spec = network(recipe, materials, streams), own(recipe, PPTP)
-    possible(model, stages(model, spec.stages), spec, len(materials.members))
-    _second(recipe).ready(materials, model)
-    return model
-
-
-def _usual(recipe: Recipe) -> bool:
-    """Tell whether the first training is what the measurement would train."""
-    return own(recipe, PPTP).pretraining == "cross-entropy"
-
-
-def _second(recipe: Recipe) -> Second:
-    spec = own(recipe, PPTP)
-    return second(recipe, spec.tuning_epochs, spec.inner, INNER)
+METHOD = _Method()
+train, repair = METHOD.train, METHOD.repair

@@ -24,8 +24,7 @@ from reticent.procedures.mist import Mist
 from reticent.procedures.mist import copies as mist_copies
 from reticent.procedures.mist.copies import Copy, average, disagreement, partition
 from reticent.training import optim
-from reticent.training.augment import augment
-from reticent.training.data import Preparation
+from reticent.training.data import Preparation, augment
 from reticent.training.loop import validation_loss
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

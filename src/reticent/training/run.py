@@ -11,9 +11,10 @@ from reticent.errors import TrainingDivergedError
 from reticent.objectives.base import Batch, Context, Objective
 from reticent.objectives.gradient import going_back
 from reticent.spec import canonical
-from reticent.training import augment, optim
-from reticent.training.fused import Adam
+from reticent.training import optim
+from reticent.training.data import augment
 from reticent.training.materials import Materials, forward
+from reticent.training.optim import Adam
 from reticent.training.recipe import Recipe
 from reticent.training.start import Frozen
 from reticent.training.streams import Streams
@@ -57,7 +58,7 @@ class Run:
             update=self.update,
             generator=lambda name: self.streams.generator(f"objective/{name}"),
             rate=lambda: self.optimizer.rate,
-            augment=lambda x, noise: augment.augment(x, recipe.augmentation, recipe.padding, noise),
+            augment=lambda x, noise: augment(x, recipe.augmentation, recipe.padding, noise),
             adam=Adam,
             trains=self.frozen.trains,
         )
@@ -126,7 +127,7 @@ class Run:
         """
         recipe = self.recipe
         if recipe.augmentation != "none":
-            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+            x = augment(x, recipe.augmentation, recipe.padding, self.noise)
         self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
         given = self.objective.inputs(self.materials.prepare(x), y, batch)
         loss = self.objective(self._logits(given), y, batch)

@@ -16,7 +16,8 @@ from reticent.objectives.base import Batch
 from reticent.objectives.gradient import going_back
 from reticent.procedures.dpsgd.ghost import Part
 from reticent.procedures.dpsgd.layers import PerRecord
-from reticent.training import augment, optim
+from reticent.training import optim
+from reticent.training.data import augment
 from reticent.training.run import Run
 
 PER_RECORD_FLOATS = 2**27
@@ -115,7 +116,7 @@ class PrivateRun(Run):
         """
         recipe, mechanism = self.recipe, self.mechanism
         if recipe.augmentation != "none" and len(y):
-            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+            x = augment(x, recipe.augmentation, recipe.padding, self.noise)
         sums = [torch.zeros_like(p, dtype=torch.float32) for p in self.parameters]
         total = torch.zeros((), device=y.device)
         for ids, xs, ys in zip(*(torch.split(t, self.largest) for t in (batch.ids, x, y)), strict=True):

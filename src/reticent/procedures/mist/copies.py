@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from reticent.errors import SpecError, TrainingDivergedError
 from reticent.objectives.base import Context, Objective
-from reticent.training import augment, optim
+from reticent.training import optim
+from reticent.training.data import augment
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
@@ -103,7 +104,7 @@ class Copy(Run):
         for ids in torch.split(drawn.to(members.y.device), sizes):
             x = members.x[ids]
             if recipe.augmentation != "none":
-                x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+                x = augment(x, recipe.augmentation, recipe.padding, self.noise)
             given = self.materials.prepare(x)
             with torch.no_grad():
                 answers = [self._probabilities(other, given) for other in others]

@@ -1,4 +1,4 @@
-"""The records of one model on its device, flips and crops of a batch, and the one place where they become model input."""
+"""The records of one model on its device, flips and crops, and the one place where they become model input."""
 
 import numpy as np
 import torch

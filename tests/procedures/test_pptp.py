@@ -229,10 +229,10 @@ def test_a_stage_from_which_nothing_is_trained_is_refused():
         possible(model, shown, PPTP(stage="head"))
     with pytest.raises(SpecError, match="from 'head' on no parameter"):
         possible(model, shown, PPTP(stage=1, boundary="frozen"))
-    possible(model, shown, PPTP(), 1000)
+    possible(model, shown, PPTP())
     model.requires_grad_(False)
     with pytest.raises(SpecError, match="the network has no parameter that asks for a gradient"):
-        possible(model, shown, PPTP(), 1000)
+        possible(model, shown, PPTP())
 
 
 def found(names, index):
@@ -489,7 +489,7 @@ def test_what_has_no_meaning_is_refused_before_training(recipe, words):
 
 def test_what_cannot_be_is_found_before_the_first_training(runs):
     given = materials(noise())
-    with pytest.raises(InputError, match="takes at least 20 members, got 19: give the stage, one of block 1, block 2"):
+    with pytest.raises(InputError, match="takes at least 20 members, got 19: give the stage"):
         pptp.train(changed(SMALL, stage="auto"), materials(noise(), 19), STREAMS)
     with pytest.raises(SpecError, match=r"none named 'conv4_x'"):
         pptp.train(changed(SMALL, stage="conv4_x"), given, STREAMS)

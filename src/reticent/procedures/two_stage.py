@@ -148,7 +148,7 @@ class TwoStage:
         if entry.check_network is not None:
             entry.check_network(its, model)
 
-    def check_materials(self, recipe: Recipe, model: nn.Module, materials: Materials) -> None:
+    def check_materials(self, recipe: Recipe, materials: Materials) -> None:
         """Refuse records that would be found too few after the first training."""
 
     def second(self, recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
@@ -251,7 +251,7 @@ class TwoStage:
         """Build the network, and refuse before any training what the later parts would refuse."""
         self.check(recipe)
         model = self.network(recipe, materials, streams)
-        self.check_materials(recipe, model, materials)
+        self.check_materials(recipe, materials)
         self.check_members(recipe, len(materials.members))
         self.check_network(recipe, model)
         return model

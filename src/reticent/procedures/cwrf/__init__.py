@@ -77,9 +77,8 @@ class _Method(TwoStage):
             )
         super().check_network(recipe, model)
 
-    def check_materials(self, recipe: Recipe, model: nn.Module, materials: Materials) -> None:
+    def check_materials(self, recipe: Recipe, materials: Materials) -> None:
         """Refuse to score without reference non-members."""
-        del model
         spec = own(recipe, CWRF)
         if spec.mask in {"vulnerability", "random-within"} and spec.unlearning and not len(materials.reference):
             raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")

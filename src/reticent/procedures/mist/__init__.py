@@ -7,8 +7,6 @@ copy's optimizer serves both phases of a round and starts anew in each round; on
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -16,10 +14,10 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge, Le
 from torch import Tensor, nn
 
-from reticent.errors import ReticentError, SpecError
+from reticent.errors import SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
-from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, own, snapshot
+from reticent.procedures.base import Trained, fresh, gathered, let_go, named, objective, own, snapshot
 from reticent.procedures.costs import Short, cut, epochs
 from reticent.procedures.mist.copies import Copy, average, divisible, partition
 from reticent.spec import Spec
@@ -161,7 +159,7 @@ class _Rounds:
         copies, losses = [], []
         for part, rows in enumerate(parts):
             drawing = streams.child("round", number, "part", part)
-            with _named(number, part), drawing.lent("dropout"):
+            with named(f"round {number + 1}, part {part + 1}"), drawing.lent("dropout"):
                 copy, lost = self._local(number, rows, drawing)
             copies.append(copy)
             losses.append(lost)
@@ -192,17 +190,8 @@ class _Rounds:
         total = 0.0
         for part, copy in enumerate(copies):
             others = frozen[:part] + frozen[part + 1 :]
-            with _named(number, part), copy.streams.lent("cross-dropout"):
+            with named(f"round {number + 1}, part {part + 1}"), copy.streams.lent("cross-dropout"):
                 for _ in range(self._spec.cross_epochs):
                     last = copy.agree(others, self._spec.weight)
             total += last
         return total / len(copies)
-
-
-@contextmanager
-def _named(number: int, part: int) -> Iterator[None]:
-    """Say in an error which round and part it is about."""
-    try:
-        yield
-    except ReticentError as error:
-        raise error.prefixed(f"round {number + 1}, part {part + 1}: ") from error

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +12,8 @@ from reticent.errors import SpecError, TrainingDivergedError
 from reticent.objectives.base import Context, Objective
 from reticent.training import optim
 from reticent.training.data import augment
-from reticent.training.materials import Materials, forward
-from reticent.training.recipe import Recipe
+from reticent.training.materials import forward
 from reticent.training.run import Run
-from reticent.training.streams import Streams
 
 FEWEST = 2
 """Records that a copy trains on at least; BatchNorm needs two."""
@@ -73,19 +72,9 @@ class Copy(Run):
     To the objective a round is a run of its own, whose members are the copy's part.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        recipe: Recipe,
-        materials: Materials,
-        objective: Objective,
-        streams: Streams,
-        *,
-        done: int,
-        epochs: int,
-    ) -> None:
+    def __init__(self, *given: Any, done: int, epochs: int) -> None:
         self._epochs = epochs
-        super().__init__(model, recipe, materials, objective, streams)
+        super().__init__(*given)
         self.step = done * self.steps
 
     def _context(self) -> Context:
@@ -109,7 +98,9 @@ class Copy(Run):
             with torch.no_grad():
                 answers = [self._probabilities(other, given) for other in others]
             distance = disagreement(self._probabilities(self.model, given), answers)
-            self._step(weight * distance)
+            own, self.objective = self.objective, Objective()
+            self.update(weight * distance)
+            self.objective = own
             total += distance.detach().double() * len(ids)
         mean = float(total) / len(members)
         if not math.isfinite(mean):
@@ -118,13 +109,6 @@ class Copy(Run):
                 "mist's weight, or clip the gradient (clip_norm)"
             )
         return mean
-
-    def _step(self, loss: Tensor) -> None:
-        own, self.objective = self.objective, Objective()
-        try:
-            self.update(loss)
-        finally:
-            self.objective = own
 
     def _probabilities(self, model: nn.Module, given: Tensor) -> Tensor:
         with self.cast():

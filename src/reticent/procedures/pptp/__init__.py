@@ -87,11 +87,6 @@ class _Method(TwoStage):
         possible(model, stages(model, spec.stages), spec)
         super().check_network(recipe, model)
 
-    def check_materials(self, recipe: Recipe, model: nn.Module, materials: Materials) -> None:
-        """Refuse too few members by the names of the stages that may be given instead."""
-        spec = own(recipe, PPTP)
-        possible(model, stages(model, spec.stages), spec, len(materials.members))
-
     def set_back(
         self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
     ) -> SetBack:

@@ -52,7 +52,7 @@ class Choice:
         }
 
 
-def possible(model: nn.Module, shown: Sequence[Stage], spec: PPTP, members: int | None = None) -> None:
+def possible(model: nn.Module, shown: Sequence[Stage], spec: PPTP) -> None:
     """Refuse a choice that cannot be made, before anything is trained."""
     names = [one.name for one in shown]
     trains = [name for name, value in model.named_parameters() if value.requires_grad]
@@ -65,17 +65,14 @@ def possible(model: nn.Module, shown: Sequence[Stage], spec: PPTP, members: int 
             )
     elif not trains:
         raise SpecError("pptp: the network has no parameter that asks for a gradient: expected one that is trained")
-    elif members is not None:
-        measurable(members, names)
 
 
-def measurable(members: int, names: Sequence[str] = ()) -> None:
+def measurable(members: int) -> None:
     """Refuse to measure a stage with too few members."""
     if members < 2 * FEWEST:
-        one = f", one of {', '.join(names)}" if names else ""
         raise InputError(
             f"pptp: stage: to measure the first risky stage takes at least {2 * FEWEST} members, got {members}: give "
-            f"the stage{one}"
+            "the stage"
         )
 
 

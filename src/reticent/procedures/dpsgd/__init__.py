@@ -17,7 +17,7 @@ from torch import nn
 from reticent.errors import SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures.base import Trained, begun, objective, own, snapshot
-from reticent.procedures.dpsgd import accounting, extra, layers
+from reticent.procedures.dpsgd import accounting, extra, gradients, layers
 from reticent.procedures.dpsgd.run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
 from reticent.spec import Spec
 from reticent.training.loop import fit, planned
@@ -125,7 +125,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     initial = snapshot(model)
     mechanism = Mechanism(rate, noise, spec.max_norm, spec.micro_batch)
     loss = objective(recipe)
-    with layers.per_record(model) as hooks:
+    with gradients.per_record(model) as hooks:
         make = partial(PrivateRun, mechanism=mechanism, hooks=hooks)
         history = fit(model, recipe, materials, loss, streams, make=make)
     facts: dict[str, Any] = {"notices": [*_notices(spec, spent, replaced), *loss.notices()]}

@@ -14,8 +14,7 @@ from torch import Tensor
 from reticent.errors import ModelError
 from reticent.objectives.base import Batch
 from reticent.objectives.gradient import going_back
-from reticent.procedures.dpsgd.ghost import Part
-from reticent.procedures.dpsgd.layers import PerRecord
+from reticent.procedures.dpsgd.gradients import Part, PerRecord
 from reticent.training import optim
 from reticent.training.data import augment
 from reticent.training.run import Run

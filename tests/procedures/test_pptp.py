@@ -386,7 +386,7 @@ def test_an_epsilon_of_the_second_training_is_not_passed_on():
     given = materials(images())
     made = pptp.train(recipe, given, STREAMS)
     assert "accountant" not in made.facts
-    assert made.facts["notices"][0] == pptp.METHOD.unproved
+    assert made.facts["notices"][0] == pptp.METHOD.no_epsilon
     assert any("GroupNorm" in notice for notice in made.facts["notices"])
     frozen, risky = halves(snapshot(made.model), "0.", "1.")
     assert not any("running" in name for name in frozen | risky)

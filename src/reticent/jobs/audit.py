@@ -168,7 +168,7 @@ def write(evaluated: Evaluated, watch: Watch, started: str) -> Audited:
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
         cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *said],
-        unproved=next((one for one in said if one == entry(job.population.recipe).unproved), None),
+        unproved=entry(job.population.recipe).unproved(job.population.recipe) or None,
     )
     watch.check(written)
     records, ids = job.records, job.population.roles.audited

@@ -55,7 +55,7 @@ class ProcedureEntry:
         cost: beside plain training, in words.
         needs: what it must be given.
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
-        unproved: the sentence that its models say where there is no epsilon although a part of it could prove one.
+        unproved: why models of a recipe have no epsilon although a part of it could prove one; empty where none could.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         check_members: the same for a number of members that is too small for the recipe.
         check_network: the same for the untrained network; None where it cannot matter.
@@ -75,7 +75,7 @@ class ProcedureEntry:
     cost: str = "none"
     needs: tuple[Need, ...] = ()
     proves: bool = False
-    unproved: str = ""
+    unproved: Callable[[Recipe], str] = lambda _: ""
     check: Callable[[Recipe], None] = lambda _: None
     check_members: Callable[[Recipe, int], None] = lambda _, members: None
     check_network: Callable[[Recipe, nn.Module], None] | None = None

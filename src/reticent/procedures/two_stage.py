@@ -109,7 +109,7 @@ class TwoStage:
     """Its spec, with the options ``tuning_epochs`` and ``inner``."""
     inner: ClassVar[tuple[str, ...]]
     """Procedures that have a meaning as the second training."""
-    unproved: ClassVar[str]
+    no_epsilon: ClassVar[str]
     """What is said where the second training could prove an epsilon."""
 
     def set_back(
@@ -242,6 +242,10 @@ class TwoStage:
             **said,
         )
 
+    def unproved(self, recipe: Recipe) -> str:
+        """Say why there is no epsilon where the second training could prove one."""
+        return self.no_epsilon if self.second(recipe)[0].proves else ""
+
     def facts(self, back: SetBack, before: History | None, after: History) -> dict[str, Any]:
         """Put together what a run says of the procedure."""
         del before, after
@@ -265,7 +269,7 @@ class TwoStage:
         with costs.stage("tuning"), named(f"{name}, the second training"):
             if back.trains:
                 made = entry.train(its, replace(materials, start=back.start), drawn)
-                notices += [*([self.unproved] if entry.proves else []), *made.facts.get("notices", [])]
+                notices += [*([self.no_epsilon] if entry.proves else []), *made.facts.get("notices", [])]
             else:
                 made = Trained(back.start.begin(entry.network(its, materials, drawn)).eval(), {}, History())
                 notices.append(NOTHING_LEFT)

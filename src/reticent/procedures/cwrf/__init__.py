@@ -35,7 +35,7 @@ class _Method(TwoStage):
     kind = CWRF
     # SELENA and MIST rest on networks that never saw a record, and the weights that CWRF keeps have seen them all.
     inner = ("plain", "dpsgd")
-    unproved = (
+    no_epsilon = (
         "There is no guarantee and no epsilon: the first training of cwrf saw the members without noise and most of "
         "its weights are kept, so that the noise of dpsgd covers the fine-tuning alone."
     )

@@ -42,7 +42,7 @@ class _Method(TwoStage):
 
     kind = PPTP
     inner = ("plain", "dpsgd", "mist", "selena")
-    unproved = (
+    no_epsilon = (
         "pptp with dpsgd proves nothing and has no epsilon: the stages that stay, and which they are, depend on the "
         "members, and no noise hides it."
     )

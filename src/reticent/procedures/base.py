@@ -59,6 +59,7 @@ class ProcedureEntry:
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         check_members: the same for a number of members that is too small for the recipe.
         check_network: the same for the untrained network; None where it cannot matter.
+        ready: the same again, by what takes seconds to import: for procedures that train something else before.
         network: builds the untrained network, so that stored weights can be put into it.
         inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
         first: the recipe of its first stage, where that is a training which stands on its own, so that a finished run
@@ -79,6 +80,7 @@ class ProcedureEntry:
     check: Callable[[Recipe], None] = lambda _: None
     check_members: Callable[[Recipe, int], None] = lambda _, members: None
     check_network: Callable[[Recipe, nn.Module], None] | None = None
+    ready: Callable[[nn.Module], None] = lambda _: None
     network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
     inner: tuple[str, ...] = ()
     first: Callable[[Recipe], Recipe | None] = lambda _: None

@@ -18,7 +18,7 @@ BASIC: dict[str, ProcedureEntry] = {
         unproved=dpsgd.unproved,
         check=dpsgd.check,
         check_members=dpsgd.check_members,
-        check_network=dpsgd.check_network,
+        ready=dpsgd.layers.check,
         network=dpsgd.network,
     ),
     "mist": ProcedureEntry(

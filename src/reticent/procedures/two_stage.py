@@ -144,9 +144,7 @@ class TwoStage:
 
     def check_network(self, recipe: Recipe, model: nn.Module) -> None:
         """Refuse a network that cannot be trained so."""
-        entry, its = self.second(recipe)
-        if entry.check_network is not None:
-            entry.check_network(its, model)
+        raise NotImplementedError
 
     def check_materials(self, recipe: Recipe, materials: Materials) -> None:
         """Refuse records that would be found too few after the first training."""
@@ -258,6 +256,7 @@ class TwoStage:
         self.check_materials(recipe, materials)
         self.check_members(recipe, len(materials.members))
         self.check_network(recipe, model)
+        self.second(recipe)[0].ready(model)
         return model
 
     def _again(

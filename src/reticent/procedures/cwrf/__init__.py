@@ -75,7 +75,6 @@ class _Method(TwoStage):
                 f"cwrf: rate: {spec.rate:g} of {sum(v.numel() for v in none.values())} weights rounds to none, so that "
                 "nothing would be trained: give a larger one"
             )
-        super().check_network(recipe, model)
 
     def check_materials(self, recipe: Recipe, materials: Materials) -> None:
         """Refuse to score without reference non-members."""

@@ -91,12 +91,6 @@ def check_members(recipe: Recipe, members: int) -> None:
     _delta(own(recipe, DPSGD), members)
 
 
-def check_network(recipe: Recipe, model: nn.Module) -> None:
-    """Refuse layers without per-record gradients."""
-    del recipe
-    layers.check(model)
-
-
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     """Build the untrained network, with GroupNorm where the architecture has BatchNorm."""
     return _built(recipe, materials, streams)[0]

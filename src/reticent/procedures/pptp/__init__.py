@@ -85,7 +85,6 @@ class _Method(TwoStage):
         """Refuse a stage that the network does not have, and patterns that divide it into none."""
         spec = own(recipe, PPTP)
         possible(model, stages(model, spec.stages), spec)
-        super().check_network(recipe, model)
 
     def set_back(
         self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs

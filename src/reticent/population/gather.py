@@ -60,20 +60,7 @@ def has_replicas(recipe: Recipe) -> bool:
 
 
 def replicas(population: Population, store: Store, made: Sequence[Made]) -> Matrix:
-    """Open the soft targets that every model's own Split-AI gives its members; each file's hash is checked once.
-
-    Args:
-        population: what was trained; see `has_replicas`.
-        store: where it lies.
-        made: one entry a model, by row.
-
-    Returns:
-        Probabilities ``(M, N, C)`` float32, read by blocks of audited records; NaN where a model does not hold one.
-
-    Raises:
-        SpecError: the models ran no Split-AI.
-        CorruptRunError: runs are gone or their bytes changed; all are named.
-    """
+    """Open the soft targets that every model's own Split-AI gives its members ``(M, N, C)``; NaN for other records."""
     if not has_replicas(population.recipe):
         raise SpecError(
             f"replicas: expected models by the procedure selena, which keep what Split-AI says of their members, got "

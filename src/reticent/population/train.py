@@ -84,11 +84,18 @@ def train(
     maker = Maker(population, store, device) if workers == 1 and waiting else None
 
     def report() -> None:
-        if progress is not None:
-            progress(_progress(made, population.models, earlier, time.perf_counter() - started))
+        if progress is None:
+            return
+        seconds, total, new = time.perf_counter() - started, population.models, len(made) - earlier
+        accuracies = [one.facts["accuracy_non_members"] for one in made.values()]
+        mean = sum(accuracies) / len(accuracies) if accuracies else None
+        left = seconds / new * (total - len(made)) if new else None
+        progress(Progress(len(made), total, earlier, seconds, left, mean))
 
     def gave_up(failures: list[Failure]) -> bool:
-        return len(made) == earlier and _hopeless(failures)
+        """So many models failed that others would too; what is corrupt or locked says nothing of others."""
+        real = sum(not isinstance(error, (CorruptRunError, StoreLockedError)) for _, error in failures)
+        return len(made) == earlier and real >= GIVE_UP
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
@@ -134,11 +141,6 @@ def _failure(failures: list[Failure], done: int, total: int) -> ReticentError:
     return real[0][1].retold(f"{len(failures)} of {total} models {what} ({kept}):\n{shown}")
 
 
-def _hopeless(failures: list[Failure]) -> bool:
-    """Tell whether so many models failed that others would too; what is corrupt or locked says nothing of others."""
-    return sum(not isinstance(error, (CorruptRunError, StoreLockedError)) for _, error in failures) >= GIVE_UP
-
-
 def _again(population: Population, store: Store, failures: list[Failure]) -> list[int]:
     """List the models that another process held when their turn came; none if all are still being made."""
     locked = [model for model, error in failures if isinstance(error, StoreLockedError)]
@@ -152,14 +154,6 @@ def _free(population: Population, store: Store, model: int) -> bool:
         return all(store.holder(run) is None for run in runs)
     except OSError:
         return False
-
-
-def _progress(made: dict[int, Made], total: int, earlier: int, seconds: float) -> Progress:
-    new = len(made) - earlier
-    left = seconds / new * (total - len(made)) if new else None
-    accuracies = [m.facts["accuracy_non_members"] for m in made.values()]
-    mean = sum(accuracies) / len(accuracies) if accuracies else None
-    return Progress(len(made), total, earlier, seconds, left, mean)
 
 
 def _inline(maker: Maker, waiting: list[int]) -> Results:

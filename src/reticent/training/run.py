@@ -64,14 +64,7 @@ class Run:
         )
 
     def ask(self, x: Tensor) -> Tensor:
-        """Ask the model about stored records, in the mode that it is in.
-
-        Args:
-            x: ``(B, ...)``, not augmented.
-
-        Returns:
-            ``float32 (B, C)``.
-        """
+        """Ask the model about stored records, in the mode that it is in."""
         return self._logits(self.materials.prepare(x))
 
     def _logits(self, x: Tensor) -> Tensor:
@@ -115,16 +108,7 @@ class Run:
         return loss
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
-        """Take one step.
-
-        Args:
-            x: stored records ``(B, ...)``.
-            y: their labels.
-            batch: what else is known of the step.
-
-        Returns:
-            The loss, detached.
-        """
+        """Take one step."""
         recipe = self.recipe
         if recipe.augmentation != "none":
             x = augment(x, recipe.augmentation, recipe.padding, self.noise)

@@ -62,16 +62,7 @@ class CWRF(Spec):
 
     def scoring(self) -> Scoring:
         """Gather how weights are scored."""
-        return Scoring(
-            steps=self.scoring_steps,
-            batch_size=self.scoring_batch_size,
-            unlearning=0.0 if self.mask == "learnability" else self.unlearning,
-            power=self.power,
-            divergence=self.divergence,
-            statistics=self.scoring_statistics,
-            optimizer=self.scoring_optimizer,
-            learning_rate=self.scoring_learning_rate,
-            momentum=self.scoring_momentum,
-            weight_decay=self.scoring_weight_decay,
-            augmentation=self.scoring_augmentation,
-        )
+        prefix = "scoring_"
+        own = {n.removeprefix(prefix): getattr(self, n) for n in type(self).model_fields if n.startswith(prefix)}
+        unlearning = 0.0 if self.mask == "learnability" else self.unlearning
+        return Scoring(**own, unlearning=unlearning, power=self.power, divergence=self.divergence)

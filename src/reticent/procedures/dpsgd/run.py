@@ -56,15 +56,7 @@ def steps_an_epoch(rate: float) -> int:
 
 
 def clip_factors(norms: Tensor, max_norm: float) -> Tensor:
-    """Compute what each record's gradient is multiplied by.
-
-    Args:
-        norms: of the records' gradients over all parameters ``(B,)``.
-        max_norm: the largest allowed.
-
-    Returns:
-        ``min(1, max_norm / (norm + 1e-6))``, ``(B,)``.
-    """
+    """Compute what each record's gradient is multiplied by, ``min(1, max_norm / (norm + 1e-6))``."""
     return (max_norm / (norms + STABLE)).clamp(max=1.0)
 
 
@@ -103,16 +95,7 @@ class PrivateRun(Run):
         return torch.cat(drawn), [len(rows) for rows in drawn]
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
-        """Take one step: clip, add up, add noise, divide by the expected number of records, update.
-
-        Args:
-            x: stored records ``(B, ...)``; B may be 0.
-            y: their labels.
-            batch: what else is known of the step.
-
-        Returns:
-            The loss, detached; 0 for an empty batch.
-        """
+        """Take one step: clip, add up, add noise, divide by the expected number of records, update."""
         recipe, mechanism = self.recipe, self.mechanism
         if recipe.augmentation != "none" and len(y):
             x = augment(x, recipe.augmentation, recipe.padding, self.noise)

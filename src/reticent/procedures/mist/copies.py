@@ -53,15 +53,7 @@ def average(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def disagreement(own: Tensor, others: Sequence[Tensor]) -> Tensor:
-    """Compute how far a copy's probabilities are from those of the others.
-
-    Args:
-        own: probabilities of the copy that learns ``(B, C)``.
-        others: those of each other copy ``(B, C)``, without gradient; may be empty.
-
-    Returns:
-        The mean over records and other copies of the L1 distance, from 0 to 2; zero without others.
-    """
+    """Compute how far a copy's probabilities are from those of the others."""
     distances = [(own - other).abs().sum(dim=1).mean() for other in others]
     return torch.stack(distances).mean() if distances else own.sum() * 0.0
 

@@ -9,7 +9,7 @@ from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Plain, Unless
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
-from reticent.findings.numbers import Count, Estimate, Figure, Share
+from reticent.findings.numbers import Count, Estimate, Figure, Share, ShareEstimate
 from reticent.findings.population import Data, Population
 
 SCHEMA = "reticent.audit/1"
@@ -26,15 +26,15 @@ class Leak(StrEnum):
 class Reason(StrEnum):
     """What a verdict rests on."""
 
-    MORE_THAN_CHANCE = "more than chance"
-    EXCLUDED = "a leak that matters is excluded"
-    TOO_SMALL = "audit too small"
-    FEW_MODELS = "too few models"
-    FEW_RECORDS = "too few records of one model"
-    TIES = "equal scores"
-    LEARNING_UNKNOWN = "unknown whether the models learned"
-    SOME_UNLEARNED = "some models did not learn"
-    MOST_UNLEARNED = "most models did not learn"
+    MORE_THAN_CHANCE = "more-than-chance"
+    EXCLUDED = "excluded"
+    TOO_SMALL = "too-small"
+    FEW_MODELS = "few-models"
+    FEW_RECORDS = "few-records"
+    TIES = "ties"
+    LEARNING_UNKNOWN = "learning-unknown"
+    SOME_UNLEARNED = "some-unlearned"
+    MOST_UNLEARNED = "most-unlearned"
 
 
 class Verdict(Finding):
@@ -107,9 +107,9 @@ class Group(Finding):
     members: Number | None = None
     "How many, on average over the targets."
     non_members: Number | None = None
-    auc: Estimate | None = None
+    auc: ShareEstimate | None = None
     "Members against non-members inside the group; `null` if not measurable."
-    tpr: Estimate | None = None
+    tpr: ShareEstimate | None = None
     """Share of the group's members at or above the threshold that gives `fpr` over *all* records; `null` if not
     measurable."""
     exposure: Estimate | None = None
@@ -133,7 +133,7 @@ class Grouping(Finding):
     "The verdict's."
     fpr: Share | None = None
     "The verdict's."
-    confidence: Number | None = None
+    confidence: Number = 0.95
     "Of every interval, each by itself: a number can be read, and held against a limit, without the others."
     intervals: str = "each by itself"
     correction: str = "Holm"
@@ -227,6 +227,7 @@ class AuditDocument(Document):
     """What `audit.json` holds."""
 
     schema_: Annotated[str, Field(alias="schema")] = SCHEMA
+    "Its version; within version 1 keys may be added, and none changes its meaning or goes away."
     verdict: Verdict
     data: Data
     recipe: Plain | None = None

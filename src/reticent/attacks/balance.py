@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.attacks import _references
-from reticent.attacks._leave_one_out import Mask, row_or, rows
+from reticent.attacks import reference_counts
 from reticent.attacks.base import Problem, Rows
+from reticent.attacks.leave_one_out import Mask, row_or, rows
 from reticent.signals.matrix import Floats
 
 REGULAR = 0.9
@@ -88,7 +88,7 @@ class Balance:
         """Count every target's references."""
         self._rows = rows(problem.targets, problem.references)
         self._words = _mixed((problem.targets.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
-        counted = _references.counts(problem.membership, problem.targets, problem.references)
+        counted = reference_counts.counts(problem.membership, problem.targets, problem.references)
         found = [_least(inside, outside) for inside, outside in counted]
         self.least = np.array([least for least, _ in found])
         self.uneven = np.flatnonzero([uneven for _, uneven in found])

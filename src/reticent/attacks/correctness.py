@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import Problem
 from reticent.errors import InputError
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Floats
@@ -19,11 +19,6 @@ class Correctness(Spec):
     """Correctness attack; it has no options."""
 
     method: ClassVar[str] = "correctness"
-
-
-def needs(spec: Correctness) -> Needs:
-    """Say which references it needs."""
-    return Needs()
 
 
 def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from reticent.attacks import _references
+from reticent.attacks import reference_counts
 from reticent.attacks.base import Needs, Problem, used_queries
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -64,7 +64,7 @@ def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Flo
 
 def _score_one(spec: LiraReleased, problem: Problem, target: int, queries: int, scores: Floats) -> None:
     references = problem.references[problem.references != target]
-    count_in, count_out = next(_references.counts(problem.membership, np.array([target]), references))
+    count_in, count_out = next(reference_counts.counts(problem.membership, np.array([target]), references))
     keep_in, keep_out = int(count_in.min()), int(count_out.min())
     fixed_kind = spec.mode == "online"  # online, the IN value serves both sides
     fixed = None

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import Problem
 from reticent.signals.matrix import Floats, log_probability
 from reticent.spec import Spec
 
@@ -18,11 +18,6 @@ class Loss(Spec):
     """Loss attack; it has no options."""
 
     method: ClassVar[str] = "loss"
-
-
-def needs(spec: Loss) -> Needs:
-    """Say which references it needs."""
-    return Needs()
 
 
 def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:

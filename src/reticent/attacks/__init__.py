@@ -21,9 +21,8 @@ from reticent.attacks import (
     reference_counts,
     rmia,
     selena_replica,
-    thresholds,
 )
-from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, enough_queries, model_rows
+from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, model_rows
 from reticent.attacks.view import view
 from reticent.data.membership import Membership, as_membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
@@ -46,89 +45,16 @@ __all__ = [
     "score",
 ]
 
-_YEOM = "Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting"
-_SONG = "Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models"
-
 ATTACKS: dict[str, AttackEntry] = {
-    "correctness": AttackEntry(
-        spec=correctness.Correctness,
-        score=correctness.score,
-        summary="Calls a record a member if the model classifies it correctly.",
-        paper=_YEOM,
-        access="labels",
-    ),
-    "loss": AttackEntry(
-        spec=loss.Loss,
-        score=loss.score,
-        summary="Ranks records by their cross-entropy, smallest first.",
-        paper=_YEOM,
-        access="margins",
-    ),
-    "confidence": AttackEntry(
-        spec=confidence.Confidence,
-        score=confidence.score,
-        needs=thresholds.needs,
-        summary="Ranks records by the probability of their label, less a threshold of their class.",
-        paper=_SONG,
-        access="margins",
-    ),
-    "entropy": AttackEntry(
-        spec=entropy.Entropy,
-        score=entropy.score,
-        needs=thresholds.needs,
-        summary="Ranks records by how sure the model is of any class, less a threshold of their class.",
-        paper=_SONG,
-        access="probabilities",
-    ),
-    "modified-entropy": AttackEntry(
-        spec=modified_entropy.ModifiedEntropy,
-        score=modified_entropy.score,
-        needs=thresholds.needs,
-        summary="Ranks records by how sure the model is of the label, less a threshold of their class.",
-        paper=_SONG,
-        access="probabilities",
-    ),
-    "lira": AttackEntry(
-        spec=lira.Lira,
-        score=lira.score,
-        needs=lira.needs,
-        summary="Compares a record's margin with Gaussians of models that saw it and of models that did not.",
-        paper="Carlini et al. (2022), Membership inference attacks from first principles",
-        access="margins",
-        strong=True,
-        fits=enough_queries,
-    ),
-    "lira-released": AttackEntry(
-        spec=lira_released.LiraReleased,
-        score=lira_released.score,
-        needs=lira_released.needs,
-        summary="LiRA as its authors' code computes it, for reproduction.",
-        paper="Carlini et al. (2022), tensorflow/privacy, research/mi_lira_2021",
-        access="margins",
-        strong=True,
-        usual=False,
-        fits=enough_queries,
-    ),
-    "rmia": AttackEntry(
-        spec=rmia.Rmia,
-        score=rmia.score,
-        needs=rmia.needs,
-        summary="Counts the records that a record beats in likelihood under the target relative to other models.",
-        paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
-        access="margins",
-        strong=True,
-        fits=rmia.fits,
-    ),
-    "selena-replica": AttackEntry(
-        spec=selena_replica.SelenaReplica,
-        score=selena_replica.score,
-        needs=selena_replica.needs,
-        summary="LiRA, and how close a record's answer is to what Split-AI of other models says; for selena alone.",
-        paper="Tang et al. (2022), Mitigating membership inference attacks by self-distillation, adaptive attack",
-        access="probabilities",
-        strong=True,
-        usual=False,
-    ),
+    "correctness": correctness.ENTRY,
+    "loss": loss.ENTRY,
+    "confidence": confidence.ENTRY,
+    "entropy": entropy.ENTRY,
+    "modified-entropy": modified_entropy.ENTRY,
+    "lira": lira.ENTRY,
+    "lira-released": lira_released.ENTRY,
+    "rmia": rmia.ENTRY,
+    "selena-replica": selena_replica.ENTRY,
 }
 """Every attack, by name."""
 

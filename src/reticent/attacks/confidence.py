@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.attacks import thresholds
-from reticent.attacks.base import Problem
+from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -42,3 +42,13 @@ def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Float
     return thresholds.score(
         problem, spec.threshold, lambda models: ((block, margins[models, block][:, :, 0]) for block in blocks)
     )
+
+
+ENTRY = AttackEntry(
+    spec=Confidence,
+    score=score,
+    needs=thresholds.needs,
+    summary="Ranks records by the probability of their label, less a threshold of their class.",
+    paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+    access="margins",
+)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.attacks.base import Problem
+from reticent.attacks.base import AttackEntry, Problem
 from reticent.errors import InputError
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Floats
@@ -44,3 +44,12 @@ def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floa
             "two classes do not tell which class is predicted: give logits (M, N, C), or leave this attack out"
         )
     return correct(signals, problem.targets).astype(np.float64)
+
+
+ENTRY = AttackEntry(
+    spec=Correctness,
+    score=score,
+    summary="Calls a record a member if the model classifies it correctly.",
+    paper="Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting",
+    access="labels",
+)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.attacks import thresholds
-from reticent.attacks.base import Problem, Rows
+from reticent.attacks.base import AttackEntry, Problem, Rows
 from reticent.attacks.softmax import log_complements, log_probabilities, log_sum, log_surprise
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
@@ -50,3 +50,13 @@ def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
 def log_entropy(log_p: Floats) -> Floats:
     """Compute the logarithm of the entropy, which is exact where the entropy is nearly zero."""
     return log_sum(log_p + log_surprise(log_p, log_complements(log_p)))
+
+
+ENTRY = AttackEntry(
+    spec=Entropy,
+    score=score,
+    needs=thresholds.needs,
+    summary="Ranks records by how sure the model is of any class, less a threshold of their class.",
+    paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+    access="probabilities",
+)

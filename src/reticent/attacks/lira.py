@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks import leave_one_out, reference_counts
 from reticent.attacks.balance import Balance, Dropped
-from reticent.attacks.base import Needs, Problem, Rows, used_queries
+from reticent.attacks.base import AttackEntry, Needs, Problem, Rows, enough_queries, used_queries
 from reticent.attacks.random_effects import FLOOR, RandomEffects
 from reticent.errors import SpecError
 from reticent.signals.matrix import Floats
@@ -260,3 +260,15 @@ class _Shifts:
         inner, outer = np.maximum(variance, FLOOR)[:, :, None]
         found = RandomEffects.learned((inner, outer), list(self._sums[:, :, None]))
         return replace(found, between=np.where(known[:, None], found.between, np.inf))
+
+
+ENTRY = AttackEntry(
+    spec=Lira,
+    score=score,
+    needs=needs,
+    summary="Compares a record's margin with Gaussians of models that saw it and of models that did not.",
+    paper="Carlini et al. (2022), Membership inference attacks from first principles",
+    access="margins",
+    strong=True,
+    fits=enough_queries,
+)

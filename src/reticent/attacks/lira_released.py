@@ -13,7 +13,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks import reference_counts
-from reticent.attacks.base import Needs, Problem, used_queries
+from reticent.attacks.base import AttackEntry, Needs, Problem, enough_queries, used_queries
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -38,7 +38,8 @@ class LiraReleased(Spec):
 def needs(spec: LiraReleased) -> Needs:
     """Say which references it needs."""
     least = 2 if spec.variance == "per-record" else 1
-    return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
+    offline = spec.mode == "offline"
+    return Needs(references_in=0 if offline else least, references_out=least, out_only=offline)
 
 
 def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -106,3 +107,16 @@ def _fixed(problem: Problem, references: NDArray[np.int64], keep: int, queries: 
             count += kept[0].size * len(kept)
         mean = total / count if power == 1 else mean
     return float(np.sqrt(total / count))
+
+
+ENTRY = AttackEntry(
+    spec=LiraReleased,
+    score=score,
+    needs=needs,
+    summary="LiRA as its authors' code computes it, for reproduction.",
+    paper="Carlini et al. (2022), tensorflow/privacy, research/mi_lira_2021",
+    access="margins",
+    strong=True,
+    usual=False,
+    fits=enough_queries,
+)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import thresholds
-from reticent.attacks.base import Problem, Rows
+from reticent.attacks.base import AttackEntry, Problem, Rows
 from reticent.attacks.softmax import log_complements, log_probabilities, log_sum, log_surprise
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
@@ -55,3 +55,13 @@ def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
     terms = log_p + log_surprise(log_rest, log_p)
     np.put_along_axis(terms, at, rest + log_surprise(own, rest), axis=-1)
     return log_sum(terms)
+
+
+ENTRY = AttackEntry(
+    spec=ModifiedEntropy,
+    score=score,
+    needs=thresholds.needs,
+    summary="Ranks records by how sure the model is of the label, less a threshold of their class.",
+    paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+    access="probabilities",
+)

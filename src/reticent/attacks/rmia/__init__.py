@@ -16,13 +16,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from reticent.attacks.base import Problem, used_queries
+from reticent.attacks.base import AttackEntry, Problem, used_queries
 from reticent.attacks.rmia import ratios, slopes
 from reticent.attacks.rmia.dominance import beaten
 from reticent.attacks.rmia.options import Rmia, fits, needs
 from reticent.signals.matrix import Floats
 
-__all__ = ["Rmia", "fits", "needs", "score"]
+__all__ = ["ENTRY", "Rmia", "score"]
 
 
 def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -55,3 +55,15 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
         for i, row in enumerate(range(len(scores))[group]):
             scores[row] = beaten(log_x.of(i), log_z.of(i), float(np.log(spec.gamma))) / compared
     return scores
+
+
+ENTRY = AttackEntry(
+    spec=Rmia,
+    score=score,
+    needs=needs,
+    summary="Counts the records that a record beats in likelihood under the target relative to other models.",
+    paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
+    access="margins",
+    strong=True,
+    fits=fits,
+)

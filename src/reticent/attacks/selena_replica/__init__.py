@@ -23,7 +23,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Gt, Le
 
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.attacks.selena_replica.discriminant import Discriminant, Sums
 from reticent.attacks.selena_replica.replicas import walk
 from reticent.signals.matrix import Floats
@@ -75,3 +75,15 @@ def score(spec: SelenaReplica, problem: Problem, rng: np.random.Generator) -> Fl
         found[:, row, block] = tests[row].judge(seen)
     weights = np.stack([test.weights() for test in tests], axis=1)
     return np.asarray((weights[:, :, None] * found).sum(axis=0))
+
+
+ENTRY = AttackEntry(
+    spec=SelenaReplica,
+    score=score,
+    needs=needs,
+    summary="LiRA, and how close a record's answer is to what Split-AI of other models says; for selena alone.",
+    paper="Tang et al. (2022), Mitigating membership inference attacks by self-distillation, adaptive attack",
+    access="probabilities",
+    strong=True,
+    usual=False,
+)

@@ -7,7 +7,7 @@ import pytest
 from attack_cases import NAMES, SPECS, problem
 
 from reticent import seeds
-from reticent.attacks import ATTACKS, parse
+from reticent.attacks import ATTACKS, parse, score
 from reticent.attacks.base import Needs
 from reticent.attacks.view import view
 from reticent.data.membership import Membership
@@ -106,6 +106,16 @@ def lies(entry, spec):
 @pytest.mark.parametrize("spec", SPECS, ids=NAMES)
 def test_no_entry_lies(spec):
     assert lies(ATTACKS[spec.method], spec) == []
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_runs_without_a_population(name):
+    """Audits, the self-test and the golden table have none unless asked for."""
+    bare = replace(case(), population=None)
+    try:
+        assert score(name, bare).shape == bare.shape
+    except InputError as error:
+        pytest.fail(f"{error}. Without a population, compare with the other audited records, as rmia does.")
 
 
 def entry(name, **facts):

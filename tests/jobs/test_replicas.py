@@ -151,9 +151,7 @@ def test_rows_are_dealt_out_record_by_record():
     assert made.shape == base.shape
     np.testing.assert_array_equal(made[np.array([3, 0]), slice(4, 20)], expected[[3, 0], 4:20])
     np.testing.assert_array_equal(made[2, slice(7, 9)], expected[2, 7:9])
-    with pytest.raises(
-        reticent.errors.ShapeError, match=r"permuted: expected an order of .* got \(5, 29\)"
-    ):
+    with pytest.raises(reticent.errors.ShapeError, match=r"permuted: expected an order of .* got \(5, 29\)"):
         permuted(base, order[:, 1:])
 
 

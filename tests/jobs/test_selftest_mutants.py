@@ -11,8 +11,8 @@ from reticent.attacks import ATTACKS, leave_one_out, thresholds
 from reticent.auditing import audit, bootstrap, intervals, roc, verdict
 from reticent.data.membership import Membership
 from reticent.jobs.selftest import selftest
-from reticent.signals import look as asking
 from reticent.signals import matrix
+from reticent.signals import query as asking
 from reticent.spec import Spec
 
 ATTACK_GROUPS = ["formulas", "leak", "own-references"]
@@ -156,8 +156,8 @@ def test_a_model_asked_in_training_mode(monkeypatch):
 
 @pytest.mark.slow
 def test_the_guard_against_training_mode_removed(monkeypatch):
-    right = asking.look
-    monkeypatch.setattr(asking, "look", lambda model, *given: right(model.eval(), *given))
+    right = asking.ask
+    monkeypatch.setattr(asking, "ask", lambda model, *given: right(model.eval(), *given))
     found = wrong()
     assert set(found) == {"eval-mode/refused", "eval-mode/refused-in-part"}
     assert all("guard" in fault and "training mode" in fault for fault in found.values())

@@ -20,8 +20,8 @@ from reticent.population import gather
 from reticent.population.population import Population
 from reticent.population.worker import Made
 from reticent.signals.composed import appended
-from reticent.signals.look import Seen
 from reticent.signals.matrix import Floats
+from reticent.signals.query import Seen
 from reticent.store import Store
 
 

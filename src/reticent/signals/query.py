@@ -1,4 +1,4 @@
-"""Look at one model: its logits and margins on records, in eval mode, from float64."""
+"""Ask one model: its logits and margins on records, in eval mode, from float64."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ class Seen:
 
 
 @torch.no_grad()
-def look(
+def ask(
     model: nn.Module,
     examples: Examples,
     prepare: Preparation,

@@ -102,7 +102,7 @@ def test_one_feature_against_a_slow_twin(features, rows):
 @pytest.mark.parametrize("models", [6, 8, 9, 12])
 def test_members_and_non_members_of_a_target_have_equally_many_replicas(models):
     case = problem(35, models=models, records=50)
-    for _, row, seen in walk(case, 1e-3, slice(0, 2), "selena-replica"):
+    for _, row, seen in walk(case, 1e-3, slice(0, 2)):
         assert len(set(seen.inside.sum(axis=0))) == 1
         assert len(set(seen.outside.sum(axis=0))) == 1
         assert not seen.inside[row].any()
@@ -117,7 +117,7 @@ def test_how_close_by_hand():
     replicas = np.where(known[:, :, None], [0.8, 0.2], np.nan)
     case = Problem.make(Signals.from_logits(logits, [0, 0]), known, replicas=replicas)
     floor = 0.01
-    for _, row, seen in walk(case, floor, slice(0, 1), "selena-replica"):
+    for _, row, seen in walk(case, floor, slice(0, 1)):
         far, as_told = -np.log(0.6 + floor), -np.log(floor)
         np.testing.assert_allclose(seen.target[0], far if row in {0, 4} else as_told, atol=1e-12)
         np.testing.assert_allclose(seen.references[0, 4], far if row != 4 else seen.references[0, 4], atol=1e-12)

@@ -127,7 +127,7 @@ def test_entropies_equal_those_in_many_digits(scale):
     for _ in range(8):
         logits, label = scale * rng.normal(size=4), int(rng.integers(4))
         signals = Signals.from_logits(logits[None, None], np.array([label]))
-        ((_, log_p),) = log_probabilities(signals, np.array([0]), "entropy")
+        ((_, log_p),) = log_probabilities(signals, np.array([0]))
         entropy, modified = digits(logits, label)
         assert log_entropy(log_p)[0, 0] == pytest.approx(entropy, rel=1e-11, abs=1e-11)
         assert log_modified_entropy(log_p, np.array([[label]]))[0, 0] == pytest.approx(modified, rel=1e-11, abs=1e-11)

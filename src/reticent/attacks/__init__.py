@@ -112,22 +112,21 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
 
 def check_references(attack: str | Spec, problem: Problem) -> None:
     """Check that a problem holds what an attack needs, and as many references for every target."""
-    if problem.replicas is None and needs_replicas(attack):
+    spec = parse(attack)
+    if problem.replicas is None and needs_replicas(spec):
         raise InputError(
-            f"{parse(attack).method}: expected soft targets that every reference's own Split-AI gave its members, got "
+            f"{spec.method}: expected soft targets that every reference's own Split-AI gave its members, got "
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
             "lira here"
         )
-    check_offer(attack, Offer.of(problem))
-    check_membership(attack, problem.membership, problem.targets, problem.references)
+    check_offer(spec, Offer.of(problem))
+    check_membership(spec, problem.membership, problem.targets, problem.references)
 
 
 def check_offer(attack: str | Spec, offer: Offer) -> None:
     """Check that a problem holds, or will hold, what an attack's options need besides references."""
     spec = parse(attack)
-    fits = ATTACKS[spec.method].fits
-    if fits is not None:
-        fits(spec, offer)
+    ATTACKS[spec.method].check(spec, offer)
 
 
 def needs_replicas(attack: str | Spec) -> bool:

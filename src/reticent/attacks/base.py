@@ -184,7 +184,7 @@ class AttackEntry:
         needs: what else it looks at, given the options; by default nothing.
         usual: it runs where no attack is asked for; not so variants that only reproduce released code, and those that
             need models of a certain defense.
-        fits: ``(spec, offer)`` refuses options that need what a problem does not hold; None where no option does.
+        fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
     """
@@ -197,7 +197,28 @@ class AttackEntry:
     needs: Callable[[Any], Needs] = lambda _: Needs()
     usual: bool = True
     strong: bool = False
-    fits: Callable[[Any, Offer], None] | None = None
+    fits: Callable[[Any, Offer], None] = lambda spec, offer: None
+
+    def answered(self, offer: Offer) -> bool:
+        """Whether models answer what the attack must see."""
+        labels = self.access == "labels" and offer.classes == 2
+        return offer.logits or labels or self.access == "margins"
+
+    def check(self, spec: Any, offer: Offer) -> None:
+        """Refuse a problem that does not hold, or will not hold, what the attack must see besides references."""
+        if not self.answered(offer):
+            why = ", which for more than two classes do not tell which class is predicted"
+            raise InputError(
+                f"{spec.method}: expected logits of all {offer.classes} classes, got margins only"
+                f"{why if self.access == 'labels' else ''}: give logits (M, N, C), or leave this attack out"
+            )
+        queries = getattr(spec, "queries", None)
+        if queries is not None and queries > offer.queries:
+            raise InputError(
+                f"{spec.method}: queries: expected at most {offer.queries}, which the signals hold, got {queries}: "
+                "ask for fewer, or compute signals with more queries"
+            )
+        self.fits(spec, offer)
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:
@@ -215,18 +236,3 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
     if len(rows[0]) == 0:
         raise InputError("targets: expected at least one model to audit, got none")
     return rows[0], rows[1]
-
-
-def used_queries(signals: Signals | Offer, queries: int | None, method: str) -> int:
-    """Return how many queries an attack uses."""
-    if queries is not None and queries > signals.queries:
-        raise InputError(
-            f"{method}: queries: expected at most {signals.queries}, which the signals hold, got {queries}: "
-            "ask for fewer, or compute signals with more queries"
-        )
-    return signals.queries if queries is None else queries
-
-
-def enough_queries(spec: Any, offer: Offer) -> None:
-    """Refuse more queries than there are: the `fits` of an entry that needs nothing else."""
-    used_queries(offer, spec.queries, spec.method)

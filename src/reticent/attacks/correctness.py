@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.attacks.base import AttackEntry, Problem
-from reticent.errors import InputError
-from reticent.signals.correct import correct, knows
+from reticent.signals.correct import correct
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -32,18 +31,9 @@ def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floa
     Returns:
         ``(T, N)``. Balanced accuracy is ``(accuracy on members + 1 - accuracy on non-members) / 2``.
 
-    Raises:
-        InputError: there are margins only, of more than two classes.
-
     Cost: O(T N C).
     """
-    signals = problem.signals
-    if not knows(signals):
-        raise InputError(
-            f"correctness: expected logits of all {signals.classes} classes, got margins only, which for more than "
-            "two classes do not tell which class is predicted: give logits (M, N, C), or leave this attack out"
-        )
-    return correct(signals, problem.targets).astype(np.float64)
+    return correct(problem.signals, problem.targets).astype(np.float64)
 
 
 ENTRY = AttackEntry(

@@ -41,7 +41,7 @@ def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
     """
 
     def values(models: Rows) -> thresholds.Values:
-        for block, log_p in log_probabilities(problem.signals, models, spec.method):
+        for block, log_p in log_probabilities(problem.signals, models):
             yield block, -log_entropy(log_p)
 
     return thresholds.score(problem, spec.threshold, values)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks import leave_one_out, reference_counts
 from reticent.attacks.balance import Balance, Dropped
-from reticent.attacks.base import AttackEntry, Needs, Problem, Rows, enough_queries, used_queries
+from reticent.attacks.base import AttackEntry, Needs, Problem, Rows
 from reticent.attacks.random_effects import FLOOR, RandomEffects
 from reticent.errors import SpecError
 from reticent.signals.matrix import Floats
@@ -84,7 +84,7 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     more for a pooled variance. Memory: the scores and a block. Targets whose counts of references differ by more than
     one cost O(R N Q) each.
     """
-    queries = used_queries(problem.signals, spec.queries, spec.method)
+    queries = spec.queries or problem.signals.queries
     own = _own_variance(spec, problem)
     pooled, effects = (np.ones((2, len(own), queries)), None) if own.all() else _pooled(spec, problem, queries)
     scores = np.zeros(problem.shape)
@@ -270,5 +270,4 @@ ENTRY = AttackEntry(
     paper="Carlini et al. (2022), Membership inference attacks from first principles",
     access="margins",
     strong=True,
-    fits=enough_queries,
 )

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks import reference_counts
-from reticent.attacks.base import AttackEntry, Needs, Problem, enough_queries, used_queries
+from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -56,7 +56,7 @@ def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Flo
     Cost: O(T R N Q): each target by itself, since what it is left with depends on it; the signals are read T times, or
     2 T times with the fixed variance.
     """
-    queries = used_queries(problem.signals, spec.queries, spec.method)
+    queries = spec.queries or problem.signals.queries
     scores = np.empty(problem.shape)
     for row, target in enumerate(problem.targets):
         _score_one(spec, problem, int(target), queries, scores[row])
@@ -118,5 +118,4 @@ ENTRY = AttackEntry(
     access="margins",
     strong=True,
     usual=False,
-    fits=enough_queries,
 )

@@ -42,7 +42,7 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
     """
 
     def values(models: Rows) -> thresholds.Values:
-        for block, log_p in log_probabilities(problem.signals, models, spec.method):
+        for block, log_p in log_probabilities(problem.signals, models):
             yield block, -log_modified_entropy(log_p, np.broadcast_to(problem.signals.labels[block], log_p.shape[:2]))
 
     return thresholds.score(problem, spec.threshold, values)

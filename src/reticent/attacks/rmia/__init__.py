@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reticent.attacks.base import AttackEntry, Problem, used_queries
+from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.rmia import ratios, slopes
 from reticent.attacks.rmia.dominance import beaten
 from reticent.attacks.rmia.options import Rmia, fits, needs
@@ -40,7 +40,7 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: the scores and a block, or one
     target's ratios if they are larger.
     """
-    queries = used_queries(problem.signals, spec.queries, spec.method)
+    queries = spec.queries or problem.signals.queries
     problem = replace(problem, population=None) if spec.population == "others" else problem
     # The pair of a record with itself has LR = 1, never above gamma: it only leaves the denominator.
     compared = problem.signals.records - 1 if problem.population is None else problem.population.records

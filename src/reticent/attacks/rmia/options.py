@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from reticent.attacks.base import Needs, Offer, used_queries
+from reticent.attacks.base import Needs, Offer
 from reticent.errors import InputError
 from reticent.spec import Spec
 
@@ -66,7 +66,7 @@ def temperature(spec: Rmia, offer: Offer | None = None, queries: int = 1) -> flo
 
 def fits(spec: Rmia, offer: Offer) -> None:
     """Refuse options that need what the problem does not hold."""
-    queries = used_queries(offer, spec.queries, spec.method)
+    queries = spec.queries or offer.queries
     if spec.population == "held-out" and not offer.population:
         raise InputError(
             "rmia: population='held-out' expected records that no model was trained on, got none: give a population, "

@@ -59,7 +59,7 @@ def score(spec: SelenaReplica, problem: Problem, rng: np.random.Generator) -> Fl
         ``(T, N)``: a log-likelihood ratio in nats, as far as features are normal.
 
     Raises:
-        InputError: the signals hold no logits, or a reference has no replica of a record that it holds.
+        InputError: a reference has no replica of a record that it holds.
 
     Cost: O((R + T) R N C) for the distances, which are computed twice, and O(T (R + T) N) for the tests. Memory: two
         numbers a score, and a block.
@@ -67,11 +67,11 @@ def score(spec: SelenaReplica, problem: Problem, rng: np.random.Generator) -> Fl
     features = {"distance": slice(0, 1), "margin": slice(1, 2), "both": slice(0, 2)}[spec.features]
     size = features.stop - features.start
     sums = [Sums(size) for _ in problem.targets]
-    for _, row, seen in walk(problem, spec.floor, features, spec.method):
+    for _, row, seen in walk(problem, spec.floor, features):
         sums[row].add(seen)
     tests = [Discriminant(one.effects()) for one in sums]
     found = np.zeros((size, *problem.shape))
-    for block, row, seen in walk(problem, spec.floor, features, spec.method):
+    for block, row, seen in walk(problem, spec.floor, features):
         found[:, row, block] = tests[row].judge(seen)
     weights = np.stack([test.weights() for test in tests], axis=1)
     return np.asarray((weights[:, :, None] * found).sum(axis=0))

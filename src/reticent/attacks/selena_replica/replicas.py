@@ -31,7 +31,7 @@ class Seen:
     outside: Mask
 
 
-def walk(problem: Problem, floor: float, features: slice, method: str) -> Iterator[tuple[slice, int, Seen]]:
+def walk(problem: Problem, floor: float, features: slice) -> Iterator[tuple[slice, int, Seen]]:
     """Go through blocks of records, and on each through the targets.
 
     Cost: O(U R N C) for distances of the U models that are targets or references, and O(T U N) beyond.
@@ -40,7 +40,7 @@ def walk(problem: Problem, floor: float, features: slice, method: str) -> Iterat
     models = np.union1d(problem.targets, references)
     at_targets, at_references = np.searchsorted(models, problem.targets), np.searchsorted(models, references)
     balance, count = Balance(problem), len(references)
-    for block, logs in log_probabilities(problem.signals, models, method, width=4 * count + problem.signals.classes):
+    for block, logs in log_probabilities(problem.signals, models, width=4 * count + problem.signals.classes):
         inside = problem.membership.matrix[:, block][references]
         near = _nearness(problem, block, np.exp(logs), inside, floor)
         near[np.arange(count), at_references] = 0.0

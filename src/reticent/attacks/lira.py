@@ -94,9 +94,8 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     for block, query, target, references, inside in _walk(problem, queries):
         if query == 0:
             dropped = balance.dropped(block, inside)
-        lost = None if dropped is None else dropped.of(references)
-        sides = [_Side(rows, references, inside, dropped, lost, member=True)] if online else []
-        sides.append(_Side(rows, references, ~inside, dropped, lost, member=False))
+        sides = [_Side(rows, references, inside, dropped, member=True)] if online else []
+        sides.append(_Side(rows, references, ~inside, dropped, member=False))
         effect = None if effects is None else effects[query]
         found = _against(spec, sides, target, own, pooled[:, :, query], effect)
         for row in map(int, balance.uneven if online else ()):
@@ -139,7 +138,6 @@ class _Side:
         references: Floats,
         mask: NDArray[np.bool_],
         dropped: Dropped | None = None,
-        lost: Floats | None = None,
         *,
         member: bool = False,
     ) -> None:
@@ -148,9 +146,9 @@ class _Side:
         self.count = leave_one_out.counts(mask, rows)
         self._gone = self._which = None
         self._lost: Floats | float = 0.0
-        if dropped is not None and lost is not None:
+        if dropped is not None:
             self._gone, self._which = dropped.side(member=member), dropped.which
-            self._lost = np.where(self._gone, lost, 0.0)
+            self._lost = np.where(self._gone, dropped.of(references), 0.0)
             self.count = self.count - self._gone
         self.mean = (leave_one_out.sums(self._kept)[rows] - self._lost) / np.maximum(self.count, 1)
 

@@ -43,24 +43,23 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
                 f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
                 f"target {target}, so {needs.references - others} are missing: add rows to the references"
             )
-    if not (needs.references_in or needs.references_out):
-        return
     worst, most = None, 0
     for target, (inside, outside) in zip(targets, counts(membership, targets, references), strict=True):
         short = int(np.count_nonzero((inside < needs.references_in) | (outside < needs.references_out)))
         if short > most:
             worst, most = (int(target), inside, outside), short
+    if worst is None:
+        return
     rows = membership.matrix[references]
-    if worst is not None and len(rows) > 1 and (rows == rows[0]).all():
+    if len(rows) > 1 and (rows == rows[0]).all():
         raise TooFewReferencesError(
             f"{method}: all {len(rows)} references were trained on the same records (their rows of membership are "
             "equal), so that none has both IN and OUT references: more models of the same split do not help: train "
             "each on a half of the records of its own"
         )
-    if worst is not None:
-        cheapest = lacking(CHEAPEST, membership, targets, references)
-        remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())
-        raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
+    cheapest = lacking(CHEAPEST, membership, targets, references)
+    remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())
+    raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
 
 
 def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short: int) -> str:

@@ -42,14 +42,7 @@ class Seen:
     unsteady: bool = False
 
     def accuracy(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell which records the model labels correctly.
-
-        Args:
-            labels: ``(N,)``.
-
-        Returns:
-            ``bool (N,)``.
-        """
+        """Tell which records the model labels correctly, ``(N,)``."""
         return hits(self.logits, labels)
 
 

@@ -1,11 +1,14 @@
 """What an entry of the table declares is what its attack does: a lie in access, needs or strong is found and named."""
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from attack_cases import NAMES, SPECS, problem
 
+import reticent
 from reticent import seeds
 from reticent.attacks import ATTACKS, parse, score
 from reticent.attacks.base import Needs
@@ -14,6 +17,7 @@ from reticent.data.membership import Membership
 from reticent.errors import InputError
 from reticent.signals.matrix import Signals
 
+FOLDER = Path(reticent.__file__).parent / "attacks"
 LESS = {"margins": "labels", "probabilities": "margins", "logits": "margins"}
 TARGET = 3
 RECORDS = range(0, 60, 3)
@@ -116,6 +120,18 @@ def test_every_attack_runs_without_a_population(name):
         assert score(name, bare).shape == bare.shape
     except InputError as error:
         pytest.fail(f"{error}. Without a population, compare with the other audited records, as rmia does.")
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_no_other_attack_imports_its_helpers(name):
+    method = name.replace("-", "_")
+    for path in sorted(FOLDER.rglob("*.py")):
+        own = path in {FOLDER / "__init__.py", FOLDER / f"{method}.py"} or FOLDER / method in path.parents
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and not own:
+                named = [f"{node.module}.{alias.name}." for alias in node.names]
+                told = f"{path.name}: what {name} shares lies in a file that is no attack's"
+                assert not any(one.startswith(f"reticent.attacks.{method}.") for one in named), told
 
 
 def entry(name, **facts):

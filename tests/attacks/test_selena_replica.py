@@ -220,8 +220,8 @@ def test_the_null_control_stays_a_null_where_replicas_give_everything_away(seed)
         audits = attacked(case, (spec,), settings)[0]
         assert audits[0].auc.mean > 0.9
         found = control.null(case, (spec,), audits, settings)
-        assert found["passed"]
-        assert found["attacks"][0]["auc"]["mean"] == pytest.approx(0.5, abs=0.03)
+        assert found.passed
+        assert found.attacks[0].auc.mean == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_null_control_that_left_the_replicas_where_they_were_would_be_noticed():

@@ -73,7 +73,8 @@ def test_bounds_at_two_deltas_share_no_picture_and_the_card_tells_both():
 
 
 def test_where_nothing_is_proved_it_is_said_where_epsilon_is_read():
-    assert card(_found(unproved=PROCEDURES["cwrf"].unproved)).note.endswith("training proves no upper bound")
+    why = PROCEDURES["cwrf"].unproved(Recipe(procedure=CWRF(inner=DPSGD())))
+    assert card(_found(unproved=why)).note.endswith("training proves no upper bound")
 
 
 def test_the_cards_of_both_stages_say_that_together_they_prove_nothing():

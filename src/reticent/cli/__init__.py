@@ -4,13 +4,13 @@ import sys
 
 import cyclopts
 
-import reticent
 from reticent.cli.integers import converted
+from reticent.version import VERSION
 
 app = cyclopts.App(
     name="reticent",
     help="Audit what a neural network gives away about the records it was trained on.",
-    version=reticent.__version__,
+    version=VERSION,
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
     # Words are what they are: a file may be called "[x].npz", and 2.5 is no whole number.

@@ -93,7 +93,7 @@ class Signals:
         Args:
             logits: ``(M, N, C)``, or ``(M, N)`` or ``(M, N, 1)`` of a binary model with one logit for class 1; of any
                 number type. Logarithms of probabilities are logits.
-            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
+            labels: ``(N,)`` from 0, in any of the forms of `conversion.whole`.
 
         Returns:
             The signals, margins computed in float64.
@@ -106,7 +106,8 @@ class Signals:
         numbers, truth = answers(logits, labels, "logits")
         values = two_logits(numbers)
         check_unsquashed(values, numbers.shape)
-        return cls._of(values, truth)
+        margins = np.stack([margin(row, truth)[:, None] for row in values])
+        return cls(labels=truth, margins=margins, classes=values.shape[2], logits=values)
 
     @classmethod
     def from_probabilities(cls, probabilities: ArrayLike, labels: ArrayLike) -> "Signals":
@@ -122,7 +123,7 @@ class Signals:
         Args:
             probabilities: ``(M, N, C)`` whose rows sum to one as exactly as they are told, or ``(M, N)`` or
                 ``(M, N, 1)`` of class 1 of a binary model.
-            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
+            labels: ``(N,)`` from 0, in any of the forms of `conversion.whole`.
 
         Returns:
             The signals; logits and margins in float64.
@@ -149,17 +150,12 @@ class Signals:
         return replace(found, notices=(clipped_words(clipped, numbers.size, coarsest),) if clipped else ())
 
     @classmethod
-    def _of(cls, values: NDArray[Any], truth: NDArray[np.int64]) -> "Signals":
-        rows = [margin(row, truth)[:, None] for row in values]
-        return cls(labels=truth, margins=np.stack(rows), classes=values.shape[2], logits=values)
-
-    @classmethod
     def from_margins(cls, margins: ArrayLike, labels: ArrayLike, classes: int | None = None) -> "Signals":
         """Take margins of any framework.
 
         Args:
             margins: log-odds of the true label ``(M, N)`` or, for several queries, ``(M, N, Q)``.
-            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
+            labels: ``(N,)`` from 0, in any of the forms of `conversion.whole`.
             classes: number of classes; by default one more than the largest label.
 
         Returns:
@@ -196,25 +192,14 @@ class Signals:
         return self.margins.shape[2]
 
     def among(self, ids: NDArray[np.int64]) -> "Signals":
-        """Keep some of the records, in memory.
-
-        Args:
-            ids: which, ``(K,)``.
-
-        Returns:
-            The signals of these alone, in their order.
-        """
+        """Keep some of the records ``(K,)``, in their order, in memory."""
         logits = None if self.logits is None else np.asarray(self.logits[:, ids])
         return replace(self, labels=self.labels[ids], margins=np.asarray(self.margins[:, ids]), logits=logits)
 
     def blocks(self, width: int | None = None) -> Iterator[slice]:
         """Divide the records so that a float64 block of all models stays below `BLOCK_BYTES`.
 
-        Args:
-            width: numbers a model and record; by default the number of queries.
-
-        Yields:
-            Slices of the records, in order.
+        `width` is how many numbers a model and record have; by default as many as queries.
         """
         each = 8 * self.models * (width or self.queries)
         step = max(1, BLOCK_BYTES // each)

@@ -15,7 +15,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from reticent.locate.maps import features
+from reticent.locate.feature_maps import features
 from reticent.models.stages import Stage
 from reticent.objectives.base import Examples
 from reticent.spec import Spec

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from reticent.errors import InputError, ModelError, TrainingDivergedError
-from reticent.locate._moving import Mover
 from reticent.locate.steps import Answers, Steps, asker
-from reticent.locate.top import Scores
-from reticent.models.fitting import check_state
+from reticent.locate.topk_mask import Scores
+from reticent.locate.working_copy import WorkingCopy
+from reticent.models.state_dicts import check_state
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -94,7 +94,7 @@ def run(
     others: Iterator[Tensor | None] = iter([None] * scoring.steps)
     if told is not None:
         others = _batches(len(materials.reference), scoring, streams, "reference")
-    with streams.lent("scoring/dropout"), Mover(named, scoring) as mover:
+    with streams.lent("scoring/dropout"), WorkingCopy(named, scoring) as mover:
         for rows, other in zip(_batches(len(materials.members), scoring, streams, "members"), others, strict=True):
             for part in steps.parts(rows, other):
                 value = float(part.loss.detach())

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from reticent.locate.scoring import answers, copied, fill, run
 from reticent.locate.steps import Answers
-from reticent.locate.top import Scores
+from reticent.locate.topk_mask import Scores
 from reticent.spec import Spec
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

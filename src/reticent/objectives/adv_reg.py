@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from reticent.objectives._attacker import Attacker, Fit, fit_loss
-from reticent.objectives._drawing import Deck, needed_reference
+from reticent.objectives._sampling import EndlessBatches, required_reference
 from reticent.objectives.base import Batch, Context, Objective
 from reticent.spec import Spec
 
@@ -57,10 +57,10 @@ class _AdvReg(Objective):
         super().begin(context)
         if not self._spec.weight:
             return
-        members, reference = context.members, needed_reference(context, "adv-reg")
+        members, reference = context.members, required_reference(context, "adv-reg")
         size = min(context.batch_size, len(members), len(reference))
-        self._members = Deck(members, size, context.generator("adv-reg/members"))
-        self._reference = Deck(reference, size, context.generator("adv-reg/reference"))
+        self._members = EndlessBatches(members, size, context.generator("adv-reg/members"))
+        self._reference = EndlessBatches(reference, size, context.generator("adv-reg/reference"))
         self._attacker = Attacker(context.classes, context.generator("adv-reg/attacker")).to(context.device)
         self._gap = torch.zeros((), device=context.device)
         self._optimizer = context.adam(list(self._attacker.parameters()), self._spec.attacker_learning_rate)

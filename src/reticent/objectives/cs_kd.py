@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives._drawing import ByClass
+from reticent.objectives._sampling import ClassIndex
 from reticent.objectives.base import Batch, Context, Objective
 from reticent.spec import Spec
 
@@ -38,7 +38,7 @@ class _CsKd(Objective):
     def begin(self, context: Context) -> None:
         super().begin(context)
         if self._spec.weight:
-            self._classes = ByClass(context.members.y, context.classes)
+            self._classes = ClassIndex(context.members.y, context.classes)
             self._partners, self._noise = (context.generator(f"cs-kd/{name}") for name in ("partner", "augmentation"))
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
@@ -51,7 +51,7 @@ class _CsKd(Objective):
         return loss + self._spec.weight * _distance(logits, teacher, self._spec.temperature)
 
 
-def _partners(classes: ByClass, ids: Tensor, targets: Tensor, generator: torch.Generator) -> Tensor:
+def _partners(classes: ClassIndex, ids: Tensor, targets: Tensor, generator: torch.Generator) -> Tensor:
     """Draw for each record another one of its class, uniformly; itself where the class has no other."""
     others = classes.count[targets] - 1
     drawn = torch.rand(len(ids), dtype=torch.float64, generator=generator).to(ids.device)

@@ -12,8 +12,8 @@ import torch
 from annotated_types import Ge, Le
 from torch import Tensor
 
-from reticent.objectives._drawing import ByClass, needed_reference
 from reticent.objectives._mixing import Mixing
+from reticent.objectives._sampling import ClassIndex, required_reference
 from reticent.objectives.base import Context, Examples, Objective, hits
 from reticent.spec import Spec
 
@@ -46,7 +46,7 @@ class _MixupMmd(Mixing):
     def begin(self, context: Context) -> None:
         super().begin(context)
         if self._weight:
-            self._reference = needed_reference(context, MixupMmd.method)
+            self._reference = required_reference(context, MixupMmd.method)
             self._order, self._matches = (context.generator(f"mixup-mmd/{name}") for name in ("order", "matches"))
 
     def end_epoch(self, epoch: int) -> None:
@@ -93,10 +93,10 @@ def _matched(labels: Tensor, reference: Tensor, classes: int) -> tuple[Tensor, T
     Where a class has fewer reference records than the batch asks for, they come again; records of classes that the
     reference lacks are left out. Returns rows of both, with equal class counts.
     """
-    there = ByClass(reference, classes)
+    there = ClassIndex(reference, classes)
     chosen = torch.nonzero(there.count[labels] > 0).squeeze(1)
     kept = labels[chosen]
-    place = ByClass(kept, classes).place % there.count[kept]
+    place = ClassIndex(kept, classes).place % there.count[kept]
     return chosen, there.order[there.start[kept] + place]
 
 

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from reticent.errors import ModelError
-from reticent.objectives._drawing import Deck, needed_reference
+from reticent.objectives._sampling import EndlessBatches, required_reference
+from reticent.objectives.backward import named_inplace_errors
 from reticent.objectives.base import Batch, Context, Objective
-from reticent.objectives.gradient import going_back
 from reticent.spec import Spec
 
 PENALISED = (nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -151,8 +151,8 @@ class _Tuning(Objective):
                 "trained: use past:form=renormalised, or another defense"
             )
         self._outside: tuple[Tensor | None, ...] = ()
-        self._reference = Deck(
-            needed_reference(context, "past"), context.batch_size, context.generator("past/reference")
+        self._reference = EndlessBatches(
+            required_reference(context, "past"), context.batch_size, context.generator("past/reference")
         )
         self._views = context.generator("past/views")
 
@@ -161,7 +161,7 @@ class _Tuning(Objective):
         drawn = self._reference.deal()
         logits = self.context.ask(self.context.augment(drawn.x, self._views))
         loss = functional.cross_entropy(logits, drawn.y)
-        with going_back():
+        with named_inplace_errors():
             self._outside = torch.autograd.grad(loss, self._penalised, allow_unused=True)
         return x
 
@@ -221,9 +221,9 @@ class _Renormalised(Objective):
                 "past penalises weights of two or more axes, and the model has none that is trained: "
                 "set biases_and_norms=true, or use another defense"
             )
-        reference, size = needed_reference(context, "past"), context.batch_size
-        self._members = Deck(context.members, size, context.generator("past/members"))
-        self._reference = Deck(reference, size, context.generator("past/reference"))
+        reference, size = required_reference(context, "past"), context.batch_size
+        self._members = EndlessBatches(context.members, size, context.generator("past/members"))
+        self._reference = EndlessBatches(reference, size, context.generator("past/reference"))
 
     def start_epoch(self, epoch: int) -> None:
         if not self._weight or epoch < self._first or (self._gammas and self._spec.refresh == "once"):
@@ -246,7 +246,7 @@ class _Renormalised(Objective):
                     functional.cross_entropy(self.context.ask(examples.x), examples.y)
                     for examples in (self._reference.deal(), self._members.deal())
                 )
-                with going_back():
+                with named_inplace_errors():
                     slopes = torch.autograd.grad(outside - inside, self._penalised, allow_unused=True)
                 for total, slope in zip(totals, slopes, strict=True):
                     if slope is not None:

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.locate.kinds import KINDS, kinds
-from reticent.locate.top import Scores, shuffled, top
+from reticent.locate.layer_kinds import KINDS, layer_kinds
+from reticent.locate.topk_mask import Scores, shuffled_mask, topk_mask
 from reticent.locate.weights import score
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -56,7 +56,7 @@ def trainable(model: nn.Module, spec: "CWRF") -> None:
     if not none:
         raise ModelError("cwrf: the network has no parameter that asks for a gradient: there is nothing to train")
     if spec.variant == "rewind-train-vulnerable" and not any(
-        v.any() for v in top(none, spec.rate, spec.scope).values()
+        v.any() for v in topk_mask(none, spec.rate, spec.scope).values()
     ):
         raise SpecError(
             f"cwrf: rate: {spec.rate:g} of {sum(v.numel() for v in none.values())} weights rounds to none, so that "
@@ -81,9 +81,9 @@ def mark(
     else:
         one = scoring.replace(steps=1, unlearning=0.0)
         scores = _instead(model, spec.mask, score(model, initial, materials, one, streams, recipe), streams)
-    mask = top(scores, spec.rate, spec.scope)
+    mask = topk_mask(scores, spec.rate, spec.scope)
     if within:
-        mask = shuffled(mask, streams.generator("mask"))
+        mask = shuffled_mask(mask, streams.generator("mask"))
     facts = _counts(model, mask)
     notices = []
     if spec.rate and not facts["rewound"]:
@@ -122,7 +122,7 @@ def _ends(values: tuple[float, ...]) -> list[float]:
 
 
 def _counts(model: nn.Module, mask: Mapping[str, Tensor]) -> dict[str, Any]:
-    of = kinds(model)
+    of = layer_kinds(model)
     by_kind: dict[str, dict[str, int]] = {}
     for kind in KINDS:
         found = [value for name, value in mask.items() if of[name] == kind]

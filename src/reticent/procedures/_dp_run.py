@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from reticent.errors import ModelError
+from reticent.objectives.backward import named_inplace_errors
 from reticent.objectives.base import Batch
-from reticent.objectives.gradient import going_back
 from reticent.procedures._dp_layers import PerRecord
 from reticent.procedures._dp_linear import Part
 from reticent.training import augment, optim
@@ -150,7 +150,7 @@ class PrivateRun(Run):
         before = {name: b.clone() for name, b in self.model.named_buffers()} if first else {}
         given = self.objective.inputs(self.materials.prepare(x), y, batch)
         loss = self.objective(self._logits(given), y, batch)
-        with going_back():
+        with named_inplace_errors():
             (loss * len(y)).backward()  # type: ignore[no-untyped-call]
         parts = self.hooks.parts(self.parameters, len(y))
         if first:

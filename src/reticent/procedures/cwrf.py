@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 from torch import Tensor, nn
 
 from reticent.errors import SpecError
-from reticent.locate.top import Scope
+from reticent.locate.topk_mask import Scope
 from reticent.locate.weights import Scoring
 from reticent.procedures import _twice, basic
 from reticent.procedures._cwrf_mask import possible, trainable

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
+from reticent.objectives.backward import named_inplace_errors
 from reticent.objectives.base import Batch, Context, Objective
-from reticent.objectives.gradient import going_back
 from reticent.spec import canonical
 from reticent.training import augment, optim
 from reticent.training.fused import Adam
@@ -137,7 +137,7 @@ class Run:
     def update(self, loss: Tensor) -> None:
         """Move the parameters by one step of the optimizer."""
         self.optimizer.zero_grad()
-        with going_back():
+        with named_inplace_errors():
             loss.backward()  # type: ignore[no-untyped-call]
         self.objective.graded()
         self.frozen.mask()

@@ -22,7 +22,7 @@ from reticent.jobs.recipes import build_recipe
 from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
-from reticent.models.fitting import fitted
+from reticent.models.state_dicts import fitted
 from reticent.models.user import check_whole
 from reticent.signals.look import check_ending
 from reticent.signals.squashed import TELLING_ROWS

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from torch import nn
 
-from reticent.locate import agree
-from reticent.locate.agree import Moments, agreement, pairs, total
-from reticent.locate.kinds import kinds
+from reticent.locate import correlation
+from reticent.locate.correlation import Moments, agreement, pairs, total
+from reticent.locate.layer_kinds import layer_kinds
 
 
 def scores(seed, tail=4.0, shape=((40, 30), (200,), (3, 5, 7))):
@@ -22,7 +22,7 @@ def flat(side):
 
 @pytest.mark.parametrize("block", [7, 10**6])
 def test_correlations_are_scipys(monkeypatch, block):
-    monkeypatch.setattr(agree, "BLOCK", block)
+    monkeypatch.setattr(correlation, "BLOCK", block)
     a = scores(0)
     b = {name: value * torch.exp(scores(1)[name].log() / 4) for name, value in a.items()}
     b["p1"][:50] = 0
@@ -41,7 +41,7 @@ def test_ranks_by_binary_digits_differ_little_from_exact_ones(monkeypatch):
     b = {"p0": a["p0"].sqrt() * scores(1, 1.0, ((300, 300),))["p0"]}
     b["p0"][0] = 0
     exact = agreement(a, b, ["p0"]).spearman
-    monkeypatch.setattr(agree, "EXACT", 10)
+    monkeypatch.setattr(correlation, "EXACT", 10)
     assert agreement(a, b, ["p0"]).spearman == pytest.approx(exact, abs=1e-4)
 
 
@@ -113,14 +113,14 @@ def test_a_classifier_is_no_block():
     """As in a common ViT; the MLP of a block, and one inside a head of attention, is."""
     with torch.random.fork_rng(devices=[]):
         linear = nn.ModuleDict({"mlp_head": nn.Linear(2, 2), "mlp": nn.Linear(2, 2), "attn_head": nn.Linear(2, 2)})
-    found = {name.partition(".")[0]: kind for name, kind in kinds(linear).items()}
+    found = {name.partition(".")[0]: kind for name, kind in layer_kinds(linear).items()}
     assert found == {"mlp_head": "linear", "mlp": "attention and MLP", "attn_head": "attention and MLP"}
 
 
 def test_kinds_of_layers():
     with torch.random.fork_rng(devices=[]):
-        found = kinds(Transformer())
-        plain = kinds(MLP(nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.Flatten(), nn.Linear(3, 2), nn.PReLU()))
+        found = layer_kinds(Transformer())
+        plain = layer_kinds(MLP(nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.Flatten(), nn.Linear(3, 2), nn.PReLU()))
     expected = {
         "patches.weight": "convolution",
         "words.weight": "embedding",

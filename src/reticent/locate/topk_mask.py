@@ -42,7 +42,7 @@ class Scores(dict[str, Tensor]):
         self.member_loss, self.divergence = tuple(member_loss), tuple(divergence)
 
 
-def top(
+def topk_mask(
     scores: Mapping[str, Tensor], rate: float, scope: Scope = "global", *, unused: Collection[str] | None = None
 ) -> dict[str, Tensor]:
     """Mark the entries with the largest scores: ``k = round(rate * d)`` of d, ties by their place.
@@ -67,7 +67,7 @@ def top(
     return masks
 
 
-def shuffled(mask: Mapping[str, Tensor], generator: torch.Generator) -> dict[str, Tensor]:
+def shuffled_mask(mask: Mapping[str, Tensor], generator: torch.Generator) -> dict[str, Tensor]:
     """Mark as many entries of each parameter as a mask does, by chance: the control that keeps what kind they are of.
 
     A mask drawn from all entries together takes few of small parameters, such as the gains of norm layers, where one
@@ -99,7 +99,7 @@ def _mark(scores: Mapping[str, Tensor], masks: Mapping[str, Tensor], wanted: int
     for name, value in scores.items():
         marks = masks[name].view(-1)
         start = 0
-        for key in keys(name, value, wide):
+        for key in ordered_keys(name, value, wide):
             taken = key > least
             equal = key == least
             many = int(torch.count_nonzero(equal))
@@ -118,7 +118,7 @@ def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, 
         first = shift == bits - DIGIT
         counts = torch.zeros(2**DIGIT, dtype=torch.int64)
         for name, value in scores.items():
-            for key in keys(name, value, wide):
+            for key in ordered_keys(name, value, wide):
                 inside = key if first else key[key >> (shift + DIGIT) == prefix]
                 digit = (inside >> shift) + 2 ** (DIGIT - 1) if first else (inside >> shift) & (2**DIGIT - 1)
                 counts += torch.bincount(digit, minlength=2**DIGIT)
@@ -130,7 +130,7 @@ def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, 
     return prefix, left
 
 
-def keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
+def ordered_keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
     """Turn scores into whole numbers of the same order, a block at a time; both zeros are one number."""
     for block in torch.split(value.detach().reshape(-1), BLOCK):
         number = block.to("cpu", torch.float64 if wide else torch.float32) + 0.0

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 
-def duplicates(x: Tensor) -> NDArray[np.int64]:
+def duplicate_groups(x: Tensor) -> NDArray[np.int64]:
     """Find exact duplicates.
 
     Args:
@@ -22,7 +22,7 @@ def duplicates(x: Tensor) -> NDArray[np.int64]:
     return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
 
 
-def part(groups: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def group_split(groups: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Draw a part of the records, group by group.
 
     Args:

@@ -10,7 +10,7 @@ INPLACE = "modified by an inplace operation"
 
 
 @contextmanager
-def going_back() -> Iterator[None]:
+def named_inplace_errors() -> Iterator[None]:
     """Compute gradients, and say in plain words why a network has none."""
     try:
         yield

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Self
 import torch
 from torch import Tensor, nn
 
-from reticent.locate.top import BLOCK
-from reticent.objectives.gradient import going_back
+from reticent.locate.topk_mask import BLOCK
+from reticent.objectives.backward import named_inplace_errors
 
 if TYPE_CHECKING:
     from reticent.locate.weights import Scoring
@@ -23,7 +23,7 @@ FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 """Adam's decays of the moments, and what is added to the root of the second."""
 
 
-class Mover:
+class WorkingCopy:
     """Scores and moves parameters; to be used as a context, outside of which their gradients are as usual.
 
     Attributes:
@@ -55,7 +55,7 @@ class Mover:
     def back(self, loss: Tensor, *, last: bool) -> None:
         """Send a part of a step's loss back."""
         self._last = last
-        with going_back():
+        with named_inplace_errors():
             loss.backward()  # type: ignore[no-untyped-call]
         if last:  # What only an earlier part reached.
             for name, parameter in self._parameters.items():

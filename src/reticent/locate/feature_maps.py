@@ -24,7 +24,7 @@ BATCH = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class MapDistances:
     """How far the feature maps of two networks lie apart.
 
     Attributes:
@@ -54,9 +54,9 @@ def distance(one: Tensor, other: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def apart(
+def map_distances(
     one: nn.Module, other: nn.Module, x: Tensor, prepare: Preparation, classes: int, stages: Sequence[Stage]
-) -> Apart:
+) -> MapDistances:
     """Compute how far two networks of one architecture lie apart on each record, stage by stage.
 
     Both are asked in eval mode about the same stored records, which are not augmented; both are left in the mode that
@@ -94,7 +94,7 @@ def apart(
     distances = torch.cat(rows, dim=1).numpy()
     for stage, row in zip(stages, distances, strict=True):
         _finite(stage, row)
-    return Apart(distances, sizes)
+    return MapDistances(distances, sizes)
 
 
 @torch.no_grad()

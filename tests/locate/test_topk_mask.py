@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from reticent.errors import InputError, NonFiniteError
 from reticent.locate import topk_mask as module
-from reticent.locate.topk_mask import Scores, jaccard, shuffled_mask, topk_mask
+from reticent.locate.scoring import Scores
+from reticent.locate.topk_mask import jaccard, shuffled_mask, topk_mask
 
 
 def marked(masks):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from reticent.locate.correlation import agreement
-from reticent.locate.topk_mask import Scores
+from reticent.locate.scoring import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES, _scored
 from reticent.studies._ablation_rows import CHANCE

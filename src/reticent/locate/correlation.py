@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from torch import Tensor
 
-from reticent.locate.topk_mask import BLOCK, ordered_keys
+from reticent.locate.scoring import BLOCK
+from reticent.locate.topk_mask import ordered_keys
 
 EXACT = 2**23
 """So many entries are ranked exactly. Above, scores that agree in their first 13 binary digits count as equal, which

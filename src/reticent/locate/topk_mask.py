@@ -5,41 +5,18 @@ float64, of one block of memory beside the scores. Quantile functions would stop
 than k where scores tie.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from reticent.errors import InputError, NonFiniteError
+from reticent.locate.scoring import BLOCK, Scores
 
-BLOCK = 2**21
-"""Entries that are looked at together."""
 DIGIT = 16
 """Bits of a digit."""
 Scope = Literal["global", "layer"]
-
-
-class Scores(dict[str, Tensor]):
-    """Scores by parameter name, one an entry, and what is known of how they came to be.
-
-    Attributes:
-        unused: names of parameters that never had a gradient: their scores are zero, and no mask ever takes them.
-        member_loss: mean cross-entropy of each step's members, in nats.
-        divergence: mean divergence of each step's non-members from the initial model, in nats; empty if none was asked.
-    """
-
-    def __init__(
-        self,
-        scores: Mapping[str, Tensor],
-        *,
-        unused: Collection[str] = (),
-        member_loss: Sequence[float] = (),
-        divergence: Sequence[float] = (),
-    ) -> None:
-        super().__init__(scores)
-        self.unused = frozenset(unused)
-        self.member_loss, self.divergence = tuple(member_loss), tuple(divergence)
 
 
 def topk_mask(

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.locate.layer_kinds import KINDS, layer_kinds
-from reticent.locate.topk_mask import Scores, shuffled_mask, topk_mask
+from reticent.locate.scoring import Scores
+from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.locate.weights import score
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

@@ -11,7 +11,7 @@ from reticent.ambient import fixed
 from reticent.jobs.locate.numbers import by_kind, held
 from reticent.locate.correlation import agreement, pairs
 from reticent.locate.layer_kinds import KINDS, layer_kinds
-from reticent.locate.topk_mask import Scores
+from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.store import Store

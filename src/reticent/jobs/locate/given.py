@@ -19,7 +19,7 @@ from reticent.jobs.config import BY_KIND, AuditConfig
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
 from reticent.jobs.locate.states import read
 from reticent.jobs.recipes import build_recipe
-from reticent.locate.scoring import copied, wide
+from reticent.locate.working_copy import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.models.state_dicts import fitted

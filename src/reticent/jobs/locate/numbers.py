@@ -14,7 +14,8 @@ from reticent.jobs.locate.source import Source
 from reticent.jobs.locate.words import unlearned
 from reticent.locate.correlation import agreement, pairs, total
 from reticent.locate.layer_kinds import KINDS
-from reticent.locate.topk_mask import BLOCK, jaccard, topk_mask
+from reticent.locate.scoring import BLOCK
+from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.training.loop import accuracy
 
 State = Mapping[str, Tensor]

@@ -14,10 +14,9 @@ from torch import Tensor
 
 from reticent.errors import CorruptFileError, MissingFileError, StoreError
 from reticent.jobs.locate.source import Source
-from reticent.locate.scoring import answers, run
-from reticent.locate.steps import Answers
-from reticent.locate.topk_mask import Scores, topk_mask
-from reticent.locate.weights import Scoring
+from reticent.locate.scoring import Scores
+from reticent.locate.topk_mask import topk_mask
+from reticent.locate.weights import Answers, Scoring, answers, run
 from reticent.report.files import make_folder
 
 RATES = (0.001, 0.01, 0.05)

@@ -26,7 +26,7 @@ from reticent.jobs.locate.scores import Scored, read_scores, scored
 from reticent.jobs.locate.source import Source, of_population
 from reticent.jobs.using import using
 from reticent.locate.layer_kinds import layer_kinds
-from reticent.locate.topk_mask import Scores
+from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
 from reticent.report.place import WEIGHTS

@@ -12,7 +12,7 @@ from annotated_types import Ge, Gt, Le
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Objective
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry
 from reticent.spec import Spec
 
 
@@ -31,18 +31,9 @@ class Ccl(Spec):
     """The exponent of (1 - p) on the convex part, which makes it the focal loss; 0 is cross-entropy."""
 
 
-def build(spec: Ccl) -> Objective:
-    """Return the loss."""
-    return _Ccl(spec)
-
-
-class _Ccl(Objective):
-    def __init__(self, spec: Ccl) -> None:
-        self._spec = spec
-
+class _Ccl(Configured[Ccl]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
-        spec = self._spec
+        spec = self.spec
         if spec.alpha == 1 and not spec.focal:
             return spec.beta * functional.cross_entropy(logits, targets)
         margin = _margin(logits, targets)
@@ -68,3 +59,14 @@ def _concave(name: str, p: Tensor) -> Tensor:
     if name == "exponential":
         return -p.exp()
     return -(p + p.square() / 2) if name == "quadratic" else -p
+
+
+ENTRY = ObjectiveEntry(
+    Ccl,
+    _Ccl,
+    "Cross-entropy with a concave part, so that the losses of members stay spread.",
+    per_record=True,
+    paper="Liu et al. (2024), ICML",
+    cost="a few more operations on the logits",
+    off=({"alpha": 1.0, "beta": 1.0},),
+)

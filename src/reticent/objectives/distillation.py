@@ -59,7 +59,6 @@ class Distillation(Objective):
         Raises:
             ShapeError: the function's answer is not ``(B, C)``.
         """
-        del targets
         if not isinstance(self._targets, Tensor):
             with torch.no_grad():
                 answer = self._targets(x, batch.ids)
@@ -73,7 +72,6 @@ class Distillation(Objective):
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         """Compute the distance to the soft targets; labels have no part in it."""
-        del targets
         wanted = self._wanted if self._table is None else self._table[batch.ids]
         loss = -(wanted * functional.log_softmax(logits, dim=1).clamp(min=FLOOR)).sum(dim=1).mean()
         return loss if self.form == "cross-entropy" else loss + torch.xlogy(wanted, wanted).sum(dim=1).mean()

@@ -31,11 +31,9 @@ class Rounding(Spec):
 
 def build(spec: Rounding, context: Context) -> Output:
     """Return the rounding."""
-    del context
     units = 10.0**spec.digits
 
     def rounded(logits: Tensor, x: Tensor) -> Tensor:
-        del x
         told = (logits.softmax(dim=1) * units).round().clamp(min=0.5) / units
         return keep_top(told.log(), logits)
 

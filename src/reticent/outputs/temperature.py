@@ -28,10 +28,8 @@ class Temperature(Spec):
 
 def build(spec: Temperature, context: Context) -> Output:
     """Return the division."""
-    del context
 
     def divided(logits: Tensor, x: Tensor) -> Tensor:
-        del x
         return keep_top(logits / spec.temperature, logits)
 
     return divided

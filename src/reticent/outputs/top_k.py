@@ -45,7 +45,6 @@ def build(spec: TopK, context: Context) -> Output:
     k = min(spec.k, context.classes)
 
     def restricted(logits: Tensor, x: Tensor) -> Tensor:
-        del x
         ordered, order = logits.log_softmax(dim=1).sort(dim=1, descending=True, stable=True)
         if k < context.classes:
             rest = ordered[:, k:].logsumexp(dim=1, keepdim=True) - math.log(context.classes - k)

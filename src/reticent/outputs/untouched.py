@@ -8,10 +8,8 @@ from reticent.training.recipe import Untouched
 
 def build(spec: Untouched, context: Context) -> Output:
     """Return the identity."""
-    del spec, context
     return _same
 
 
 def _same(logits: Tensor, x: Tensor) -> Tensor:
-    del x
     return logits

@@ -16,7 +16,7 @@ from annotated_types import Ge, Le
 from torch import Tensor
 
 from reticent.outputs._top import keep_top
-from reticent.outputs.base import Context, Output
+from reticent.outputs.base import Context, Output, OutputEntry
 from reticent.spec import Spec
 
 
@@ -38,3 +38,11 @@ def build(spec: Rounding, context: Context) -> Output:
         return keep_top(told.log(), logits)
 
     return rounded
+
+
+ENTRY = OutputEntry(
+    Rounding,
+    build,
+    "Probabilities to a few decimal digits.",
+    paper="Shokri et al. (2017), S&P",
+)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from reticent.errors import SpecError
 from reticent.outputs._top import keep_top
-from reticent.outputs.base import Context, Output
+from reticent.outputs.base import Context, Output, OutputEntry
 from reticent.spec import Spec
 
 
@@ -52,3 +52,12 @@ def build(spec: TopK, context: Context) -> Output:
         return keep_top(torch.empty_like(ordered).scatter_(1, order, ordered), logits)
 
     return restricted
+
+
+ENTRY = OutputEntry(
+    TopK,
+    build,
+    "The k largest probabilities, and what is left spread evenly over the other classes.",
+    check=check,
+    paper="Shokri et al. (2017), S&P",
+)

@@ -13,8 +13,7 @@ from torch.nn import functional
 
 from reticent.errors import InputError, SpecError
 from reticent.models import ARCHITECTURES
-from reticent.models._tokens import shifted
-from reticent.models.atm import SHARED, SIZES
+from reticent.models.atm import SHARED, SIZES, shifted
 from reticent.models.base import Input, build
 from reticent.models.stages import by_parameter, stages
 from reticent.procedures import _dp_layers

@@ -136,3 +136,12 @@ def test_kinds_of_layers():
     }
     assert {name: found[name] for name in expected} == expected
     assert list(plain.values()) == ["convolution"] * 2 + ["norm"] * 2 + ["linear"] * 2 + ["other"]
+
+
+def test_a_correlation_needs_two_entries_and_takes_no_degree_of_freedom_away():
+    one, two, three = ({"w": torch.tensor(values)} for values in ([1.0], [1.0, 3.0], [1.0, 2.0, 4.0]))
+    assert agreement(one, one, ["w"]).pearson is None
+    assert agreement(two, {"w": torch.tensor([5.0, 4.0])}, ["w"]).pearson == pytest.approx(-1)
+    found = agreement(three, {"w": torch.tensor([2.0, 1.0, 3.0])}, ["w"])
+    assert found.pearson == pytest.approx(np.corrcoef([1, 2, 4], [2, 1, 3])[0, 1], rel=1e-12)
+    assert found.spearman == pytest.approx(0.5, rel=1e-12)

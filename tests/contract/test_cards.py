@@ -1,5 +1,6 @@
-"""Every objective, procedure and output defense has a card in docs/methods with its options and their defaults."""
+"""Every objective, procedure and output defense has a card in docs/methods, and tests of its own."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -61,3 +62,18 @@ def test_a_card_has_every_option_with_its_default(name):
 def test_every_card_is_that_of_a_method():
     strays = {path.stem for path in FOLDER.glob("*.md")} - set(NAMES) - set(ATTACKS)
     assert not strays, f"docs/methods: no method is called {', '.join(sorted(strays))}: remove the card, or rename it"
+
+
+@pytest.mark.parametrize(("folder", "prefix", "name"), [
+    *(("objectives", "test_obj", name) for name in OBJECTIVES),
+    *(("outputs", "test_out", name) for name in OUTPUTS if name not in WITHOUT),
+    *(("procedures", "test", name) for name in PROCEDURES if name not in {*WITHOUT, "plain"}),
+])  # fmt: skip
+def test_every_method_has_tests_of_its_own(folder, prefix, name):
+    """The contract tests know no formula: some test of the folder builds the method's spec."""
+    spec = ENTRIES[name].spec.__name__
+    tests = (Path(__file__).parents[1] / folder).glob("*.py")
+    assert any(re.search(rf"\b{spec}\(", path.read_text(encoding="utf-8")) for path in tests), (
+        f"write tests/{folder}/{prefix}_{name.replace('-', '_')}.py: the paper's formula as a slow twin, its "
+        "limits, and wrong options"
+    )

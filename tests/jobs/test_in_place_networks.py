@@ -6,7 +6,7 @@ import torch
 
 import reticent
 from reticent.errors import ModelError
-from reticent.objectives.backward import named_inplace_errors
+from reticent.objectives.base import named_inplace_errors
 
 WORDS = (
     "the network changes a tensor in place that its gradient needs: write x = x * 0 instead of x.mul_(0) in its forward"

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from reticent.errors import ModelError
 from reticent.locate.scoring import BLOCK, Scoring
 from reticent.models.state_dicts import check_state
-from reticent.objectives.backward import named_inplace_errors
+from reticent.objectives.base import named_inplace_errors
 
 FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 """Adam's decays of the moments, and what is added to the root of the second."""

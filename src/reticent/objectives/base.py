@@ -9,8 +9,11 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
+from reticent.errors import ModelError
 from reticent.spec import Spec
 
+INPLACE = "modified by an inplace operation"
+"""What torch's error says where a tensor that a gradient needs was changed."""
 Need = Literal["reference"]
 """What a method must be given beside members: the defender's reference non-members."""
 
@@ -183,6 +186,27 @@ class Configured(Objective, Generic[S]):
             why = "early stopping kept an epoch from before it began"
             instead = "Let it begin earlier, or give more patience."
         return [f"{self.spec.method}: {why}, so that it never acted: this is {left}. {instead}"]
+
+
+@contextmanager
+def named_inplace_errors() -> Iterator[None]:
+    """Compute gradients, and say in plain words why a network has none."""
+    try:
+        yield
+    except RuntimeError as error:
+        if INPLACE not in str(error):
+            raise
+        raise ModelError(
+            "the network changes a tensor in place that its gradient needs: write x = x * 0 instead of x.mul_(0) in "
+            "its forward"
+        ) from error
+
+
+def label_margin(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the log-odds ``(B,)`` of the label: ``ln p = logsigmoid(it)`` and ``ln(1 - p) = logsigmoid(-it)``."""
+    at = labels[:, None]
+    others = logits.scatter(1, at, -math.inf).logsumexp(dim=1)
+    return logits.gather(1, at)[:, 0] - others
 
 
 def hits(logits: Tensor, labels: Tensor) -> Tensor:

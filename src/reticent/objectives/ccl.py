@@ -12,7 +12,7 @@ from annotated_types import Ge, Gt, Le
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Configured, ObjectiveEntry
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry, label_margin
 from reticent.spec import Spec
 
 
@@ -36,7 +36,7 @@ class _Ccl(Configured[Ccl]):
         spec = self.spec
         if spec.alpha == 1 and not spec.focal:
             return spec.beta * functional.cross_entropy(logits, targets)
-        margin = _margin(logits, targets)
+        margin = label_margin(logits, targets)
         known = functional.logsigmoid(margin)
         # exp(ln p), since the derivative of that is p * sigmoid(-margin): sigmoid's own has 1 - p, which rounds to 0.
         loss = (1 - spec.alpha) * _concave(spec.concave, known.exp())
@@ -46,13 +46,6 @@ class _Ccl(Configured[Ccl]):
                 convex = (spec.focal * functional.logsigmoid(-margin)).exp() * convex
             loss = loss + spec.alpha * convex
         return spec.beta * loss.mean()
-
-
-def _margin(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return the log-odds of the label: ``ln p = logsigmoid(margin)`` and ``ln(1 - p) = logsigmoid(-margin)``."""
-    label = targets[:, None]
-    others = logits.scatter(1, label, float("-inf")).logsumexp(dim=1)
-    return logits.gather(1, label)[:, 0] - others
 
 
 def _concave(name: str, p: Tensor) -> Tensor:

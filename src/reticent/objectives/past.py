@@ -18,8 +18,7 @@ from torch.nn import functional
 
 from reticent.errors import ModelError
 from reticent.objectives._sampling import EndlessBatches, required_reference
-from reticent.objectives.backward import named_inplace_errors
-from reticent.objectives.base import Batch, Configured, Context, Objective, ObjectiveEntry
+from reticent.objectives.base import Batch, Configured, Context, Objective, ObjectiveEntry, named_inplace_errors
 from reticent.spec import Spec
 
 PENALISED = (nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)

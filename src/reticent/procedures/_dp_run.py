@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from reticent.errors import ModelError
-from reticent.objectives.backward import named_inplace_errors
-from reticent.objectives.base import Batch
+from reticent.objectives.base import Batch, named_inplace_errors
 from reticent.procedures._dp_layers import PerRecord
 from reticent.procedures._dp_linear import Part
 from reticent.training import augment, optim

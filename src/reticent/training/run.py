@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
-from reticent.objectives.backward import named_inplace_errors
-from reticent.objectives.base import Batch, Context, Objective
+from reticent.objectives.base import Batch, Context, Objective, named_inplace_errors
 from reticent.spec import canonical
 from reticent.training import augment, optim
 from reticent.training.fused import Adam

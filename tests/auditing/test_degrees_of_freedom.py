@@ -7,8 +7,8 @@ from scipy.stats import norm, t
 from reticent.auditing.bootstrap import MANY, Variance
 from reticent.auditing.comparison.compare import compare
 from reticent.auditing.comparison.entry import Entry
-from reticent.auditing.results import Summary
 from reticent.auditing.verdict import widened
+from reticent.findings.numbers import Estimate
 
 
 def test_the_crossed_variance_has_those_of_its_models_by_their_share():
@@ -32,9 +32,9 @@ def test_an_accuracy_over_models_has_students_interval(targets):
 
 
 def test_an_interval_is_widened_for_a_choice_by_its_own_degrees_of_freedom():
-    known = Summary(0.5, 0.01, (0.48, 0.53), freedom=3.0)
+    known = Estimate(mean=0.5, std=0.01, interval=(0.48, 0.53), freedom=3.0)
     stretch = t.ppf(1 - 0.025 / 4, 3) / t.ppf(1 - 0.025, 3)
     assert widened(known, 0.95, 4) == pytest.approx((0.5 - 0.02 * stretch, 0.5 + 0.03 * stretch), rel=1e-9)
-    many = Summary(0.5, 0.01, (0.48, 0.53))
+    many = Estimate(mean=0.5, std=0.01, interval=(0.48, 0.53))
     stretch = norm.ppf(1 - 0.025 / 4) / norm.ppf(1 - 0.025)
     assert widened(many, 0.95, 4) == pytest.approx((0.5 - 0.02 * stretch, 0.5 + 0.03 * stretch), rel=1e-9)

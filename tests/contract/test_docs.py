@@ -12,4 +12,4 @@ def test_the_page_of_the_configuration_is_up_to_date():
         [sys.executable, ROOT / "scripts" / "configuration"], capture_output=True, text=True, check=True
     )
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    assert page == done.stdout, "run: scripts/generate"
+    assert page == done.stdout, "run: scripts/configuration > docs/configuration.md"

@@ -79,14 +79,7 @@ def onset(
 
 
 def check_halves(one: NDArray[np.bool_]) -> None:
-    """Check that both halves have records enough to compare.
-
-    Args:
-        one: ``(N,)``: which half each record is in.
-
-    Raises:
-        InputError: one of the two has too few.
-    """
+    """Check that both halves have records enough to compare."""
     least = int(min(one.sum(), (~one).sum()))
     if least < FEWEST:
         raise InputError(

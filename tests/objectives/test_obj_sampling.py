@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reticent.objectives import Examples
-from reticent.objectives._drawing import ByClass, Deck
+from reticent.objectives._sampling import ClassIndex, EndlessBatches
 
 
 def deck(count, size, seed=0):
     examples = Examples(torch.arange(count), torch.arange(count) % 3)
-    return Deck(examples, size, torch.Generator().manual_seed(seed))
+    return EndlessBatches(examples, size, torch.Generator().manual_seed(seed))
 
 
 @given(st.integers(1, 9), st.integers(1, 12), st.integers(1, 6))
@@ -37,7 +37,7 @@ def test_passes_are_shuffled_anew_and_repeated_by_the_seed():
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=20))
 def test_places_within_classes(labels):
-    found = ByClass(torch.tensor(labels), 6)
+    found = ClassIndex(torch.tensor(labels), 6)
     assert found.count.tolist() == [labels.count(c) for c in range(6)]
     for row, label in enumerate(labels):
         assert found.place[row] == labels[:row].count(label)

@@ -23,15 +23,7 @@ class Attention(nn.Module):
         self.output = nn.Linear(dim, dim)
 
     def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
-        """Mix the tokens of each record.
-
-        Args:
-            x: ``(B, T, dim)``.
-            seen: which tokens may be looked at, ``bool (B, T)``; None for all.
-
-        Returns:
-            ``(B, T, dim)``.
-        """
+        """Mix the tokens ``(B, T, dim)`` of each record; ``seen`` ``(B, T)`` says which may be looked at, None all."""
         batch, length, dim = x.shape
         parts = self.inputs(x).view(batch, length, 3, self.heads, dim // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4)
@@ -54,15 +46,7 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, seen: Tensor | None = None) -> Tensor:
-        """Apply the block.
-
-        Args:
-            x: ``(B, T, dim)``.
-            seen: which tokens may be looked at, ``bool (B, T)``; None for all.
-
-        Returns:
-            ``(B, T, dim)``.
-        """
+        """Apply the block."""
         x = x + self.dropout(self.attention(self.norm1(x), seen))
         out: Tensor = x + self.dropout(self.mlp(self.norm2(x)))
         return out
@@ -76,14 +60,7 @@ class Learned(nn.Module):
         self.table = nn.Embedding(count, dim)
 
     def forward(self, batch: int) -> Tensor:
-        """Look all of them up.
-
-        Args:
-            batch: number of records B.
-
-        Returns:
-            ``(B, count, dim)``.
-        """
+        """Look all of them up."""
         index = torch.arange(self.table.num_embeddings, device=self.table.weight.device)
         out: Tensor = self.table(index.expand(batch, -1))
         return out
@@ -96,3 +73,12 @@ def narrow(module: nn.Module) -> None:
             nn.init.trunc_normal_(part.weight, std=STD, a=-2 * STD, b=2 * STD)
         if isinstance(part, nn.Linear | nn.Conv2d) and part.bias is not None:
             nn.init.zeros_(part.bias)
+
+
+class Normalised(nn.Module):
+    """A LayerNorm and a linear layer; each network says of which tokens they are."""
+
+    def __init__(self, dim: int, classes: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(dim)
+        self.linear = nn.Linear(dim, classes)

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
-from reticent.locate.effect import effects
+from reticent.locate.mann_whitney import effects
 from reticent.rounding import fraction
 from reticent.spec import Spec
 

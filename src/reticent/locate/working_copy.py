@@ -1,65 +1,86 @@
-"""A working copy that is scored and moved while its gradients come, so that no two layers' gradients are held at once.
+"""A working copy of a network that is scored and moved while its gradients come: no two layers' gradients at once.
 
 As soon as a parameter's gradient is complete, it is added to the parameter's score and to the optimizer's moments, and
 dropped. Weights move after the whole backward pass, so that every gradient is that of the weights before the step.
 Numbers are those of SGD, Adam and AdamW, to rounding; what is saved is one copy of the weights.
 """
 
+import copy
 import math
 from collections.abc import Iterator, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from contextlib import ExitStack
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 
-from reticent.locate.top import BLOCK
-from reticent.objectives.gradient import going_back
-
-if TYPE_CHECKING:
-    from reticent.locate.weights import Scoring
+from reticent.errors import ModelError
+from reticent.locate.scoring import BLOCK, Scoring
+from reticent.models.state_dicts import check_state
+from reticent.objectives.base import named_inplace_errors
 
 FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 """Adam's decays of the moments, and what is added to the root of the second."""
 
 
-class Mover:
+def copied(model: nn.Module) -> nn.Module:
+    """Copy a network to work on, at least in float32."""
+    try:
+        working = copy.deepcopy(model)
+    except (RuntimeError, TypeError) as error:
+        raise ModelError(
+            f"the network cannot be copied, and scoring must not change the one that is given: {error}"
+        ) from None
+    working.zero_grad(set_to_none=True)
+    return wide(working)
+
+
+def wide(model: nn.Module) -> nn.Module:
+    """Bring weights of half precision to float32, since what is added up step by step would be lost in them."""
+    half = any(p.dtype in {torch.float16, torch.bfloat16} for p in model.parameters())
+    return model.float() if half else model
+
+
+def fill(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
+    """Bring a network to a state."""
+    check_state(model, state, what)
+    model.load_state_dict(dict(state))
+
+
+class WorkingCopy(ExitStack):
     """Scores and moves parameters; to be used as a context, outside of which their gradients are as usual.
 
     Attributes:
         sums: scores so far by name, of the parameters that ever had a gradient.
     """
 
-    def __init__(self, parameters: Mapping[str, nn.Parameter], scoring: "Scoring") -> None:
+    def __init__(self, parameters: Mapping[str, nn.Parameter], scoring: Scoring) -> None:
+        super().__init__()
         self.sums: dict[str, Tensor] = {}
         self._parameters, self._scoring = dict(parameters), scoring
-        self._zero, self._first = _zeros(self._parameters), _zeros(self._parameters)
-        self._second = _zeros(self._parameters if scoring.optimizer != "sgd" else {})
-        self._steps: dict[str, int] = {}
+        self._zero = _zeros(self._parameters)
+        # Of sgd the velocity, of adam and adamw both moments.
+        kinds = 1 if scoring.optimizer == "sgd" else 2
+        self._moments = [_zeros(self._parameters) for _ in range(kinds)]
+        self._steps = dict.fromkeys(self._parameters, 0)
         self._taken: list[str] = []
         self._last = True
-        self._hooks: list[torch.utils.hooks.RemovableHandle] = []
 
     def __enter__(self) -> Self:
         for name, parameter in self._parameters.items():
             register = parameter.register_post_accumulate_grad_hook
-            self._hooks.append(register(lambda given, name=name: self._ready(name, given)))  # type: ignore[no-untyped-call]
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        while self._hooks:
-            self._hooks.pop().remove()
+            self.callback(register(lambda given, name=name: self._ready(name, given)).remove)  # type: ignore[no-untyped-call]
+        return super().__enter__()
 
     def back(self, loss: Tensor, *, last: bool) -> None:
-        """Send a part of a step's loss back."""
+        """Send a part of a step's loss back; with the last one, every parameter that had a gradient moves."""
         self._last = last
-        with going_back():
+        with named_inplace_errors():
             loss.backward()  # type: ignore[no-untyped-call]
-        if last:  # What only an earlier part reached.
-            for name, parameter in self._parameters.items():
+        if last:
+            for name, parameter in self._parameters.items():  # What only an earlier part reached.
                 self.take(name, parameter)
+            self._step()
 
     def _ready(self, name: str, parameter: Tensor) -> None:
         if self._last:
@@ -73,22 +94,20 @@ class Mover:
             return
         self.sums.setdefault(name, self._zero[name])
         dense = gradient.to_dense() if gradient.is_sparse else gradient
-        held = [t for t in (self._first[name], self._second.get(name)) if t is not None]
+        held = [moment[name] for moment in self._moments]
         for total, weight, part, *moments in _blocks(self.sums[name], parameter, dense, *held):
             product = part * weight
             total.add_(product.square_() if self._scoring.power == 2 else product.abs_())
             self._note(moments, part, weight)
-        self._steps[name] = self._steps.get(name, 0) + 1
+        self._steps[name] += 1
         self._taken.append(name)
 
     @torch.no_grad()
-    def step(self) -> None:
-        """Move every parameter that had a gradient since the last step."""
+    def _step(self) -> None:
         rate = self._scoring.learning_rate
         for name in self._taken:
             count = self._steps[name]
-            held = [t for t in (self._first[name], self._second.get(name)) if t is not None]
-            for weight, *moments in _blocks(self._parameters[name], *held):
+            for weight, *moments in _blocks(self._parameters[name], *(moment[name] for moment in self._moments)):
                 if len(moments) == 1:
                     weight.add_(moments[0], alpha=-rate)
                     continue

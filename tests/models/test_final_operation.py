@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from reticent.models.ending import LOGITS, UNKNOWN, ending
+from reticent.models.final_operation import LOGITS, UNKNOWN, ending
 
 X = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from reticent.errors import ModelError
-from reticent.models.fitting import fitted
+from reticent.models.state_dicts import fitted
 
 
 class Net(nn.Module):

@@ -9,8 +9,8 @@ from locate_networks import LADDER, Ladder, blobs, prepared
 from torch import nn
 
 from reticent.errors import ModelError, NonFiniteError
-from reticent.locate import maps
-from reticent.locate.maps import apart, distance, features
+from reticent.locate import feature_maps
+from reticent.locate.feature_maps import distance, features, map_distances
 from reticent.models.stages import Stage, stages
 
 
@@ -22,7 +22,7 @@ def _own_generator():
 
 
 def asked(one, other, materials, patterns=()):
-    return apart(one, other, materials.members.x, materials.prepare, materials.classes, stages(one, patterns))
+    return map_distances(one, other, materials.members.x, materials.prepare, materials.classes, stages(one, patterns))
 
 
 @pytest.mark.parametrize("shape", [(3, 1), (3, 7), (2, 5, 4), (2, 3, 9, 11), (1, 64, 32, 32)])
@@ -54,7 +54,9 @@ def test_each_module_gets_its_own_mode_back_after_an_error():
     model.unused = nn.Linear(1, 1)
     model.head.eval()
     with pytest.raises(ModelError, match="'unused' was not called: name the stages by patterns"):
-        apart(model, model, materials.members.x, materials.prepare, 2, [Stage("stage 1", ("unused",), "unused")])
+        map_distances(
+            model, model, materials.members.x, materials.prepare, 2, [Stage("stage 1", ("unused",), "unused")]
+        )
     assert (model.training, model.head.training) == (True, False)
 
 
@@ -73,7 +75,7 @@ def test_batches_do_not_matter_and_are_small(monkeypatch):
     one, other = Ladder(), Ladder(begins=2, shift=1.0)
     whole = asked(one, other, materials, LADDER)
     one.register_forward_hook(lambda module, given, output: sizes.append(len(output)))
-    monkeypatch.setattr(maps, "BATCH", 16)
+    monkeypatch.setattr(feature_maps, "BATCH", 16)
     parts = asked(one, other, materials, LADDER)
     assert sizes == [16] * 9 + [6]
     assert parts.distances == pytest.approx(whole.distances, rel=1e-6)

@@ -24,17 +24,7 @@ UNKNOWN, LOGITS = "unknown", "logits"
 
 
 def ending(model: nn.Module, x: Tensor) -> tuple[str, Tensor | None]:
-    """Find what a network's answers come out of.
-
-    Args:
-        model: the network; it is asked in eval mode, and left in its own.
-        x: model input ``(B, ...)``, few records.
-
-    Returns:
-        What may squash the answers, as a message names it, such as "its layer '4' (Sigmoid)"; else `LOGITS` for an
-        ordinary last layer, or `UNKNOWN`. And the answer, if it is a tensor. A gate looks like a sigmoid at the end, so
-        that the numbers must say the same.
-    """
+    """Find what a network's answers come out of."""
     with _noted(model) as called, torch.enable_grad(), torch.random.fork_rng([x.device] if x.is_cuda else []):
         try:
             answer = model(_followed(x, model))

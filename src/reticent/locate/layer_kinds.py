@@ -17,7 +17,7 @@ BLOCK = re.compile(
 """A classifier, such as the ``mlp_head`` of a Vision Transformer, is no block."""
 
 
-def kinds(model: nn.Module) -> dict[str, str]:
+def layer_kinds(model: nn.Module) -> dict[str, str]:
     """Tell the kind of layer of every parameter."""
     modules = dict(model.named_modules())
     return {name: _kind(name, modules) for name, _ in model.named_parameters()}

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from torch import Tensor
 
-from reticent.locate.top import BLOCK, keys
+from reticent.locate.scoring import BLOCK
+from reticent.locate.topk_mask import ordered_keys
 
 EXACT = 2**23
 """So many entries are ranked exactly. Above, scores that agree in their first 13 binary digits count as equal, which
@@ -113,7 +114,7 @@ def _spearman(a: Mapping[str, Tensor], b: Mapping[str, Tensor], names: Sequence[
         return ranks.correlation
     tables = [_mid_ranks(side, names) for side in (a, b)]
     for name in names:
-        for x, y in zip(keys(name, a[name], wide=False), keys(name, b[name], wide=False), strict=True):
+        for x, y in zip(ordered_keys(name, a[name], wide=False), ordered_keys(name, b[name], wide=False), strict=True):
             ranks.add(tables[0][_bins(x)], tables[1][_bins(y)])
     return ranks.correlation
 
@@ -127,7 +128,7 @@ def _mid_ranks(scores: Mapping[str, Tensor], names: Sequence[str]) -> Floats:
     """Count the scores by their first binary digits; the mean rank of those with the same digits."""
     counts = np.zeros(2 ** (32 - SHIFT), dtype=np.int64)
     for name in names:
-        for key in keys(name, scores[name], wide=False):
+        for key in ordered_keys(name, scores[name], wide=False):
             counts += np.bincount(_bins(key), minlength=len(counts))
     found: Floats = np.cumsum(counts) - (counts - 1) / 2
     return found

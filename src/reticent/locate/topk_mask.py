@@ -5,44 +5,21 @@ float64, of one block of memory beside the scores. Quantile functions would stop
 than k where scores tie.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from reticent.errors import InputError, NonFiniteError
+from reticent.locate.scoring import BLOCK, Scores
 
-BLOCK = 2**21
-"""Entries that are looked at together."""
 DIGIT = 16
 """Bits of a digit."""
 Scope = Literal["global", "layer"]
 
 
-class Scores(dict[str, Tensor]):
-    """Scores by parameter name, one an entry, and what is known of how they came to be.
-
-    Attributes:
-        unused: names of parameters that never had a gradient: their scores are zero, and no mask ever takes them.
-        member_loss: mean cross-entropy of each step's members, in nats.
-        divergence: mean divergence of each step's non-members from the initial model, in nats; empty if none was asked.
-    """
-
-    def __init__(
-        self,
-        scores: Mapping[str, Tensor],
-        *,
-        unused: Collection[str] = (),
-        member_loss: Sequence[float] = (),
-        divergence: Sequence[float] = (),
-    ) -> None:
-        super().__init__(scores)
-        self.unused = frozenset(unused)
-        self.member_loss, self.divergence = tuple(member_loss), tuple(divergence)
-
-
-def top(
+def topk_mask(
     scores: Mapping[str, Tensor], rate: float, scope: Scope = "global", *, unused: Collection[str] | None = None
 ) -> dict[str, Tensor]:
     """Mark the entries with the largest scores: ``k = round(rate * d)`` of d, ties by their place.
@@ -67,7 +44,7 @@ def top(
     return masks
 
 
-def shuffled(mask: Mapping[str, Tensor], generator: torch.Generator) -> dict[str, Tensor]:
+def shuffled_mask(mask: Mapping[str, Tensor], generator: torch.Generator) -> dict[str, Tensor]:
     """Mark as many entries of each parameter as a mask does, by chance: the control that keeps what kind they are of.
 
     A mask drawn from all entries together takes few of small parameters, such as the gains of norm layers, where one
@@ -99,7 +76,7 @@ def _mark(scores: Mapping[str, Tensor], masks: Mapping[str, Tensor], wanted: int
     for name, value in scores.items():
         marks = masks[name].view(-1)
         start = 0
-        for key in keys(name, value, wide):
+        for key in ordered_keys(name, value, wide):
             taken = key > least
             equal = key == least
             many = int(torch.count_nonzero(equal))
@@ -118,7 +95,7 @@ def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, 
         first = shift == bits - DIGIT
         counts = torch.zeros(2**DIGIT, dtype=torch.int64)
         for name, value in scores.items():
-            for key in keys(name, value, wide):
+            for key in ordered_keys(name, value, wide):
                 inside = key if first else key[key >> (shift + DIGIT) == prefix]
                 digit = (inside >> shift) + 2 ** (DIGIT - 1) if first else (inside >> shift) & (2**DIGIT - 1)
                 counts += torch.bincount(digit, minlength=2**DIGIT)
@@ -130,7 +107,7 @@ def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, 
     return prefix, left
 
 
-def keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
+def ordered_keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
     """Turn scores into whole numbers of the same order, a block at a time; both zeros are one number."""
     for block in torch.split(value.detach().reshape(-1), BLOCK):
         number = block.to("cpu", torch.float64 if wide else torch.float32) + 0.0

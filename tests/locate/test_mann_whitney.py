@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp, mannwhitneyu, norm
 
-from reticent.locate.effect import Ordered, effects
+from reticent.locate.mann_whitney import Ordered, effects
 
 
 def pairs(values, larger, weights):

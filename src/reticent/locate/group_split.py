@@ -7,32 +7,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 
-def duplicates(x: Tensor) -> NDArray[np.int64]:
-    """Find exact duplicates.
-
-    Args:
-        x: stored records ``(N, ...)``.
-
-    Returns:
-        ``(N,)``: the first row that holds the same values.
-    """
+def duplicate_groups(x: Tensor) -> NDArray[np.int64]:
+    """Find exact duplicates: for each record the first row that holds the same values."""
     flat = x.detach().cpu().contiguous().flatten(1).numpy()
     first: dict[bytes, int] = {}
     keys = (hashlib.blake2b(row.data, digest_size=16).digest() for row in flat)
     return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
 
 
-def part(groups: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw a part of the records, group by group.
-
-    Args:
-        groups: ``(N,)``: records of one group stay together.
-        share: of the records, between 0 and 1.
-        rng: draws.
-
-    Returns:
-        ``(N,)``: true for the part; as near to the share as whole groups come in the order drawn.
-    """
+def group_split(groups: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw a part of the records, as near to the share as whole groups come in the order drawn; true for the part."""
     order, sizes = np.unique(groups, return_counts=True)
     shuffled = rng.permutation(len(order))
     reached = np.cumsum(sizes[shuffled])

@@ -26,14 +26,7 @@ class Ordered:
         self._tied = bool(np.any(self._below != self._within))
 
     def effect(self, weights: Floats) -> Floats:
-        """Compute P(a value of the group > one of the others), ties half, under weights of the records.
-
-        Args:
-            weights: ``(R, N)``, zero or more.
-
-        Returns:
-            ``(R,)`` in [0, 1]; 0.5 where a group has no weight.
-        """
+        """Compute P(a value of the group > one of the others), ties half, under weights ``(R, N)``; else 0.5."""
         reached = np.zeros((len(weights), len(self._others) + 1))
         np.cumsum(weights[:, self._others], axis=1, out=reached[:, 1:])
         group = weights[:, self._group]
@@ -87,16 +80,6 @@ def effects(
 
     A replicate draws records with replacement, the same draw in every run, so that a record's part in several runs is
     not taken for several records. The runs themselves, that is seeds and halves, are taken as they are.
-
-    Args:
-        runs: of each, values ``(S, N)`` and the group ``(N,)`` that is asked whether it has the larger ones; the same
-            N records in all.
-        replicates: of the bootstrap.
-        confidence: of the interval, from its percentiles.
-        rng: draws the replicates.
-
-    Returns:
-        One entry a stage. Cost: ``S`` sorts a run, and ``replicates`` passes over ``S N`` numbers a run.
     """
     ordered = [[Ordered(row, larger) for row in values] for values, larger in runs]
     stages, records = runs[0][0].shape

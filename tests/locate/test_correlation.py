@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from torch import nn
 
-from reticent.locate import agree
-from reticent.locate.agree import Moments, agreement, pairs, total
-from reticent.locate.kinds import kinds
+from reticent.locate import correlation
+from reticent.locate.correlation import Moments, agreement, pairs, total
+from reticent.locate.layer_kinds import layer_kinds
 
 
 def scores(seed, tail=4.0, shape=((40, 30), (200,), (3, 5, 7))):
@@ -22,7 +22,7 @@ def flat(side):
 
 @pytest.mark.parametrize("block", [7, 10**6])
 def test_correlations_are_scipys(monkeypatch, block):
-    monkeypatch.setattr(agree, "BLOCK", block)
+    monkeypatch.setattr(correlation, "BLOCK", block)
     a = scores(0)
     b = {name: value * torch.exp(scores(1)[name].log() / 4) for name, value in a.items()}
     b["p1"][:50] = 0
@@ -41,7 +41,7 @@ def test_ranks_by_binary_digits_differ_little_from_exact_ones(monkeypatch):
     b = {"p0": a["p0"].sqrt() * scores(1, 1.0, ((300, 300),))["p0"]}
     b["p0"][0] = 0
     exact = agreement(a, b, ["p0"]).spearman
-    monkeypatch.setattr(agree, "EXACT", 10)
+    monkeypatch.setattr(correlation, "EXACT", 10)
     assert agreement(a, b, ["p0"]).spearman == pytest.approx(exact, abs=1e-4)
 
 
@@ -113,14 +113,14 @@ def test_a_classifier_is_no_block():
     """As in a common ViT; the MLP of a block, and one inside a head of attention, is."""
     with torch.random.fork_rng(devices=[]):
         linear = nn.ModuleDict({"mlp_head": nn.Linear(2, 2), "mlp": nn.Linear(2, 2), "attn_head": nn.Linear(2, 2)})
-    found = {name.partition(".")[0]: kind for name, kind in kinds(linear).items()}
+    found = {name.partition(".")[0]: kind for name, kind in layer_kinds(linear).items()}
     assert found == {"mlp_head": "linear", "mlp": "attention and MLP", "attn_head": "attention and MLP"}
 
 
 def test_kinds_of_layers():
     with torch.random.fork_rng(devices=[]):
-        found = kinds(Transformer())
-        plain = kinds(MLP(nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.Flatten(), nn.Linear(3, 2), nn.PReLU()))
+        found = layer_kinds(Transformer())
+        plain = layer_kinds(MLP(nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.Flatten(), nn.Linear(3, 2), nn.PReLU()))
     expected = {
         "patches.weight": "convolution",
         "words.weight": "embedding",
@@ -136,3 +136,12 @@ def test_kinds_of_layers():
     }
     assert {name: found[name] for name in expected} == expected
     assert list(plain.values()) == ["convolution"] * 2 + ["norm"] * 2 + ["linear"] * 2 + ["other"]
+
+
+def test_a_correlation_needs_two_entries_and_takes_no_degree_of_freedom_away():
+    one, two, three = ({"w": torch.tensor(values)} for values in ([1.0], [1.0, 3.0], [1.0, 2.0, 4.0]))
+    assert agreement(one, one, ["w"]).pearson is None
+    assert agreement(two, {"w": torch.tensor([5.0, 4.0])}, ["w"]).pearson == pytest.approx(-1)
+    found = agreement(three, {"w": torch.tensor([2.0, 1.0, 3.0])}, ["w"])
+    assert found.pearson == pytest.approx(np.corrcoef([1, 2, 4], [2, 1, 3])[0, 1], rel=1e-12)
+    assert found.spearman == pytest.approx(0.5, rel=1e-12)

@@ -7,7 +7,7 @@ from reticent.errors import RolesError
 from reticent.objectives.base import Context, Examples
 
 
-class Deck:
+class EndlessBatches:
     """Batches of one size without end; every record comes once before any comes again."""
 
     def __init__(self, examples: Examples, size: int, generator: torch.Generator) -> None:
@@ -24,7 +24,7 @@ class Deck:
         return self._examples.take(rows)
 
 
-class ByClass:
+class ClassIndex:
     """Where the records of each class are.
 
     Attributes:
@@ -42,7 +42,7 @@ class ByClass:
         self.place[self.order] = torch.arange(len(labels), device=labels.device) - self.start[labels[self.order]]
 
 
-def needed_reference(context: Context, method: str) -> Examples:
+def required_reference(context: Context, method: str) -> Examples:
     """Return the defender's reference non-members."""
     if not len(context.reference):
         raise RolesError(f"{method} needs the defender's reference non-members, got none: give --reference N")

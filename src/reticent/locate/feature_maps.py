@@ -24,7 +24,7 @@ BATCH = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class MapDistances:
     """How far the feature maps of two networks lie apart.
 
     Attributes:
@@ -37,16 +37,9 @@ class Apart:
 
 
 def distance(one: Tensor, other: Tensor) -> Tensor:
-    """Compute the Euclidean distance of two feature maps over the square root of their size.
+    """Compute the Euclidean distance ``(B,)`` of two feature maps ``(B, ...)`` over the square root of their size.
 
     Paper: Fang and Kim, "Decoupling generalizability and membership privacy risks in neural networks", section 3.2.
-
-    Args:
-        one: ``(B, ...)``.
-        other: of the same shape.
-
-    Returns:
-        ``float64 (B,)``: 1 between zeros and ones of any size.
     """
     gap = (one - other).flatten(1)
     apart: Tensor = torch.linalg.vector_norm(gap, dim=1, dtype=torch.float64) / math.sqrt(gap.shape[1])
@@ -54,28 +47,13 @@ def distance(one: Tensor, other: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def apart(
+def map_distances(
     one: nn.Module, other: nn.Module, x: Tensor, prepare: Preparation, classes: int, stages: Sequence[Stage]
-) -> Apart:
-    """Compute how far two networks of one architecture lie apart on each record, stage by stage.
+) -> MapDistances:
+    """Compute how far two networks of one architecture lie apart on each stored record, stage by stage.
 
     Both are asked in eval mode about the same stored records, which are not augmented; both are left in the mode that
     they were in.
-
-    Args:
-        one: a network.
-        other: another one.
-        x: stored records ``(N, ...)``, on the networks' device.
-        prepare: from stored records to model input.
-        classes: number of classes C.
-        stages: of either network, in forward order.
-
-    Returns:
-        Distances and sizes. Cost: one forward pass of each network; the maps of one batch are held at a time.
-
-    Raises:
-        ModelError: the two give feature maps of different shapes.
-        NonFiniteError: a feature map holds NaN or infinity.
     """
     rows: list[Tensor] = []
     sizes: tuple[int, ...] = ()
@@ -94,7 +72,7 @@ def apart(
     distances = torch.cat(rows, dim=1).numpy()
     for stage, row in zip(stages, distances, strict=True):
         _finite(stage, row)
-    return Apart(distances, sizes)
+    return MapDistances(distances, sizes)
 
 
 @torch.no_grad()
@@ -106,19 +84,7 @@ def features(
     stages: Sequence[Stage],
     reduce: Callable[[Stage, Tensor], Tensor],
 ) -> list[NDArray[np.float32]]:
-    """Compute a narrow row of features for each record and stage.
-
-    Args:
-        model: a network; asked in eval mode, and left in the mode that it was in.
-        x: stored records ``(N, ...)``, on the network's device.
-        prepare: from stored records to model input.
-        classes: number of classes C.
-        stages: in forward order.
-        reduce: from a stage and its feature maps ``(B, ...)`` to features ``(B, k)``.
-
-    Returns:
-        One array a stage, ``float32 (N, k)``.
-    """
+    """Compute a narrow row of features for each record and stage, ``(N, k)`` a stage, in eval mode."""
     rows: list[list[Tensor]] = [[] for _ in stages]
     with _watched(model, stages) as ask:
         for batch in torch.split(x, BATCH):

@@ -11,7 +11,7 @@ _HOME = {
     "Attacked": "reticent.jobs.attack",
     "Audit": "reticent.auditing.audit",
     "Audited": "reticent.jobs.audit",
-    "AuditConfig": "reticent.jobs.config",
+    "AuditConfig": "reticent.jobs.options",
     "Compared": "reticent.jobs.compare",
     "Hardened": "reticent.jobs.harden",
     "LocatedLayers": "reticent.jobs.locate.layers",
@@ -76,12 +76,12 @@ if TYPE_CHECKING:
     from reticent.jobs.attack import Attacked, attack
     from reticent.jobs.audit import Audited, audit
     from reticent.jobs.compare import Compared, compare
-    from reticent.jobs.config import AuditConfig
     from reticent.jobs.gate import gate
     from reticent.jobs.harden import Hardened, harden
     from reticent.jobs.locate.layers import LocatedLayers, locate_layers
     from reticent.jobs.locate.records import LocatedRecords, locate_records
     from reticent.jobs.locate.weights import LocatedWeights, locate_weights
+    from reticent.jobs.options import AuditConfig
     from reticent.jobs.plan import plan
     from reticent.jobs.search import search
     from reticent.jobs.selftest import selftest

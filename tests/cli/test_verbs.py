@@ -15,7 +15,7 @@ from reticent.cli.run import guarded
 from reticent.data import DATASETS
 from reticent.data.options import DataOptions
 from reticent.errors import SpecError
-from reticent.jobs.config import AuditConfig
+from reticent.jobs.options import AuditConfig
 from reticent.training.recipe import Recipe
 
 SMALL = "--records 60 --models 4 --epochs 2 --workers 1 --set replicates=100"

@@ -8,8 +8,9 @@ import pytest
 from reticent.data import DATASETS
 from reticent.data.records import Records
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
-from reticent.jobs.config import AuditConfig, build_attacks, called, chosen, gather, prepare
+from reticent.jobs.config import build_attacks, called, chosen, gather, prepare
 from reticent.jobs.defenses import defended
+from reticent.jobs.options import AuditConfig
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.models.cnn import CNN

@@ -10,9 +10,9 @@ import reticent
 from reticent.auditing.epsilon.wording import rounded_up
 from reticent.errors import EXTRAS, MissingExtraError
 from reticent.jobs import document
-from reticent.jobs.attacks import AttackConfig
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
+from reticent.jobs.options import AttackConfig
 from reticent.population.worker import Made
 from reticent.procedures._dp_extra import OLDEST, needed
 from reticent.procedures.dpsgd import WITHOUT_NOISE

@@ -2,59 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from annotated_types import Ge, Gt, Lt
-from pydantic import Field, model_validator
+from typing import Any
 
 from reticent.attacks import ATTACKS
 from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.jobs.options import AttackConfig, several
 from reticent.spec import Spec, read_toml
-
-Options = dict[str, Any]
-
-
-class AttackConfig(Spec):
-    """What a user may say of attacks and of the audit of their scores."""
-
-    attacks: tuple[str, ...] = ()
-    """Which attacks to run; by default all but variants that only reproduce released code (lira-released), and those
-    that need models of one defense (selena-replica)."""
-    attack: dict[str, Options] = Field(default_factory=dict)
-    """Options of attacks, one table a name: ``[attack.lira]``."""
-    seed: Annotated[int, Ge(0)] = 0
-    """The master seed: who trains on what, every model's streams, the bootstrap."""
-    replicates: Annotated[int, Ge(100)] = 1000
-    """Bootstrap replicates behind the intervals over models."""
-    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
-    """Level of every interval."""
-    delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
-    """Delta of the lower bounds on epsilon; also of the epsilon that dpsgd keeps, where it has no delta of its own."""
-    promised_epsilon: Annotated[float, Ge(0)] | None = None
-    """The epsilon, at `delta`, that you say the training keeps; shown beside the bound from below, as stated."""
-    control: Literal["none", "null"] = "none"
-    """null repeats the audit with permuted membership, where there is nothing to find."""
-    format: Literal["html", "md"] = "html"
-    """md writes report.md too, a section of a model card."""
-    group_by: tuple[str, ...] = ()
-    """Columns of the data whose groups of records are compared, beside the classes, which always are."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_name(cls, data: Any) -> Any:
-        """Take a single name where several may be given."""
-        if isinstance(data, dict):
-            return data | {key: several(data[key]) for key in NAMES if key in data}
-        return data
-
-
-NAMES = ("attacks", "group_by")
-"""Keys that hold names, of which one may be given as it is."""
-
-
-def several(names: Any) -> Any:
-    """Turn a single name into a tuple of one."""
-    return (names,) if isinstance(names, str) else names
 
 
 def usual() -> tuple[str, ...]:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from reticent.ambient import fixed
 from reticent.attacks.base import Problem
 from reticent.jobs import document
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
 from reticent.jobs.non_adaptive import NonAdaptive, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
+from reticent.jobs.options import AuditConfig
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.using import using

@@ -5,26 +5,22 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from annotated_types import Ge
-from pydantic import Field, field_validator
-
-from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_membership, check_offer
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
 from reticent.data.load import load
 from reticent.data.membership import Membership
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
-from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
+from reticent.jobs.attacks import build_attacks
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.misplaced import owners, placed
+from reticent.jobs.options import SHORT, AuditConfig, Options, several
 from reticent.jobs.recipes import METHODS, at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.population.population import Population
@@ -50,63 +46,6 @@ BY_KIND: dict[str, Options] = {
 
 OWN = "own data"
 """What stands for data that were given as they are."""
-SHORT = {"train": "recipe.procedure.name"}
-"""Short keys, and where they lead."""
-
-
-class AuditConfig(DataOptions, AttackConfig):
-    """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
-
-    dataset: str = "digits"
-    """A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder of pictures by class, or
-    ``module:function``."""
-    data_dir: str | None = None
-    """Where official files lie; then RETICENT_DATA, then the cache folder."""
-    records: Annotated[int, Ge(2)] | None = None
-    """How many records to audit, drawn at random; by default all that no other role takes."""
-    validation: Annotated[int, Ge(0)] = 0
-    """Records for early stopping."""
-    reference: Annotated[int, Ge(0)] | None = None
-    """The defender's reference non-members; by default none, or a fifth of the records where a defense needs them."""
-    population: Annotated[int, Ge(0)] = 0
-    """Records that no model sees, as the attacker's yardstick (RMIA)."""
-    models: Annotated[int, Ge(2)] | None = None
-    """Number of models M; by default what suits the data set."""
-    workers: Annotated[int, Ge(1)] | None = None
-    """Processes to train in; by default one a core on the CPU, and one on CUDA."""
-    device: str = "auto"
-    """auto, cpu, cuda or cuda:N."""
-    store: str = "reticent-store"
-    """Folder of finished runs; several audits may share it, at once too: if another process is making all that is left,
-    this one says so and ends with exit code 2, and the same command finds everything later."""
-    out: str = "reticent-audit"
-    """Folder for report.html, audit.json and records.csv."""
-    defense: str | Options | None = None
-    """A name of `reticent defenses`, or several joined by ``+``, with options: ``dpsgd:epsilon=8``; or a table with
-    ``name`` and options. It is short for the recipe's objective, procedure and output."""
-    also_non_adaptive: bool = False
-    """Also attack with references that are trained without the defense, as one who does not know of it would."""
-    recipe: Options = Field(default_factory=dict)
-    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output``
-    are a name, or a table with ``name`` and options."""
-    queries: Options = Field(default_factory=dict)
-    """Views of each record that the attacks may ask about: the fields of `Queries`."""
-
-    @field_validator("dataset", "data_dir", "store", "out")
-    @classmethod
-    def _at_home(cls, value: str | None) -> str | None:
-        return str(opening.path(value)) if value is not None and value.startswith("~") else value
-
-    @field_validator("defense", mode="before")
-    @classmethod
-    def _name_or_table(cls, value: Any) -> Any:
-        if value is not None and not isinstance(value, (str, Mapping)):
-            raise ValueError("a name such as relaxloss, or a table with a name")
-        return value
-
-
-KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
-"""What may be given at the top, of an audit or of its recipe."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,7 @@ Place = TypeVar("Place")
 NONE = "none"
 PARTS: dict[str, Mapping[str, Any]] = {"objective": OBJECTIVES, "procedure": PROCEDURES, "output": OUTPUTS}
 """Where the parts of a defense are looked up, and the field of the recipe that each fills."""
-UNDEFENDED: dict[str, str] = {
-    name: field.default.method for name, field in Recipe.model_fields.items() if name in PARTS
-}
+UNDEFENDED: dict[str, str] = {part: getattr(Recipe(), part).method for part in PARTS}
 """The method that fills each field of the undefended recipe."""
 JOIN = re.compile(r"\+(?=\s*[a-zA-Z])")
 """Between two defenses; a plus sign inside a number is none."""
@@ -244,7 +242,7 @@ def undefended(recipe: Recipe) -> Recipe:
             "also_non_adaptive: training is a function of yours, so that no training without the defense is known: "
             "audit both, and compare them"
         )
-    plain = recipe.replace(**{part: Recipe.model_fields[part].default for part in PARTS})
+    plain = recipe.replace(**{part: getattr(Recipe(), part) for part in PARTS})
     if plain == recipe:
         raise SpecError(
             "also_non_adaptive: the recipe has no defense that references could be trained without: give --defense NAME"

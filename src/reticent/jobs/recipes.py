@@ -5,7 +5,7 @@ from typing import Any
 
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError
-from reticent.jobs.attacks import AttackConfig, Options
+from reticent.jobs.options import AttackConfig, Options
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES

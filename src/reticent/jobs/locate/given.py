@@ -15,9 +15,10 @@ from reticent import arrays, checks, opening, seeds
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
-from reticent.jobs.config import BY_KIND, AuditConfig
+from reticent.jobs.config import BY_KIND
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
 from reticent.jobs.locate.states import read
+from reticent.jobs.options import AuditConfig
 from reticent.jobs.recipes import build_recipe
 from reticent.locate.scoring import copied, wide
 from reticent.models import ARCHITECTURES

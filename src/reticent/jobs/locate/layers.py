@@ -12,10 +12,11 @@ import numpy as np
 from reticent import seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.locate._layers_document import Measured, Options, assemble
 from reticent.jobs.locate._probes import ALL, HALVES, Key, Probes
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
+from reticent.jobs.options import AuditConfig
 from reticent.locate.evidence import judged
 from reticent.locate.layers import Contrast, Onset
 from reticent.locate.maps import apart

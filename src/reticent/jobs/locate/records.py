@@ -18,11 +18,12 @@ from reticent.auditing.exposure import exposure
 from reticent.data.records import Records
 from reticent.errors import SpecError
 from reticent.jobs import document
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
+from reticent.jobs.options import AuditConfig
 from reticent.jobs.sources import Finished as HasFiles
 from reticent.jobs.sources import place
 from reticent.jobs.using import using

@@ -1,0 +1,108 @@
+"""What a user may say of an audit and of its attacks: every flag, every key of ``audit.toml``, every Python argument.
+
+The command line and ``docs/configuration.md`` are made from these specs. A text may end with what no value stands for,
+in square brackets. Nothing here loads torch.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Lt
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from reticent import opening
+from reticent.data.options import DataOptions
+from reticent.spec import Spec
+from reticent.training.recipe import Recipe
+
+Options = dict[str, Any]
+
+
+def several(names: Any) -> Any:
+    """Turn a single name into a tuple of one."""
+    return (names,) if isinstance(names, str) else names
+
+
+def _at_home(value: str) -> str:
+    return str(opening.path(value)) if value.startswith("~") else value
+
+
+def _name_or_table(value: Any) -> Any:
+    if value is not None and not isinstance(value, (str, Mapping)):
+        raise ValueError("a name such as relaxloss, or a table with a name")
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(several)]
+"""Names, of which one may be given as it is."""
+FOLDER = "folder"
+Folder = Annotated[str, AfterValidator(_at_home), FOLDER]
+
+
+class AttackConfig(Spec):
+    """What a user may say of attacks and of the audit of their scores."""
+
+    attacks: Names = ()
+    """Attacks to run. [all that the answers allow, but lira-released and selena-replica]"""
+    attack: dict[str, Options] = Field(default_factory=dict)
+    """Options of attacks, one table a name: ``[attack.lira]``."""
+    seed: Annotated[int, Ge(0)] = 0
+    """The master seed: who trains on what, every model's streams, the bootstrap."""
+    replicates: Annotated[int, Ge(100)] = 1000
+    """Bootstrap replicates behind the intervals over models."""
+    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
+    """Level of every interval."""
+    delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
+    """Delta of the lower bounds on epsilon; also of the epsilon that dpsgd keeps, where it has no delta of its own."""
+    promised_epsilon: Annotated[float, Ge(0)] | None = None
+    """The epsilon, at delta, that you say the training keeps; shown beside the lower bound, as stated."""
+    control: Literal["none", "null"] = "none"
+    """null repeats the audit with permuted membership, where there is nothing to find."""
+    format: Literal["html", "md"] = "html"
+    """md writes report.md too, a section of a model card."""
+    group_by: Names = ()
+    """Columns of the data whose groups of records are compared, beside the classes, which always are."""
+
+
+class AuditConfig(DataOptions, AttackConfig):
+    """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
+
+    dataset: Annotated[str, AfterValidator(_at_home)] = "digits"
+    """A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder of pictures by class, or
+    module:function."""
+    data_dir: Folder | None = None
+    """Folder of official data files. [RETICENT_DATA, then the cache folder]"""
+    records: Annotated[int, Ge(2)] | None = None
+    """How many records to audit, drawn at random. [all that no other role takes]"""
+    validation: Annotated[int, Ge(0)] = 0
+    """Records for early stopping (with recipe.patience)."""
+    reference: Annotated[int, Ge(0)] | None = None
+    """The defender's reference non-members. [none, or a fifth of the records where a defense needs them]"""
+    population: Annotated[int, Ge(0)] = 0
+    """Records that no model sees, as the attacker's yardstick (RMIA)."""
+    models: Annotated[int, Ge(2)] | None = None
+    """How many models to train. [what suits the data set]"""
+    workers: Annotated[int, Ge(1)] | None = None
+    """Processes to train in. [one a core on the CPU, one on CUDA]"""
+    device: str = "auto"
+    """auto, cpu, cuda or cuda:N."""
+    store: Folder = "reticent-store"
+    """Folder of finished models, never trained twice; several commands may share it at once."""
+    out: Folder = "reticent-audit"
+    """Folder for the report and its numbers."""
+    defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
+    """A name of `reticent defenses`, or several joined by +, with options: dpsgd:epsilon=8; in a file or in Python also
+    a table with ``name`` and options. Short for the recipe's objective, procedure and output. [none]"""
+    also_non_adaptive: bool = False
+    """Also attack with references that are trained without the defense, as one who does not know of it would."""
+    recipe: Options = Field(default_factory=dict)
+    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output``
+    are a name, or a table with ``name`` and options."""
+    queries: Options = Field(default_factory=dict)
+    """Views of each record that the attacks may ask about: the fields of `Queries`."""
+
+
+SHORT = {"train": "recipe.procedure.name"}
+"""Short keys, and where they lead."""
+KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
+"""What may be given at the top, of an audit or of its recipe."""

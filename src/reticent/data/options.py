@@ -20,15 +20,16 @@ class DataOptions(Spec):
 
     label: str | None = None
     """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
-    classes, in sorted order."""
+    classes, in sorted order. [the one named label, y, target or class]"""
     not_features: tuple[str, ...] = ()
     """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
     them, and they may have gaps."""
     rare: dict[str, Count] = Field(default_factory=dict)
-    """For csv and Parquet files: by column, texts of fewer records than this are one category: ``{diagnosis = 10}``."""
+    """For csv and Parquet files: COLUMN=N, texts of fewer than N records are one category; in TOML
+    ``{diagnosis = 10}``."""
     hash: dict[str, Count] = Field(default_factory=dict)
-    """For csv and Parquet files: by column, a number of features that its texts are put into by their hash, several
-    into one: ``{diagnosis = 64}``."""
+    """For csv and Parquet files: COLUMN=N, texts are put into N features by their hash, several into one; in TOML
+    ``{diagnosis = 64}``."""
     missing: Literal["refuse", "indicator"] = "refuse"
     """For csv and Parquet files: what a column of numbers with gaps becomes. indicator fills in the column's median,
     and adds a feature that is 1 where it did. Gaps among texts are a category of their own, whatever stands here."""

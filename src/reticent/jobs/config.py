@@ -19,7 +19,7 @@ from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.defenses import defended, undefended
-from reticent.jobs.misplaced import owners, placed
+from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.options import SHORT, AuditConfig, Options, several
 from reticent.jobs.recipes import METHODS, at_delta, build_recipe
 from reticent.models import ARCHITECTURES

@@ -10,24 +10,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pydantic.fields import FieldInfo
-
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError, nearest
 from reticent.jobs.clashes import clashes
+from reticent.jobs.options import Options, described
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
-from reticent.spec import choices, full, toml_or_text
+from reticent.spec import toml_or_text
 from reticent.training.recipe import Recipe
 
-Options = dict[str, Any]
 Place = TypeVar("Place")
 NONE = "none"
 PARTS: dict[str, Mapping[str, Any]] = {"objective": OBJECTIVES, "procedure": PROCEDURES, "output": OUTPUTS}
 """Where the parts of a defense are looked up, and the field of the recipe that each fills."""
 UNDEFENDED: dict[str, str] = {part: getattr(Recipe(), part).method for part in PARTS}
 """The method that fills each field of the undefended recipe."""
+DEFENSES = {
+    name: part for part, table in PARTS.items() for name in sorted(table) if name not in {UNDEFENDED[part], "function"}
+}
+"""Every defense, and the part of the recipe that it fills."""
 JOIN = re.compile(r"\+(?=\s*[a-zA-Z])")
 """Between two defenses; a plus sign inside a number is none."""
 COMMA = re.compile(r",(?![^\[]*\])")
@@ -63,7 +65,7 @@ class Defense:
     cost: str
     paper: str
     refused: tuple[str, ...]
-    options: Mapping[str, tuple[str, Any]]
+    options: Mapping[str, tuple[str, str]]
     clashes: Mapping[str, str]
     inner: tuple[str, ...] = ()
     guarantee: str = ""
@@ -72,26 +74,26 @@ class Defense:
 
 def catalogue() -> list[Defense]:
     """List every defense, by its part and name."""
-    found = [
-        (name, part)
-        for part, table in PARTS.items()
-        for name in sorted(table)
-        if name not in {UNDEFENDED[part], "function"}
-    ]
-    clash = clashes(PARTS, dict(found))
-    return [_told(name, part, clash[name]) for name, part in found]
+    clash = clashes(PARTS, DEFENSES)
+    return [_told(name, clash[name]) for name in DEFENSES]
 
 
-def _told(name: str, part: str, clash: Mapping[str, str]) -> Defense:
-    entry = PARTS[part][name]
-    fields: Mapping[str, FieldInfo] = entry.spec.model_fields
-    usual = {key: field.get_default(call_default_factory=True) for key, field in fields.items()}
-    options = {key: (_meaning(field), full(usual[key])) for key, field in fields.items() if key != INNER}
-    refused = tuple(other for other, when in clash.items() if not when.startswith("with "))
-    inner = tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"])
-    about = name, part, entry.summary, entry.needs, entry.cost, entry.paper
-    given = getattr(entry, "published", {})
-    return Defense(*about, refused, options, clash, inner, _guarantee(name), given)
+def _told(name: str, clash: Mapping[str, str]) -> Defense:
+    entry = PARTS[DEFENSES[name]][name]
+    return Defense(
+        name,
+        DEFENSES[name],
+        entry.summary,
+        entry.needs,
+        entry.cost,
+        entry.paper,
+        refused=tuple(other for other, when in clash.items() if not when.startswith("with ")),
+        options={key: described(option) for key, option in entry.spec.model_fields.items() if key != INNER},
+        clashes=clash,
+        inner=tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"]),
+        guarantee=_guarantee(name),
+        published=getattr(entry, "published", {}),
+    )
 
 
 def _guarantee(name: str) -> str:
@@ -99,12 +101,6 @@ def _guarantee(name: str) -> str:
     pairs = [(one, inner) for one in PROCEDURES for inner in PROCEDURES[one].inner if PROCEDURES[inner].proves]
     void = " and ".join("+".join(pair) for pair in pairs if name in pair)
     return f"none in {void}, whose first stage sees the members without noise: there is no epsilon then" if void else ""
-
-
-def _meaning(field: FieldInfo) -> str:
-    """Say what an option means, and the words that it may be."""
-    words, told = ", ".join(map(str, choices(field.annotation))), " ".join(str(field.description).split())
-    return f"{words}. {told}" if words else told
 
 
 def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
@@ -126,6 +122,14 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
     if INNER in chosen:
         chosen["procedure"][INNER] = chosen.pop(INNER)
     return chosen
+
+
+def options_of(defense: str) -> set[str]:
+    """Name the options of all methods in a defense."""
+    chosen = parts_of(defense)
+    inner = chosen.get("procedure", {}).get(INNER)
+    methods = [*chosen.items(), *([("procedure", inner)] if inner else [])]
+    return {key for part, one in methods for key in PARTS[part][one["name"]].spec.model_fields}
 
 
 def with_option(text: str, key: str, value: Any) -> str:
@@ -259,11 +263,10 @@ def _not_plain(name: str, instead: str) -> None:
 
 def _part(name: str) -> str:
     _not_plain(name, f"write {NONE} alone to have that recipe, or give")
-    known = {key: part for part, table in PARTS.items() for key in table if key not in {"function", UNDEFENDED[part]}}
-    if name not in known:
-        unknown = UnknownNameError("defense", name, known)  # "nope" asks for one, so that none is no guess.
+    if name not in DEFENSES:
+        unknown = UnknownNameError("defense", name, DEFENSES)  # "nope" asks for one, so that none is no guess.
         raise unknown.retold(f"{unknown} (see reticent defenses)")
-    return known[name]
+    return DEFENSES[name]
 
 
 def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:

@@ -25,7 +25,7 @@ from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.hardening.sides import Side, side
 from reticent.jobs.locate.given import Weights
 from reticent.jobs.locate.options import ATTACKING, refuse
-from reticent.jobs.misplaced import owners
+from reticent.jobs.option_hints import owners
 from reticent.jobs.options import KEYS
 from reticent.population.population import Population
 from reticent.population.train import Callback, train

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Lt
 from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic.fields import FieldInfo
 
 from reticent import opening
 from reticent.data.options import DataOptions
-from reticent.spec import Spec
+from reticent.spec import Spec, choices, full
 from reticent.training.recipe import Recipe
 
 Options = dict[str, Any]
@@ -87,7 +88,8 @@ class AuditConfig(DataOptions, AttackConfig):
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
     store: Folder = "reticent-store"
-    """Folder of finished models, never trained twice; several commands may share it at once."""
+    """Folder of finished models, never trained twice. Several commands may share it at once: one that finds all that is
+    left being made by another ends with exit code 2, and finds everything when it is run again."""
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
     defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
@@ -106,3 +108,16 @@ SHORT = {"train": "recipe.procedure.name"}
 """Short keys, and where they lead."""
 KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
 """What may be given at the top, of an audit or of its recipe."""
+
+
+def described(field: FieldInfo) -> tuple[str, str]:
+    """Say what an option means, after the words that it may be, and what its default is or stands for."""
+    words, text = ", ".join(map(str, choices(field.annotation))), " ".join((field.description or "").split())
+    told, bracket, stands_for = text.removesuffix("]").rpartition(" [")
+    if bracket and text.endswith("]"):
+        text, usual = told, stands_for
+    else:
+        usual = "must be given" if field.is_required() else full(field.get_default(call_default_factory=True))
+        usual = usual.get("method") if isinstance(usual, dict) else usual
+        usual = "" if usual in (None, []) else f"{usual:g}" if isinstance(usual, float) else str(usual)
+    return (f"{words}. {text}" if words else text), usual

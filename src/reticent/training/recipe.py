@@ -38,7 +38,7 @@ class Recipe(Spec):
 
     architecture: Spec = Field(default_factory=_mlp)
     """The network: mlp, cnn, resnet18 to resnet152, resnet20, vgg11 to vgg19, vit, atm, transformer, or module:factory
-    of your own."""
+    of your own. [what suits the data set]"""
     objective: Spec = Field(default_factory=_cross_entropy)
     """What a step minimises, of the table in `reticent.objectives`."""
     procedure: Spec = Plain()

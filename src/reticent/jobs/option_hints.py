@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from reticent.errors import ReticentError
-from reticent.jobs.defenses import catalogue, with_option
+from reticent.jobs.defenses import DEFENSES, INNER, PARTS, with_option
 
 
 def owners(key: str) -> list[str]:
     """List the defenses that have an option."""
     option = key.replace("-", "_")
-    return [one.name for one in catalogue() if option in one.options]
+    return [
+        name for name, part in DEFENSES.items() if option != INNER and option in PARTS[part][name].spec.model_fields
+    ]
 
 
 def placed(key: str, value: Any, defenses: Sequence[str]) -> str | None:

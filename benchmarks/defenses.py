@@ -48,7 +48,7 @@ def measure(defense, args):
     import torch
 
     from reticent.jobs.config import prepare
-    from reticent.jobs.options import AuditConfig
+    from reticent.options import AuditConfig
     from reticent.population.worker import Maker
     from reticent.procedures import PROCEDURES
     from reticent.store import Store

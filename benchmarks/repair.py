@@ -17,7 +17,7 @@ from pathlib import Path
 def job(defense, options):
     """Resolve one defense on the records that all rows share."""
     from reticent.jobs.config import prepare
-    from reticent.jobs.options import AuditConfig
+    from reticent.options import AuditConfig
 
     recipe = {"epochs": options.epochs}
     if options.architecture:

@@ -11,7 +11,7 @@ _HOME = {
     "Attacked": "reticent.jobs.attack",
     "Audit": "reticent.auditing.audit",
     "Audited": "reticent.jobs.audit",
-    "AuditConfig": "reticent.jobs.options",
+    "AuditConfig": "reticent.options",
     "Compared": "reticent.jobs.compare",
     "Hardened": "reticent.jobs.harden",
     "LocatedLayers": "reticent.jobs.locate.layers",
@@ -81,10 +81,10 @@ if TYPE_CHECKING:
     from reticent.jobs.locate.layers import LocatedLayers, locate_layers
     from reticent.jobs.locate.records import LocatedRecords, locate_records
     from reticent.jobs.locate.weights import LocatedWeights, locate_weights
-    from reticent.jobs.options import AuditConfig
     from reticent.jobs.plan import plan
     from reticent.jobs.search import search
     from reticent.jobs.selftest import selftest
+    from reticent.options import AuditConfig
     from reticent.signals.matrix import Signals
     from reticent.studies.run import study
     from reticent.training.recipe import Recipe

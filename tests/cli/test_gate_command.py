@@ -89,7 +89,7 @@ def test_the_table_shows_the_limit_that_was_judged(command, audited):
 def test_the_side_of_a_limit_is_the_checks_own_whatever_its_name():
     checks = [Check(name, 0.1, "passed", "", 0.51239, 0.51239, side=name) for name in ("at least", "at most")]
     table = _table(Gate("passed", tuple(checks), "", ""))
-    assert list(table.columns[2].cells) == ["at least 0.5123", "at most 0.5124"]
+    assert list(map(str, table.columns[2].cells)) == ["at least 0.5123", "at most 0.5124"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.cli.job import TERMINALS
+from reticent.cli.job import TERMINALS, reported
 from reticent.errors import CorruptFileError, InputError, StoreError, UnwrittenError
 from reticent.jobs.row_folders import RowFolders
 from reticent.report import place

@@ -13,9 +13,8 @@ from reticent.cli import app
 from reticent.cli.flags import Flags, setting
 from reticent.cli.run import guarded
 from reticent.data import DATASETS
-from reticent.data.options import DataOptions
 from reticent.errors import SpecError
-from reticent.jobs.options import AuditConfig
+from reticent.options import AuditConfig, DataOptions
 from reticent.training.recipe import Recipe
 
 SMALL = "--records 60 --models 4 --epochs 2 --workers 1 --set replicates=100"

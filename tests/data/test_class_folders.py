@@ -5,9 +5,9 @@ import pytest
 from PIL import Image
 
 from reticent.data.load import load
-from reticent.data.options import DataOptions
 from reticent.data.parts import together
 from reticent.errors import CorruptFileError, InputError
+from reticent.options import DataOptions
 
 
 def save(path, pixels, mode=None, **options):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from reticent.data.options import DataOptions
 from reticent.data.parts import together
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
+from reticent.options import DataOptions
 
 
 def arrays(n, seed=0, labels=None):

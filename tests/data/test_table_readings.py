@@ -14,10 +14,10 @@ from reticent.data import imported
 from reticent.data import table as csv_files
 from reticent.data.load import load
 from reticent.data.notices import notices
-from reticent.data.options import DataOptions
 from reticent.data.parts import together
 from reticent.data.records import Records
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
+from reticent.options import DataOptions
 
 N = 60
 

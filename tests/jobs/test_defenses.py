@@ -8,8 +8,8 @@ from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
 from reticent.jobs.config import called, chosen, gather, prepare
 from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
 from reticent.jobs.entrants import entrants
-from reticent.jobs.options import AuditConfig
 from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.options import AuditConfig
 from reticent.outputs.temperature import Temperature
 from reticent.procedures.check import check
 from reticent.spec import choices

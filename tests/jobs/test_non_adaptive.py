@@ -10,8 +10,8 @@ from reticent.jobs.attacks import build_attacks
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, attacked
 from reticent.jobs.non_adaptive import against, facts
-from reticent.jobs.options import AttackConfig
 from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.options import AttackConfig
 from reticent.outputs.temperature import Temperature
 from reticent.procedures.user import Function
 from reticent.signals.matrix import Signals

@@ -12,7 +12,7 @@ from reticent.errors import EXTRAS, MissingExtraError
 from reticent.jobs import document
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
-from reticent.jobs.options import AttackConfig
+from reticent.options import AttackConfig
 from reticent.population.worker import Made
 from reticent.procedures._dp_extra import OLDEST, needed
 from reticent.procedures.dpsgd import WITHOUT_NOISE

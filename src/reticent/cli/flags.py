@@ -8,9 +8,8 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 from cyclopts import Parameter
 from pydantic.fields import FieldInfo
 
-from reticent.data.options import DataOptions
 from reticent.errors import SpecError, nearest
-from reticent.jobs.options import FOLDER, AttackConfig, AuditConfig, described
+from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, described
 from reticent.spec import read_toml, toml_or_text
 from reticent.training.recipe import Recipe
 

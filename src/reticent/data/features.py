@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from reticent.data import notation
 from reticent.data.columns import FEW, IDENTIFIER, MOST_CATEGORIES, NEARLY, plain_numbers, stray
-from reticent.data.options import DataOptions, flag
 from reticent.data.reading import Reading
 from reticent.data.separated import Source
+from reticent.options import DataOptions, flag
 
 EACH = 5
 """With fewer records a text than this on average, a column of texts may name what records have in common."""

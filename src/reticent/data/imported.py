@@ -8,9 +8,9 @@ import numpy as np
 from reticent import arrays, usercode
 from reticent.data import arrow, given, table
 from reticent.data.notices import tell
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import DataError, InputError, nearest
+from reticent.options import DataOptions
 
 PAIRS = (("x", "y"), ("features", "labels"), ("images", "labels"))
 FACTS = ("classes", "class_names", "columns", "mean", "std", "vocabulary", "name", "licence", "citation", "picture")

@@ -8,9 +8,9 @@ from reticent import opening, usercode
 from reticent.data import DATASETS, imported, own
 from reticent.data.folder import check, find
 from reticent.data.forms import SUFFIXES, form
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, UnknownNameError
+from reticent.options import DataOptions
 
 
 def load(

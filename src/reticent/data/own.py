@@ -13,9 +13,9 @@ from reticent import opening
 from reticent.data import class_folders, given, table
 from reticent.data.forms import ARRAYS, form, is_table, refused
 from reticent.data.notices import tell
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError
+from reticent.options import DataOptions
 
 PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", "labels"))
 """Names of the two arrays in an npz file."""

@@ -16,9 +16,9 @@ from reticent.data import arrow, given, imported, own, table
 from reticent.data.features import as_texts
 from reticent.data.forms import ARRAYS, TABLES, form, refused
 from reticent.data.notices import tell
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
+from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
 KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}

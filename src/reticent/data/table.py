@@ -15,11 +15,11 @@ from reticent.data.columns import as_label, doubt_of_label
 from reticent.data.features import Feature, feature
 from reticent.data.given import records
 from reticent.data.notation import is_number
-from reticent.data.options import DataOptions
 from reticent.data.reading import Reading
 from reticent.data.records import Records
 from reticent.data.separated import Source, lines, mark, rows
 from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
+from reticent.options import DataOptions
 
 LABELS = ("label", "labels", "y", "target", "class")
 """Names that tell the label's column, where there is just one of them; else the user says which it is."""

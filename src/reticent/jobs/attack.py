@@ -30,7 +30,7 @@ from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
-from reticent.jobs.options import AttackConfig
+from reticent.options import AttackConfig
 from reticent.report.place import AUDIT, take_folder
 from reticent.report.write import write_report
 from reticent.signals.matrix import Signals

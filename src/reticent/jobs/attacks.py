@@ -6,7 +6,7 @@ from typing import Any
 
 from reticent.attacks import ATTACKS
 from reticent.errors import SpecError, UnknownNameError, nearest
-from reticent.jobs.options import AttackConfig, several
+from reticent.options import AttackConfig, several
 from reticent.spec import Spec, read_toml
 
 

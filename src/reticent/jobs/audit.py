@@ -18,10 +18,10 @@ from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
 from reticent.jobs.non_adaptive import NonAdaptive, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
-from reticent.jobs.options import AuditConfig
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.using import using
+from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made

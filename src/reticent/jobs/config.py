@@ -20,9 +20,9 @@ from reticent.jobs import grouping, replicas
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
-from reticent.jobs.options import SHORT, AuditConfig, Options, several
 from reticent.jobs.recipes import METHODS, at_delta, build_recipe
 from reticent.models import ARCHITECTURES
+from reticent.options import SHORT, AuditConfig, Options, several
 from reticent.population.population import Population
 from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.user import check_used
@@ -44,6 +44,8 @@ BY_KIND: dict[str, Options] = {
 """What is suggested for data that no table knows."""
 
 
+KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
+"""What may be given at the top, of an audit or of its recipe."""
 OWN = "own data"
 """What stands for data that were given as they are."""
 

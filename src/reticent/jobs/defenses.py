@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError, nearest
 from reticent.jobs.clashes import clashes
-from reticent.jobs.options import Options, described
 from reticent.objectives import OBJECTIVES
+from reticent.options import Options, described
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.spec import toml_or_text

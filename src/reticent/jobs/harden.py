@@ -15,9 +15,8 @@ from torch import Tensor, nn
 
 from reticent import arrays, opening
 from reticent.ambient import fixed
-from reticent.data.options import DataOptions
 from reticent.errors import InputError, SpecError
-from reticent.jobs.config import OWN, chosen
+from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import Repaired, named, network, repaired, whole
@@ -26,7 +25,7 @@ from reticent.jobs.hardening.sides import Side, side
 from reticent.jobs.locate.given import Weights
 from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.option_hints import owners
-from reticent.jobs.options import KEYS
+from reticent.options import DataOptions
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
 from reticent.report.place import HARDEN, REPAIRED, take_folder

@@ -20,7 +20,7 @@ from reticent.auditing.labelling import Labelling
 from reticent.auditing.probability import Probability, probability
 from reticent.auditing.verdict import verdict
 from reticent.errors import TooFewReferencesError
-from reticent.jobs.options import AttackConfig
+from reticent.options import AttackConfig
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 

@@ -14,7 +14,7 @@ from reticent.ambient import fixed
 from reticent.auditing.audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
 from reticent.jobs.config import Job, called
-from reticent.jobs.options import AuditConfig
+from reticent.options import AuditConfig
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES

@@ -17,8 +17,8 @@ from reticent.errors import SpecError
 from reticent.jobs import document as documents
 from reticent.jobs.compare import compare
 from reticent.jobs.defenses import NONE, parts_of, with_option
-from reticent.jobs.options import AuditConfig
 from reticent.jobs.sources import check_arguments
+from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.place import SEARCH, take_folder
 from reticent.report.search import write_search

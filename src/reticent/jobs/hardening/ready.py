@@ -20,10 +20,10 @@ from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.given import Own, Weights, origin, states
-from reticent.jobs.options import AuditConfig
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
+from reticent.options import AuditConfig
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES

@@ -16,12 +16,12 @@ from reticent.jobs.config import Job, called
 from reticent.jobs.locate._layers_document import Measured, Options, assemble
 from reticent.jobs.locate._probes import ALL, HALVES, Key, Probes
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
-from reticent.jobs.options import AuditConfig
 from reticent.locate.evidence import judged
 from reticent.locate.layers import Contrast, Onset
 from reticent.locate.maps import apart
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
+from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.locate.layers import write_layers
 from reticent.report.place import LAYERS

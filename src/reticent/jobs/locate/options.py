@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import SpecError
-from reticent.jobs.options import AuditConfig
+from reticent.options import AuditConfig
 from reticent.report.place import Form, take_folder
 
 ATTACKING = (

@@ -23,10 +23,10 @@ from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
-from reticent.jobs.options import AuditConfig
 from reticent.jobs.sources import Finished as HasFiles
 from reticent.jobs.sources import place
 from reticent.jobs.using import using
+from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.report.locate.records import write_records_page

@@ -17,18 +17,18 @@ from reticent.data import imported
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.jobs import document
-from reticent.jobs.config import OWN, chosen, prepare
+from reticent.jobs.config import KEYS, OWN, chosen, prepare
 from reticent.jobs.locate import words
 from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import Scored, read_scores, scored
 from reticent.jobs.locate.source import Source, of_population
-from reticent.jobs.options import KEYS, AuditConfig
 from reticent.jobs.using import using
 from reticent.locate.kinds import kinds
 from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
+from reticent.options import AuditConfig
 from reticent.population.train import choose_device
 from reticent.report.place import WEIGHTS
 from reticent.report.write import write_pair

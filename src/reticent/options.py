@@ -1,10 +1,12 @@
-"""What a user may say of an audit and of its attacks: every flag, every key of ``audit.toml``, every Python argument.
+"""What a user may say of an audit, its attacks and its data: every flag, key of a file and Python argument.
 
-The command line and ``docs/configuration.md`` are made from these specs. A text may end with what no value stands for,
-in square brackets. Nothing here loads torch.
+The command line and ``docs/configuration.md`` are made from these specs and that of the recipe. A text may end with
+what stands for no value, in square brackets. Nothing heavy is loaded, so that help is fast.
 """
 
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Lt
@@ -12,11 +14,13 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.fields import FieldInfo
 
 from reticent import opening
-from reticent.data.options import DataOptions
+from reticent.errors import InputError
 from reticent.spec import Spec, choices, full
-from reticent.training.recipe import Recipe
 
 Options = dict[str, Any]
+Count = Annotated[int, Ge(2)]
+Kind = Literal["table", "pictures", "arrays"]
+ABOUT = {"table": "columns of a table (csv, Parquet, or a data frame)", "pictures": "a folder of pictures"}
 
 
 def several(names: Any) -> Any:
@@ -38,6 +42,45 @@ Names = Annotated[tuple[str, ...], BeforeValidator(several)]
 """Names, of which one may be given as it is."""
 FOLDER = "folder"
 Folder = Annotated[str, AfterValidator(_at_home), FOLDER]
+
+
+class DataOptions(Spec):
+    """How a user's own data are read."""
+
+    label: str | None = None
+    """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
+    classes, in sorted order. [the one named label, y, target or class]"""
+    not_features: Names = ()
+    """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
+    them, and they may have gaps."""
+    rare: dict[str, Count] = Field(default_factory=dict)
+    """For csv and Parquet files: COLUMN=N, texts of fewer than N records are one category; in TOML
+    ``{diagnosis = 10}``."""
+    hash: dict[str, Count] = Field(default_factory=dict)
+    """For csv and Parquet files: COLUMN=N, texts are put into N features by their hash, several into one; in TOML
+    ``{diagnosis = 64}``."""
+    missing: Literal["refuse", "indicator"] = "refuse"
+    """For csv and Parquet files: what a column of numbers with gaps becomes. indicator fills in the column's median,
+    and adds a feature that is 1 where it did. Gaps among texts are a category of their own, whatever stands here."""
+    scale: Literal["none", "standard"] = "none"
+    """For csv and Parquet files: standard takes from each column of numbers its mean, and divides by its standard
+    deviation. Means, medians and categories are taken over all records, members or not."""
+
+    image_size: Annotated[int, Ge(1)] | None = None
+    """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
+
+    def given(self) -> dict[str, Any]:
+        """Return what was asked for that is not usual."""
+        fields = DataOptions.model_fields.items()
+        usual = {key: field.get_default(call_default_factory=True) for key, field in fields}
+        return {key: getattr(self, key) for key, value in usual.items() if getattr(self, key) != value}
+
+    def check(self, kind: Kind, what: str | Path) -> None:
+        """Refuse what was asked for that these data do not have."""
+        for key in self.given():
+            belongs: Kind = "pictures" if key == "image_size" else "table"
+            if belongs != kind:
+                raise InputError(f"{key}: is about {ABOUT[belongs]}, got {what}: leave it out")
 
 
 class AttackConfig(Spec):
@@ -106,8 +149,6 @@ class AuditConfig(DataOptions, AttackConfig):
 
 SHORT = {"train": "recipe.procedure.name"}
 """Short keys, and where they lead."""
-KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
-"""What may be given at the top, of an audit or of its recipe."""
 
 
 def described(field: FieldInfo) -> tuple[str, str]:
@@ -116,8 +157,15 @@ def described(field: FieldInfo) -> tuple[str, str]:
     told, bracket, stands_for = text.removesuffix("]").rpartition(" [")
     if bracket and text.endswith("]"):
         text, usual = told, stands_for
+    elif field.is_required():
+        usual = "must be given"
     else:
-        usual = "must be given" if field.is_required() else full(field.get_default(call_default_factory=True))
-        usual = usual.get("method") if isinstance(usual, dict) else usual
-        usual = "" if usual in (None, []) else f"{usual:g}" if isinstance(usual, float) else str(usual)
+        value = full(field.get_default(call_default_factory=True))
+        value = value.get("method") if isinstance(value, dict) else value
+        usual = "" if value in (None, []) else f"{value:g}" if isinstance(value, float) else str(value)
     return (f"{words}. {text}" if words else text), usual
+
+
+def flag(option: str, column: str, value: int | None = None) -> str:
+    """Write a flag that a shell takes, whatever the column is called."""
+    return f"--{option} {shlex.quote(column if value is None else f'{column}={value}')}"

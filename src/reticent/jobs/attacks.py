@@ -1,6 +1,6 @@
 """Which attacks to run, and with what options: the part of a configuration that needs no model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,9 @@ from reticent.attacks import ATTACKS
 from reticent.errors import SpecError, UnknownNameError, nearest
 from reticent.options import AttackConfig, several
 from reticent.spec import Spec, read_toml
+
+NAMED = {"architecture", "objective", "procedure", "output", "defense"}
+"""Keys whose value is a name, or a table with a name and options."""
 
 
 def usual() -> tuple[str, ...]:
@@ -34,20 +37,10 @@ def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) 
 
 def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> AttackConfig:
     """Put a configuration file and single values together, where nothing is trained; single values win."""
-    tree: dict[str, Any] = read_toml(Path(file)) if file is not None else {}
-    if values.get("attacks") and isinstance(tree.get("attack"), dict):
-        asked = several(values["attacks"])
-        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in asked}
+    tree = {} if file is None else of_attacks(read_toml(Path(file)), values)
     for dotted, value in values.items():
-        if value is None:
-            continue
-        *tables, last = dotted.split(".")
-        inner = tree
-        for table in tables:
-            inner = inner.setdefault(table, {})
-            if not isinstance(inner, dict):
-                raise SpecError(f"{dotted}: {table} is a value, not a table")
-        inner[last] = value
+        if value is not None:
+            put(tree, dotted.split("."), value)
     for key in tree:
         if key not in AttackConfig.model_fields:
             raise SpecError(
@@ -55,3 +48,26 @@ def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> Attack
                 "nothing is trained here, so that keys of training have no meaning"
             )
     return AttackConfig(**tree)
+
+
+def of_attacks(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the options that a file gives to attacks which it would run, and this call does not."""
+    tables, asked = tree.get("attack"), several(values.get("attacks"))
+    if not asked or not isinstance(tables, dict):
+        return tree
+    return tree | {"attack": {name: tables[name] for name in tables if name in asked or name not in ATTACKS}}
+
+
+def put(tree: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Put a value into a tree of tables; a method given by name becomes a table, and another one loses its options."""
+    *tables, last = path
+    for table in tables:
+        inner = tree.setdefault(table, {})
+        if isinstance(inner, str) and table in NAMED:
+            inner = tree[table] = {"name": inner}
+        if not isinstance(inner, dict):
+            raise SpecError(f"{'.'.join(path)}: {table} is a value, not a table")
+        tree = inner
+    if last == "name" and tables[-1:] and tables[-1] in NAMED and tree.get("name", value) != value:
+        tree.clear()
+    tree[last] = value

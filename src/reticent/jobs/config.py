@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.ambient import fixed
-from reticent.attacks import ATTACKS, Offer, check_membership, check_offer
+from reticent.attacks import Offer, check_membership, check_offer
 from reticent.auditing.labelling import Labelling
 from reticent.data import DATASETS, imported
 from reticent.data.load import load
@@ -17,12 +17,12 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
-from reticent.jobs.attacks import build_attacks
+from reticent.jobs.attacks import build_attacks, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
-from reticent.jobs.recipes import METHODS, at_delta, build_recipe
+from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
-from reticent.options import SHORT, AuditConfig, Options, several
+from reticent.options import SHORT, AuditConfig, Options
 from reticent.population.population import Population
 from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.user import check_used
@@ -31,8 +31,6 @@ from reticent.spec import Spec, read_toml
 from reticent.training.loop import check_recipe
 from reticent.training.recipe import Recipe
 
-NAMED = {*METHODS, "defense"}
-"""Keys whose value is a name, or a table with a name and options."""
 DEFAULT_MODELS = 16
 DUPLICATES = 50
 """By so many records the usual number of reference non-members may be missed, so that no exact duplicates are split."""
@@ -120,13 +118,10 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
             alone = AuditConfig(**tree)
         except SpecError as error:
             raise error.prefixed(f"{file}: ") from None
-    if values.get("attacks") and "attack" in tree:
-        # Options that the file gives to attacks it would run, and this call does not.
-        kept = [*several(values["attacks"]), *(name for name in tree["attack"] if name not in ATTACKS)]
-        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in kept}
+        tree = of_attacks(tree, values)
     for key, value in values.items():
         if value is not None:
-            _set(tree, key, str(value) if isinstance(value, Path) else deepcopy(value))
+            put(tree, _path(key), str(value) if isinstance(value, Path) else deepcopy(value))
     config = AuditConfig(**_shorthand(tree))
     wrong = _contradiction(config) if file is not None else None
     if wrong is not None:
@@ -146,20 +141,10 @@ def _contradiction(config: AuditConfig) -> InputError | None:
     return None
 
 
-def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
-    *tables, last = SHORT.get(dotted, dotted).split(".")
-    if (*tables, last)[0] in Recipe.model_fields:
-        tables.insert(0, "recipe")
-    for table in tables:
-        inner = tree.setdefault(table, {})
-        if isinstance(inner, str) and table in NAMED:
-            inner = tree[table] = {"name": inner}
-        if not isinstance(inner, dict):
-            raise SpecError(f"{dotted}: {table} is a value, not a table")
-        tree = inner
-    if last == "name" and tables[-1:] and tables[-1] in NAMED and tree.get("name", value) != value:
-        tree.clear()  # The options of another method.
-    tree[last] = value
+def _path(dotted: str) -> list[str]:
+    """Find the place of a key, which may be short for one in the recipe."""
+    path = SHORT.get(dotted, dotted).split(".")
+    return ["recipe", *path] if path[0] in Recipe.model_fields else path
 
 
 def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +152,7 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     known, recipe_keys = set(AuditConfig.model_fields), set(Recipe.model_fields)
     if "train" in tree:
         tree = deepcopy(tree)
-        _set(tree, "train", tree.pop("train"))
+        put(tree, _path("train"), tree.pop("train"))
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
         raise SpecError(_unknown(unknown[0], tree, known | recipe_keys | set(SHORT)))

@@ -50,7 +50,6 @@ class Defense:
         needs: what it must be given beside members.
         cost: beside plain training, or a query, in words.
         paper: what to cite.
-        refused: defenses that it cannot be combined with at the defaults, since there is no meaning in it.
         options: by name, a sentence and the default; the sentence begins with the allowed words where there are some.
         clashes: defenses that it cannot be combined with at the defaults or some options, to when (see `clashes`).
         inner: procedures that may be its second stage.
@@ -64,7 +63,6 @@ class Defense:
     needs: tuple[str, ...]
     cost: str
     paper: str
-    refused: tuple[str, ...]
     options: Mapping[str, tuple[str, str]]
     clashes: Mapping[str, str]
     inner: tuple[str, ...] = ()
@@ -87,7 +85,6 @@ def _told(name: str, clash: Mapping[str, str]) -> Defense:
         entry.needs,
         entry.cost,
         entry.paper,
-        refused=tuple(other for other, when in clash.items() if not when.startswith("with ")),
         options={key: described(option) for key, option in entry.spec.model_fields.items() if key != INNER},
         clashes=clash,
         inner=tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"]),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 
@@ -56,8 +57,12 @@ def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
         text, usual = described(field)
         usual = "what suits the data set" if key in RECIPE else usual
         text += " Repeat it for several." * repeated + f" [{usual}]" * (usual not in {"", "False"})
-    name = "--" + (key.removesuffix("s") if repeated else key).replace("_", "-")
-    return Annotated[kind | None, Parameter(name=name, help=text, negative="" if repeated else None)]
+    return Annotated[kind | None, Parameter(name=f"--{spelled(key)}", help=text, negative="" if repeated else None)]
+
+
+def spelled(key: str) -> str:
+    """Write a key as its flag, which takes one of several names at a time."""
+    return {"attacks": "attack", "not_features": "not-feature"}.get(key, key).replace("_", "-")
 
 
 def _kind(annotation: Any, metadata: Sequence[Any] = ()) -> Any:
@@ -176,12 +181,12 @@ def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) ->
 
     key, value = next(iter(options.items()))
     name = key.replace("_", "-")
-    guess = nearest(name, [one.name.replace("_", "-") for one in fields(Flags)])  # type: ignore[arg-type]
+    known = [spelled(one.name) for one in fields(Flags)]  # type: ignore[arg-type]
     owned = owners(name)
     if not owned:
         where = "beside --defense NAME" if defenses is None else "with its name, as --defense NAME:option=value"
-        raise SpecError(f"unknown flag --{name}: {guess} (options of a defense are given {where})")
-    guess = f"; or {guess}" if guess.startswith("did") else ""
+        raise SpecError(f"unknown flag --{name}: {nearest(name, known)} (options of a defense are given {where})")
+    guess = f"; or {nearest(name, known)}" if get_close_matches(name, known) else ""
     told = f"unknown flag --{name}: it is an option of the defense {' or '.join(owned)}"
     if defenses is None:
         raise SpecError(f"{told}, and none is given: give --defense {owned[0]} --{name} {value}{guess}")

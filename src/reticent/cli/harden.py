@@ -1,11 +1,13 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from inspect import signature
 from pathlib import Path
 
-from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_state
+from cyclopts import Parameter
+
+from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_state, spelled
 from reticent.errors import SpecError, nearest
 from reticent.spec import toml_or_text
 
@@ -23,24 +25,40 @@ class Run(Told):
     set: Setting = None
 
 
-def harden(
-    *,
-    model: str,
-    weights: Path,
-    members: Path,
-    non_members: Path | None = None,
-    reference: Path | None = None,
-    dataset: str | None = None,
-    initial: Path | None = None,
-    initial_seed: int | None = None,
-    mean: str | None = None,
-    std: str | None = None,
-    method: str = "cwrf",
-    objective: str | None = None,
-    out: Path = Path("repaired"),
-    run: Run = Run(),  # noqa: B008
-    **options: str,
-) -> Sequence[Path]:
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """The model, who was in its training, and how it is repaired."""
+
+    model: str
+    "The architecture: module:factory of your own, or a name such as mlp."
+    weights: Path
+    "Its trained weights: a file of safetensors, or of torch.save of a state dictionary (.pt, .pth, .ckpt, ...)."
+    members: Path
+    "The records that it was trained on: .npz (x, y), .npy, a table or a folder; with --dataset a file of row numbers."
+    non_members: Path | None = None
+    "Records that it never saw, for the audit. [half of the reference]"
+    reference: Path | None = None
+    "Other records that it never saw, for the repair. [half of the non-members]"
+    dataset: str | None = None
+    "One data set that the three are row numbers of: a name, a file, or module:function."
+    initial: Path | None = None
+    "Its state before training, in such a file. [a fresh draw]"
+    initial_seed: int | None = None
+    "Or the seed of torch.manual_seed right before the model was built."
+    mean: str | None = None
+    "For pictures in files: what was subtracted from x / 255, one number a channel, with commas. [0.5]"
+    std: str | None = None
+    "For pictures in files: what that was divided by. [0.25]"
+    method: str = "cwrf"
+    "cwrf or pptp, with options if wanted: cwrf:rate=0.01."
+    objective: str | None = None
+    "What the repair trains with, such as relaxloss or relaxloss:level=1. [cross-entropy]"
+    out: Path = Path("repaired")
+    "Folder for harden.html, repaired.safetensors and harden.json."
+
+
+def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:  # noqa: B008
     """Repair a model that was trained elsewhere, and audit it before and after, by the same attacks.
 
     Writes the repaired weights and one report. References and the repair are kept in the store: the same command after
@@ -50,21 +68,7 @@ def harden(
     test.npz --reference reference.npz --method cwrf --objective relaxloss --rate 0.01
 
     Args:
-        model: The architecture: module:factory of your own, or a name such as mlp.
-        weights: Its trained weights: a file of safetensors, or of torch.save of a state dictionary (.pt, .pth, .ckpt,
-            ...).
-        members: The records that it was trained on: .npz (x, y), .npy, a table or a folder; with --dataset a file of
-            row numbers.
-        non_members: Records that it never saw, for the audit. [half of the reference]
-        reference: Other records that it never saw, for the repair. [half of the non-members]
-        dataset: One data set that the three are row numbers of: a name, a file, or module:function.
-        initial: Its state before training, in such a file. [a fresh draw]
-        initial_seed: Or the seed of torch.manual_seed right before the model was built.
-        mean: For pictures in files: what was subtracted from x / 255, one number a channel, with commas. [0.5]
-        std: For pictures in files: what that was divided by. [0.25]
-        method: cwrf or pptp, with options if wanted: cwrf:rate=0.01.
-        objective: What the repair trains with, such as relaxloss or relaxloss:level=1. [cross-entropy]
-        out: Folder for harden.html, repaired.safetensors and harden.json.
+        model: the model and its records.
         run: how the references are trained, and the attacks run.
         options: An option of the method or of the objective, such as --rate 0.01.
     """
@@ -73,31 +77,12 @@ def harden(
     from reticent.jobs.harden import harden as repair
     from reticent.report.place import HARDEN
 
-    start = initial_state(initial, initial_seed)
-    given = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
-    _check(given, method if objective is None else f"{method}+{objective}")
-    done = reported(
-        HARDEN,
-        lambda screen: repair(
-            model,
-            weights,
-            members=members,
-            non_members=non_members,
-            reference=reference,
-            dataset=dataset,
-            method=method,
-            objective=objective,
-            options=given,
-            initial=start,
-            mean=_numbers("mean", mean),
-            std=_numbers("std", std),
-            out=out,
-            progress=screen.model,
-            stage=screen.stage,
-            **run.values(),
-        ),
-        out,
-    )
+    given = vars(model) | {"initial": initial_state(model.initial, model.initial_seed)}
+    given |= {key: _numbers(key, given[key]) for key in ("mean", "std")} | run.values()
+    del given["initial_seed"]
+    given["options"] = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
+    _check(given["options"], "+".join(filter(None, (model.method, model.objective))))
+    done = reported(HARDEN, lambda screen: repair(**given, progress=screen.model, stage=screen.stage), model.out)
     return listed(done.files)
 
 
@@ -105,7 +90,7 @@ def _check(given: Collection[str], defense: str) -> None:
     """Refuse what is no option of the method or the objective, and nearly a flag: a slip."""
     from reticent.jobs.defenses import options_of
 
-    known = {key.replace("_", "-") for key in (*signature(harden).parameters, *vars(Run()))} - {"run", "options"}
+    known = [spelled(one.name) for kind in (Model, Run) for one in fields(kind)]  # type: ignore[arg-type]
     own = options_of(defense)
     for name in (key.replace("_", "-") for key in given if key not in own):
         if get_close_matches(name, known, n=1, cutoff=0.8):

@@ -75,40 +75,27 @@ def terminal(document: "Mapping[str, Any]") -> "RenderableType":
     """Lay out what ``weights.json`` holds."""
     from rich.console import Group
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
+    from reticent.cli.screen import table
     from reticent.report.prose import Prose
     from reticent.report.wording import count, level, number, percent
 
-    kinds = Table(box=None, pad_edge=False, header_style="bold")
-    kinds.add_column("kind of layer")
-    for title in ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman"):
-        kinds.add_column(title, justify="right")
+    agreements = ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman")
+    rows = []
     for row in document["kinds"]:
         agreement = [number(row[key]) for key in ("pearson", "log_pearson", "spearman")]
-        kinds.add_row(
-            row["kind"], count(row["entries"]), percent(row["share"], 2), percent(row["vulnerability"]), *agreement
-        )
-    largest = Table(box=None, pad_edge=False, header_style="bold")
-    largest.add_column("the largest")
+        shares = [percent(row["share"], 2), percent(row["vulnerability"])]
+        rows.append((row["kind"], count(row["entries"]), *shares, *agreement))
+    kinds = table(("kind of layer", *agreements), rows, right=agreements)
     stability = {row["rate"]: row for row in (document["stability"] or {"rows": ()})["rows"]}
-    for title in (
-        "weights",
-        "vulnerability",
-        "learnability",
-        "in both sets",
-        *(["other batches"] if stability else []),
-    ):
-        largest.add_column(title, justify="right")
+    numbers = ("weights", "vulnerability", "learnability", "in both sets", *(["other batches"] if stability else []))
+    rows = []
     for row in document["largest"]:
         shares = [percent(row[key]) for key in ("vulnerability", "learnability", "shared")]
         again = [f"Jaccard {number(stability[row['rate']]['mean'], 2)}"] if stability else []
-        largest.add_row(level(row["rate"]), count(row["entries"]), *shares, *again)
+        rows.append((level(row["rate"]), count(row["entries"]), *shares, *again))
+    largest = table(("the largest", *numbers), rows, right=numbers)
     said = Text("\n".join(f"Not said: {line}" for line in document["cannot_say"]), style="dim")
-    return Group(
-        Prose(Text(document["sentence"], style="bold")),
-        Padding(kinds, (1, 0)),
-        Padding(largest, (0, 0, 1, 0)),
-        Prose(said),
-    )
+    sentence = Prose(Text(document["sentence"], style="bold"))
+    return Group(sentence, Padding(kinds, (1, 0)), Padding(largest, (0, 0, 1, 0)), Prose(said))

@@ -1,9 +1,10 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from cyclopts import Parameter
 
@@ -80,21 +81,21 @@ def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:
     given = vars(model) | {"initial": initial_state(model.initial, model.initial_seed)}
     given |= {key: _numbers(key, given[key]) for key in ("mean", "std")} | run.values()
     del given["initial_seed"]
-    given["options"] = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
-    _check(given["options"], "+".join(filter(None, (model.method, model.objective))))
+    given["options"] = _options(options, "+".join(filter(None, (model.method, model.objective))))
     done = reported(HARDEN, lambda screen: repair(**given, progress=screen.model, stage=screen.stage), model.out)
     return listed(done.files)
 
 
-def _check(given: Collection[str], defense: str) -> None:
-    """Refuse what is no option of the method or the objective, and nearly a flag: a slip."""
-    from reticent.jobs.defenses import options_of
+def _options(given: Mapping[str, str], defense: str) -> dict[str, Any]:
+    """Read options of the method and the objective; what is none, and nearly a flag, is taken for a slip."""
+    from reticent.jobs.defenses import own_options
 
-    known = [spelled(one.name) for kind in (Model, Run) for one in fields(kind)]  # type: ignore[arg-type]
-    own = options_of(defense)
-    for name in (key.replace("_", "-") for key in given if key not in own):
-        if get_close_matches(name, known, n=1, cutoff=0.8):
-            raise SpecError(f"unknown flag --{name}: {nearest(name, known)}")
+    own, flags = own_options(defense), [spelled(one.name) for kind in (Model, Run) for one in fields(kind)]  # type: ignore[arg-type]
+    options = {key.replace("-", "_"): toml_or_text(value) for key, value in given.items()}
+    for name in (spelled(key) for key in options if key not in own):
+        if get_close_matches(name, flags, n=1, cutoff=0.8):
+            raise SpecError(f"unknown flag --{name}: {nearest(name, flags)}")
+    return options
 
 
 def _numbers(name: str, text: str | None) -> tuple[float, ...]:

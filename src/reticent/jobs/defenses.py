@@ -6,9 +6,12 @@ Two procedures go together where one of them has a second stage that the other c
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from itertools import chain
+from typing import Any
+
+from pydantic.fields import FieldInfo
 
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError, nearest
@@ -20,7 +23,6 @@ from reticent.procedures import PROCEDURES
 from reticent.spec import toml_or_text
 from reticent.training.recipe import Recipe
 
-Place = TypeVar("Place")
 NONE = "none"
 PARTS: dict[str, Mapping[str, Any]] = {"objective": OBJECTIVES, "procedure": PROCEDURES, "output": OUTPUTS}
 """Where the parts of a defense are looked up, and the field of the recipe that each fills."""
@@ -106,44 +108,53 @@ def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
     text = given.pop("name", None)
     if not isinstance(text, str) or not text.strip():
         raise SpecError(f"defense: expected a name such as relaxloss, or a table with a name, got {defense!r}")
-    chosen: dict[str, Options] = {}
-    for piece in JOIN.split(text):
-        name, options = _piece(piece.strip())
-        if not name or name.endswith("+"):
-            raise SpecError(f"defense {text!r}: a part of it is empty: leave the + out, or give a name beside it")
-        if name == NONE and not options:
-            continue
-        _put(chosen, text, {"name": name, **options})
+    chosen = _methods(text)
+    methods = {method["name"]: method for method in chosen.values()}
     for key, value in given.items():
-        _give(chosen, text, key, value)
+        method = methods[_taker(methods, text, key, value)]
+        if key in method:
+            raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")
+        method[key] = value
     if INNER in chosen:
         chosen["procedure"][INNER] = chosen.pop(INNER)
     return chosen
 
 
-def options_of(defense: str) -> set[str]:
-    """Name the options of all methods in a defense."""
-    chosen = parts_of(defense)
-    inner = chosen.get("procedure", {}).get(INNER)
-    methods = [*chosen.items(), *([("procedure", inner)] if inner else [])]
-    return {key for part, one in methods for key in PARTS[part][one["name"]].spec.model_fields}
+def _methods(text: str) -> dict[str, Options]:
+    """Read the methods that are joined in a text, by the field that each fills, or as the inner one of another."""
+    chosen: dict[str, Options] = {}
+    for piece in JOIN.split(text):
+        name, options = _piece(piece.strip())
+        if not name or name.endswith("+"):
+            raise SpecError(f"defense {text!r}: a part of it is empty: leave the + out, or give a name beside it")
+        if name != NONE or options:
+            _put(chosen, text, {"name": name, **options})
+    return chosen
+
+
+def options_of(name: str) -> Mapping[str, FieldInfo]:
+    """Return the options of one defense."""
+    fields: Mapping[str, FieldInfo] = PARTS[_part(name)][name].spec.model_fields
+    return fields
+
+
+def own_options(text: str) -> set[str]:
+    """Name the options of all methods that are joined in a text."""
+    return {key for method in _methods(text).values() for key in options_of(method["name"])}
 
 
 def with_option(text: str, key: str, value: Any) -> str:
     """Write an option into the text of a defense, beside the one of its parts that has it."""
-    pieces = [piece.strip() for piece in JOIN.split(text)]
-    named = [_piece(piece) for piece in pieces]
+    named = dict(_piece(piece.strip()) for piece in JOIN.split(text))
     owner, _, option = key.replace("-", "_").rpartition(".")
     owner = owner.replace("_", "-")
-    methods = {i: (_part(name), name) for i, (name, _) in enumerate(named) if owner in {"", name}}
-    if owner and not methods:
-        raise SpecError(f"defense {text!r}: {key}: {owner} is no part of it: {nearest(owner, [n for n, _ in named])}")
-    place = _taker(methods, text, option, value)
-    name, options = named[place]
-    options[option] = value
-    written = ",".join(f"{key}={_written(item)}" for key, item in options.items())
-    pieces[place] = f"{name}:{written}"
-    return "+".join(pieces)
+    if owner and owner not in named:
+        raise SpecError(f"defense {text!r}: {key}: {owner} is no part of it: {nearest(owner, named)}")
+    named[_taker([owner] if owner else named, text, option, value)][option] = value
+    return "+".join(
+        ":".join(filter(None, (name, ",".join(f"{key}={_written(item)}" for key, item in options.items()))))
+        for name, options in named.items()
+    )
 
 
 def _written(value: Any) -> str:
@@ -266,28 +277,17 @@ def _part(name: str) -> str:
     return DEFENSES[name]
 
 
-def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
-    """Hand an option to the one part that has it."""
-    methods = {part: ("procedure" if part == INNER else part, one["name"]) for part, one in chosen.items()}
-    taker = _taker(methods, text, key, value)
-    if key in chosen[taker]:
-        raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")
-    chosen[taker][key] = value
-
-
-def _taker(methods: Mapping[Place, tuple[str, str]], text: str, key: str, value: Any) -> Place:
-    """Find the one method, of those given by their part and name, that has an option."""
-    fields_of = {place: PARTS[part][name].spec.model_fields for place, (part, name) in methods.items()}
-    takers = [place for place, fields in fields_of.items() if key in fields]
+def _taker(names: Iterable[str], text: str, key: str, value: Any) -> str:
+    """Find the one method that has an option."""
+    known = {name: options_of(name) for name in names}
+    takers = [name for name, options in known.items() if key in options]
     if len(takers) > 1:
-        names = [methods[place][1] for place in takers]
         raise SpecError(
-            f"defense {text!r}: {' and '.join(names)} both have an option {key!r}: say whose it is, "
-            f"as in {names[0]}:{key}={value}"
+            f"defense {text!r}: {' and '.join(takers)} both have an option {key!r}: say whose it is, "
+            f"as in {takers[0]}:{key}={value}"
         )
     if not takers:
-        known = {name for found in fields_of.values() for name in found}
-        raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, known)}")
+        raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, set(chain(*known.values())))}")
     return takers[0]
 
 

@@ -2,7 +2,7 @@
 
 from reticent.cli.job import Screen
 from reticent.population.train import Progress
-from reticent.report.place import AUDIT
+from reticent.report.output import AUDIT
 
 
 def told(err, *calls):

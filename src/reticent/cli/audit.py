@@ -19,7 +19,7 @@ def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B0
     from reticent.cli.screen import listed
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
-    from reticent.report.place import AUDIT
+    from reticent.report.output import AUDIT
 
     job = prepare(gather(flags.config, flags.asked(options)))
     done = reported(AUDIT, lambda screen: run(job, progress=screen.model, stage=screen.stage), job.config.out)

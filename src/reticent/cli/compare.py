@@ -41,7 +41,7 @@ def compare(
     from reticent.cli.job import reported
     from reticent.cli.screen import listed
     from reticent.jobs.compare import compare as run
-    from reticent.report.place import COMPARISON
+    from reticent.report.output import COMPARISON
 
     values = flags.values()
     if options:

@@ -76,7 +76,7 @@ def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:
     from reticent.cli.job import reported
     from reticent.cli.screen import listed
     from reticent.jobs.harden import harden as repair
-    from reticent.report.place import HARDEN
+    from reticent.report.output import HARDEN
 
     given = vars(model) | {"initial": initial_state(model.initial, model.initial_seed)}
     given |= {key: _numbers(key, given[key]) for key in ("mean", "std")} | run.values()

@@ -11,8 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from reticent.cli.screen import stderr, stdout, visible
 from reticent.errors import UnwrittenError
+from reticent.report.blocks import Document
 from reticent.report.files import there
-from reticent.report.place import Form
+from reticent.report.output import Form
+from reticent.report.render.terminal import terminal
 from reticent.rounding import percent
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 TERMINALS = {
     "reticent.audit": "reticent.report.tables:terminal",
     "reticent.comparison": "reticent.report.comparison:terminal",
-    "reticent.search": "reticent.report.search:terminal",
+    "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
     "reticent.locate.weights": "reticent.cli.locate.weights:terminal",
     "reticent.locate.layers": "reticent.report.locate.layers:terminal",
@@ -128,4 +130,5 @@ def _show(document: Mapping[str, Any]) -> None:
     """Lay out what was found; where it is not written, it may be of another kind than the verb's, such as one row."""
     module, _, function = TERMINALS.get(str(document.get("schema")).rpartition("/")[0], "").partition(":")
     if function:
-        stdout().print(getattr(import_module(module), function)(document))
+        found = getattr(import_module(module), function)(document)
+        stdout().print(terminal(found) if isinstance(found, Document) else found)

@@ -27,7 +27,7 @@ def search(*, over: Several = None, lost: float = 0.02, flags: Flags = Flags()) 
     from reticent.cli.job import reported
     from reticent.cli.screen import listed
     from reticent.jobs.search import search as run
-    from reticent.report.place import SEARCH
+    from reticent.report.output import SEARCH
 
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --defense, --over and other flags")

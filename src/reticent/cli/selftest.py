@@ -39,7 +39,7 @@ def selftest(*, only: Several = None, json: Switch = False) -> None:
 
         from reticent.jobs.document import versions
 
-        text = writer.dumps(tested.to_json() | {"environment": versions()}, indent=2, allow_nan=False)
+        text = writer.dumps(tested.to_json() | {"environment": versions().to_json()}, indent=2, allow_nan=False)
         stdout().out(text, highlight=False)
     else:
         stdout().print(_page(tested))

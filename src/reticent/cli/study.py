@@ -39,7 +39,7 @@ def study(
 
     from reticent.cli.job import reported
     from reticent.cli.screen import listed, say, stdout, table
-    from reticent.report.place import STUDY
+    from reticent.report.output import STUDY
     from reticent.studies import STUDIES
     from reticent.studies.run import study as run
 

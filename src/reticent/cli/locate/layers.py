@@ -37,7 +37,7 @@ def layers(
     from reticent.cli.job import reported
     from reticent.cli.screen import listed
     from reticent.jobs.locate.layers import prepare, run
-    from reticent.report.place import LAYERS
+    from reticent.report.output import LAYERS
 
     asked = flags.asked(options) | {"seeds": seeds, "swap": swap, "equalise": equalise, "margin": margin}
     asked |= {"stages": tuple(stage) if stage else None, "probe": probe, "test": test}

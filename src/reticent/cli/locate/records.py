@@ -17,7 +17,7 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
     from reticent.cli.job import reported
     from reticent.cli.screen import listed
     from reticent.jobs.locate.records import locate_records
-    from reticent.report.place import RECORD_LIST
+    from reticent.report.output import RECORD_LIST
 
     given = flags.asked(options) | ({"config": flags.config} if run and flags.config else {})
     found = reported(

@@ -49,7 +49,7 @@ def weights(
     from reticent.cli.job import reported
     from reticent.cli.screen import listed
     from reticent.jobs.locate.weights import locate_weights
-    from reticent.report.place import WEIGHTS
+    from reticent.report.output import WEIGHTS
 
     scoring = {"scoring.steps": steps, "scoring.unlearning": unlearning}
     values = flags.asked(options) | {key: item for key, item in scoring.items() if item is not None}
@@ -78,7 +78,7 @@ def terminal(document: "Mapping[str, Any]") -> "RenderableType":
     from rich.text import Text
 
     from reticent.cli.screen import table
-    from reticent.report.prose import Prose
+    from reticent.report.render.terminal import Wrapped
     from reticent.report.wording import count, level, number, percent
 
     agreements = ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman")
@@ -97,5 +97,5 @@ def terminal(document: "Mapping[str, Any]") -> "RenderableType":
         rows.append((level(row["rate"]), count(row["entries"]), *shares, *again))
     largest = table(("the largest", *numbers), rows, right=numbers)
     said = Text("\n".join(f"Not said: {line}" for line in document["cannot_say"]), style="dim")
-    sentence = Prose(Text(document["sentence"], style="bold"))
-    return Group(sentence, Padding(kinds, (1, 0)), Padding(largest, (0, 0, 1, 0)), Prose(said))
+    sentence = Wrapped(Text(document["sentence"], style="bold"))
+    return Group(sentence, Padding(kinds, (1, 0)), Padding(largest, (0, 0, 1, 0)), Wrapped(said))

@@ -24,7 +24,7 @@ from reticent.models.stages import Stage, stages
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.locate.layers import write_layers
-from reticent.report.place import LAYERS
+from reticent.report.output import LAYERS
 
 __all__ = ["LocatedLayers", "Options", "locate_layers", "prepare", "run"]
 

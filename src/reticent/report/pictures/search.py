@@ -17,11 +17,6 @@ SPREAD = 12
 """Positive values whose largest is more than so many times the smallest lie on a logarithmic axis."""
 
 
-def sensitivity(document: Mapping[str, Any]) -> list[str]:
-    """Draw accuracy, AUC and members found against each option of which several values were tried."""
-    return [_against(document, key, i) for i, (key, values) in enumerate(document["over"].items()) if len(values) > 1]
-
-
 def trade(document: Mapping[str, Any]) -> str:
     """Draw AUC against accuracy, a point a value, joined in the order of the first option."""
     first = next(iter(document["over"]))
@@ -53,7 +48,8 @@ def trade(document: Mapping[str, Any]) -> str:
         return render(figure, "trade", "AUC against accuracy on non-members", f"AUC against accuracy. {said}.")
 
 
-def _against(document: Mapping[str, Any], key: str, index: int) -> str:
+def sensitivity(document: Mapping[str, Any], key: str, index: int) -> str:
+    """Draw accuracy, AUC and members found against an option."""
     panels = [panel for panel in PANELS if any(middle(p.get(panel[0])) is not None for p in document["tried"])]
     values = list(document["over"][key])
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)

@@ -9,6 +9,7 @@ from reticent.cli.flags import RECIPE, Flags, spelled
 from reticent.cli.locate.layers import layers
 from reticent.cli.locate.weights import weights
 from reticent.errors import SpecError
+from reticent.findings.gate import ALLOWED
 from reticent.jobs.locate.layers import Options
 from reticent.locate.weights import Scoring
 from reticent.models import ARCHITECTURES
@@ -84,3 +85,7 @@ def test_every_architecture_is_named_where_one_is_asked_for():
     text = described(Recipe.model_fields["architecture"])[0]
     families = {re.sub(r"[0-9]+$", "", name) for name in ARCHITECTURES} - {"import"}
     assert all(re.search(rf"\b{family}", text) for family in families), families
+
+
+def test_every_doubt_that_may_be_allowed_is_named():
+    assert all(doubt in arguments("gate")["allow"].parameter.help for doubt in ALLOWED)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reticent.auditing.gate.limits import Limits
 from reticent.cli.flags import Switch, Told, flags
+from reticent.gating.limits import Limits
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from reticent.auditing.gate.judge import Gate
+    from reticent.findings.gate import Gate
 
 STYLES = {"passed": "green", "failed": "bold red", "cannot judge": "bold yellow", "skipped": "yellow"}
 
@@ -43,8 +43,8 @@ def gate(
     Raises:
         SystemExit: with the exit code, where it is not 0.
     """
-    from reticent.auditing.gate.limits import ALLOWED_TOGETHER
     from reticent.cli.screen import say, stdout
+    from reticent.findings.gate import ALLOWED_TOGETHER
     from reticent.jobs.gate import check_junit
     from reticent.jobs.gate import gate as run
     from reticent.report.junit import write_junit
@@ -70,9 +70,9 @@ def gate(
 def _table(result: "Gate") -> "Table":
     from rich.text import Text
 
-    from reticent.auditing.gate.check import DIGITS
     from reticent.cli.screen import table
     from reticent.rounding import MISSING, down, up
+    from reticent.say.gate import DIGITS
 
     rows = []
     for check in result.checks:

@@ -138,6 +138,8 @@ class Flags(Told):
 
     def asked(self, options: Mapping[str, str]) -> dict[str, Any]:
         """Return what was said, with the one defense of an audit, which takes flags that no verb has: its options."""
+        from reticent.jobs.defenses import with_option
+
         values = self.values()
         defense = values.pop("defense", None)
         if isinstance(defense, list):  # By --set, it is a text or a table.
@@ -148,28 +150,17 @@ class Flags(Told):
                 )
             defense = defense[0]
         if options:
-            given = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
-            defense = _table(defense) | given if defense else self._changed(given, options)
+            written = defense or (read_toml(self.config).get("defense") if self.config else None)
+            if not isinstance(written, (str, dict)):
+                refuse(options)
+            table = {"name": written} if isinstance(written, str) else dict(written)
+            for key, value in ((key.replace("-", "_"), toml_or_text(value)) for key, value in options.items()):
+                if not defense and key not in table and ":" in str(table.get("name")):
+                    table["name"] = with_option(str(table["name"]), key, value)  # A flag wins over the file's text.
+                else:
+                    table[key] = value
+            defense = table
         return values if defense is None else values | {"defense": defense}
-
-    def _changed(self, options: Mapping[str, Any], flags: Mapping[str, str]) -> dict[str, Any]:
-        """Give the defense that the file names other options; they win over those of its table and of its text."""
-        from reticent.jobs.defenses import with_option
-
-        written = None if self.config is None else read_toml(self.config).get("defense")
-        if not isinstance(written, (str, dict)):
-            refuse(flags)
-        changed = _table(written)
-        for key, value in options.items():
-            if key not in changed and ":" in str(changed.get("name")):
-                changed["name"] = with_option(str(changed["name"]), key, value)
-            else:
-                changed[key] = value
-        return changed
-
-
-def _table(defense: str | dict[str, Any]) -> dict[str, Any]:
-    return {"name": defense} if isinstance(defense, str) else dict(defense)
 
 
 def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) -> NoReturn:

@@ -24,12 +24,7 @@ STORE = Path("reticent-store")
 
 
 @app.command(name="list")
-def list_(
-    *,
-    store: Path = STORE,
-    all: Switch = False,  # noqa: A002
-    json: Switch = False,
-) -> None:
+def list_(*, store: Path = STORE, all: Switch = False, json: Switch = False) -> None:  # noqa: A002
     """List the runs of a store: by default one line for all models of one recipe, data set and seed.
 
     Hashes are not checked here: see `reticent runs verify`.

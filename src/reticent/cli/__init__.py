@@ -23,6 +23,7 @@ VERBS = {
     "locate": "Find where a leak is: in which weights, at which depth, in which records.",
     "harden": "Repair a model that was trained elsewhere, and audit it before and after.",
     "study": "Repeat a paper's table or figure, and judge its claims.",
+    "schema": "Write the JSON Schema of a document.",
     "runs": "List, show, check and remove what is in the store.",
 }
 GROUPS = ("data", "locate", "runs")

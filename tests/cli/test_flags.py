@@ -63,7 +63,7 @@ def test_flags_are_read_as_their_option_is():
 
 
 def test_a_slip_is_answered_with_the_flag_as_it_is_written():
-    for slip, flag in (("atack", "attack"), ("not-featur", "not-feature"), ("batchsize", "batch-size")):
+    for slip, flag in (("attackk", "attack"), ("not-featur", "not-feature"), ("batchsize", "batch-size")):
         with pytest.raises(SpecError, match=f"unknown flag --{slip}: did you mean '{flag}'"):
             Flags().asked({slip: "1"})
 

@@ -12,7 +12,7 @@ import reticent
 from reticent.cli import app
 from reticent.cli.flags import Flags, setting
 from reticent.cli.run import guarded
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.errors import SpecError
 from reticent.options import AuditConfig, DataOptions
 from reticent.training.recipe import Recipe

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from reticent.data.load import load
-from reticent.data.parts import together
+from reticent.data.load import load, together
 from reticent.errors import CorruptFileError, InputError
 from reticent.options import DataOptions
 

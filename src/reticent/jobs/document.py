@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 import reticent
 from reticent.auditing.labelling import CLASS
 from reticent.data.notices import notices as notices_of_features
-from reticent.data.reading import FITTED
-from reticent.data.records import Records
+from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant

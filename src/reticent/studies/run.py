@@ -12,8 +12,8 @@ from typing import Any
 import reticent
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.data.folder import check
 from reticent.data.load import load
+from reticent.data.official import check_folder
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs import document
@@ -110,7 +110,7 @@ def study(
         >>> done = reticent.study("cwrf-ablation", scale="tiny")  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
-    check(data_dir)
+    check_folder(data_dir)
     chosen = known(name) if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"

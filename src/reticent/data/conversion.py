@@ -1,22 +1,32 @@
 """A user's arrays, brought to what `Records.make` takes: labels of any common form, images as floats."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent import arrays, checks
-from reticent.data.records import Records, renumber
-from reticent.errors import InputError, ShapeError
+from reticent.data.records import Facts, Records, renumber
+from reticent.errors import InputError, ReticentError, ShapeError
 
 
-def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
-    """Make records of arrays, tensors or lists."""
-    for key, value in (("x", x), ("y", y)):
-        if value is None:
-            what = "the features are" if key == "x" else "the labels are"
-            raise ShapeError(f"{name}: {key}: {what} missing: expected an array with one entry a record, got None")
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """Put the name of what is read in front of what is wrong with it."""
     try:
+        yield
+    except ReticentError as error:
+        raise error.prefixed(f"{name}: ") from None
+
+
+def records(x: Any, y: Any, **facts: Unpack[Facts]) -> Records:
+    """Make records of arrays, tensors or lists."""
+    with about(facts.get("name", "own data")):
+        for key, value, what in (("x", x, "features"), ("y", y, "labels")):
+            if value is None:
+                raise ShapeError(f"{key}: the {what} are missing: expected an array with one entry a record, got None")
         checks.aligned("x", x=x, y=y)
         labels, names = arrays.array(y, "y"), tuple[str, ...]()
         checks.complete(labels, "y")
@@ -24,13 +34,15 @@ def records(x: Any, y: Any, *, name: str, **facts: Any) -> Records:
             labels = labels[:, 0]
         if labels.ndim == 1 and hasattr(y, "to_numpy"):
             labels, names = numbered(labels)
-        if not names:
-            labels, names = _labels(labels)
+        if labels.dtype.kind in "OUS":
+            _in_reach(labels, "y")
+            classes, codes = np.unique(labels.astype(np.str_), return_inverse=True)
+            labels, names = codes.reshape(labels.shape), tuple(classes.tolist())
+        elif not names:
+            labels = whole(labels)
         if names:
             facts.setdefault("class_names", names)
-        return Records.make(_features(arrays.array(x, "x")), labels, name=name, **facts)
-    except InputError as error:
-        raise type(error)(f"{name}: {error}") from None
+        return Records.make(bytes_of_images(arrays.array(x, "x")), labels, **facts)
 
 
 def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
@@ -38,13 +50,11 @@ def numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
 
     In an array such labels are refused, since who makes an array knows how to number them, and a gap there is a slip.
     """
-    counts = labels.dtype.kind in "iu" or (
-        labels.dtype.kind == "f" and bool(np.isfinite(labels).all() and (labels == np.rint(labels)).all())
-    )
-    if not counts:
+    floats = labels.dtype.kind == "f"
+    if not (labels.dtype.kind in "iu" or (floats and np.isfinite(labels).all() and (labels == np.rint(labels)).all())):
         return labels, ()
     # From the limit on, a float may be two whole numbers.
-    limit = 2.0 ** (np.finfo(labels.dtype).nmant + 1) if labels.dtype.kind == "f" else np.inf
+    limit = 2.0 ** (np.finfo(labels.dtype).nmant + 1) if floats else np.inf
     if len(labels) and np.abs(labels).max() >= limit:
         raise InputError(
             f"expected labels below {limit:.0f}, got {labels[np.abs(labels).argmax()]:.0f}: larger numbers were read "
@@ -64,22 +74,22 @@ def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     if labels.dtype.kind not in "biuf" or labels.ndim == 0:
         return labels
     if labels.ndim > 1:
-        _single(labels, name)
-        return np.asarray(labels.argmax(axis=1))
+        return _one_hot(labels, name)
     if labels.dtype.kind == "b":
         return labels.astype(np.int64)
     _in_reach(labels, name)
     if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
-            bad = int(np.argmax(~np.isfinite(labels) | (labels != np.rint(labels))))
+        wrong = ~np.isfinite(labels) | (labels != np.rint(labels))
+        if wrong.any():
+            bad = int(np.argmax(wrong))
             hint = ": targets of a regression are not supported" if np.isfinite(labels[bad]) else ""
             raise InputError(f"{name}: expected whole numbers as labels, got {labels[bad]} for record {bad}{hint}")
         return labels.astype(np.int64)
     return labels
 
 
-def _single(labels: NDArray[Any], name: str) -> None:
-    """Refuse several labels a record."""
+def _one_hot(labels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Read rows with a single 1, and refuse several labels a record."""
     expected = f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}"
     if labels.ndim > 2 or not np.isin(labels, (0, 1)).all():
         raise ShapeError(
@@ -90,13 +100,14 @@ def _single(labels: NDArray[Any], name: str) -> None:
     if (ones != 1).any():
         bad = int(np.argmax(ones != 1))
         raise InputError(f"{expected} with {ones[bad]} ones for record {bad}: multi-label data are not supported")
+    return np.asarray(labels.argmax(axis=1))
 
 
 def _in_reach(labels: NDArray[Any], name: str) -> None:
-    """Refuse labels that 64-bit integers do not hold."""
+    """Refuse labels that 64-bit integers do not hold; what is not finite is told elsewhere."""
     if labels.dtype.kind == "O":  # Python's own whole numbers have no end.
         large = np.array([isinstance(value, int) and abs(value) >= checks.INT64 for value in labels.flat])
-    elif labels.dtype.kind == "f" or labels.dtype == np.uint64:  # What is not finite is told as such.
+    elif labels.dtype.kind == "f" or labels.dtype == np.uint64:
         large = np.isfinite(labels) & (np.abs(labels.astype(np.float64)) >= checks.INT64)
     else:
         return
@@ -108,36 +119,24 @@ def _in_reach(labels: NDArray[Any], name: str) -> None:
         )
 
 
-def _labels(labels: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
-    if labels.dtype.kind == "O":
-        _in_reach(labels, "y")
-    if labels.dtype.kind in "OUS":
-        names, codes = np.unique(labels.astype(np.str_), return_inverse=True)
-        return codes.reshape(labels.shape), tuple(str(name) for name in names)
-    return whole(labels), ()
-
-
-def _features(features: NDArray[Any]) -> NDArray[Any]:
+def bytes_of_images(features: NDArray[Any]) -> NDArray[Any]:
+    """Bring images of other numbers back to bytes from 0 to 255; other features stay."""
     checks.complete(features, "x")
     if features.dtype.kind == "O":
         raise ShapeError("x: expected a rectangular array of numbers, got Python objects (records of several shapes?)")
-    if (
-        features.ndim not in {3, 4}
-        or features.dtype == np.uint8
-        or features.dtype.kind not in "buif"
-        or not features.size
-    ):
+    image = features.ndim in {3, 4} and features.dtype.kind in "buif" and features.size
+    if not image or features.dtype == np.uint8:
         return features
     low, high = float(features.min()), float(features.max())
     # A picture read as floats has been divided by 255 (torchvision's ToTensor) or left as it was.
     scale = 255.0 if features.dtype.kind in "fb" and high <= 1 else 1.0
     scaled = features.astype(np.float64) * scale
-    whole = np.rint(scaled)
-    if not (low >= 0 and high * scale <= 255) or np.abs(scaled - whole).max() > 1e-3:
+    whole_bytes = np.rint(scaled)
+    if not (low >= 0 and high * scale <= 255) or np.abs(scaled - whole_bytes).max() > 1e-3:
         raise InputError(
             f"x: images must be uint8 from 0 to 255; got {features.dtype} from {low:.4g} to {high:.4g} that are no "
             "multiples of 1/255. Take Normalize and random augmentation out of the transform (reticent does both), "
             "or give numpy.rint(255 * x).astype('uint8') of images from 0 to 1, and say what the network's inputs were "
             "normalised by: mean 0 and std 1 if it takes images from 0 to 1 (else 0.5 and 0.25 are taken)"
         )
-    return whole.astype(np.uint8)
+    return whole_bytes.astype(np.uint8)

@@ -5,12 +5,17 @@ different things, none is chosen.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reticent.data.records import NumberKind
+
+Found = TypeVar("Found")
 
 GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-", "."})
 """Texts that say, among numbers and dates, that a value is not known; in small letters."""
@@ -29,17 +34,11 @@ TELLING = re.compile(r"^0,|,(?!\d{3}$)|[.'’_ \u00a0\u202f]")
 NOT_DIGITS = re.compile(r"[^\d.]")
 CODE = re.compile(r"[+-]?0\d+")
 WHOLE = re.compile(r"[+-]?\d+")
-SEMI = re.compile(
+MIXED = re.compile(
     r"[<>≤≥~≈±]=?\s*[\d.,]+.*|[+-]?[\d.,]*\d\s*[a-zA-Zµ°%$€£¥][a-zA-Zµ°%$€£¥/²³]*|\d+\s*/\s*\d+|[$€£¥]\s*\d.*"
 )
 """A bound, a number with its unit, a fraction or a price."""
 
-YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})")
-DOTTED = re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})")
-DAY_FIRST = re.compile(r"(?P<day>\d{1,2})([/-])(?P<month>\d{1,2})\2(?P<year>\d{4})")
-MONTH_FIRST = re.compile(r"(?P<month>\d{1,2})([/-])(?P<day>\d{1,2})\2(?P<year>\d{4})")
-NAMED = re.compile(r"(?P<day>\d{1,2})[ -](?P<name>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})")
-NAME_FIRST = re.compile(r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})")
 SHORT_YEAR = re.compile(r"(?:[0-3]?\d([-/.])[01]?\d\1|[01]?\d([-/.])[0-3]?\d\2)\d{2}")
 CLOCK = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?:\s?([AaPp])\.?[Mm]\.?)?")
 ZONE = re.compile(r"(?:Z|UTC|GMT)|([+-])(\d{2}):?(\d{2})?")
@@ -47,33 +46,30 @@ SPLIT = re.compile(
     r"(?P<date>.*?\d)(?:(?:[Tt]|\s+)(?P<clock>\d{1,2}:\S*?(?:\s?[AaPp]\.?[Mm]\.?)?)"
     r"\s?(?P<zone>Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?)?"
 )
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
+MONTHS = "january february march april may june july august september october november december"
 ORDERS = {
-    "year, month, day": YEAR_FIRST,
-    "day.month.year": DOTTED,
-    "day/month/year": DAY_FIRST,
-    "month/day/year": MONTH_FIRST,
-    "day month year": NAMED,
-    "month day, year": NAME_FIRST,
+    "year, month, day": re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})"),
+    "day.month.year": re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})"),
+    "day/month/year": re.compile(r"(?P<day>\d{1,2})([/-])(?P<month>\d{1,2})\2(?P<year>\d{4})"),
+    "month/day/year": re.compile(r"(?P<month>\d{1,2})([/-])(?P<day>\d{1,2})\2(?P<year>\d{4})"),
+    "day month year": re.compile(r"(?P<day>\d{1,2})[ -](?P<name>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})"),
+    "month day, year": re.compile(r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})"),
 }
 """How dates are written; the third and the fourth can be taken for each other."""
 
 
 @dataclass(frozen=True, eq=False)
-class Notation:
+class Numbers:
     """How texts are read as numbers.
 
     Attributes:
-        kind: "number", "number in another notation", "percentage", "date" or "time of day".
+        kind: what they are.
         values: one a text; None where the texts can be read in several ways.
         note: says by an example how they are read, or why they cannot be told.
         unsure: another way of reading them is not excluded.
     """
 
-    kind: str
+    kind: NumberKind
     values: NDArray[np.float64] | None
     note: str = ""
     unsure: bool = False
@@ -93,12 +89,12 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def is_semi(text: str) -> bool:
+def is_mixed(text: str) -> bool:
     """Tell whether a text holds a number beside something else.
 
     A bound, a unit, a fraction, a price, a date, a time.
     """
-    if SEMI.fullmatch(text) is not None or SHORT_YEAR.fullmatch(text) is not None:
+    if MIXED.fullmatch(text) is not None or SHORT_YEAR.fullmatch(text) is not None:
         return True
     found = None if is_number(text) else read([text])
     return found is not None
@@ -109,28 +105,35 @@ def are_codes(texts: Sequence[str]) -> bool:
     return any(map(CODE.fullmatch, texts)) and all(map(WHOLE.fullmatch, texts))
 
 
-def read(texts: Sequence[str]) -> Notation | None:
+def _all(found: Iterable[Found | None]) -> list[Found] | None:
+    """Take what was found, unless something was not."""
+    known = []
+    for one in found:
+        if one is None:
+            return None
+        known.append(one)
+    return known
+
+
+def read(texts: Sequence[str]) -> Numbers | None:
     """Read texts as numbers, in the one notation that fits them all."""
     if not texts:
         return None
     if all(map(is_number, texts)):
-        return Notation("number", np.array([float(text) for text in texts]))
+        return Numbers("number", np.array([float(text) for text in texts]))
     return _affixed(texts) or _times(texts) or _dates(texts)
 
 
-def _affixed(texts: Sequence[str]) -> Notation | None:
+def _affixed(texts: Sequence[str]) -> Numbers | None:
     """Read numbers with separators, all with one sign of percent or of a currency, or none with any."""
-    parts = [AFFIXED.fullmatch(text) for text in texts]
-    if any(part is None for part in parts):
-        return None
-    known = [part for part in parts if part is not None]
-    if len({(part[2], part[4]) for part in known}) > 1 or (known[0][2] and known[0][4]):
+    known = _all(map(AFFIXED.fullmatch, texts))
+    if known is None or len({(part[2], part[4]) for part in known}) > 1 or (known[0][2] and known[0][4]):
         return None
     bodies = [part[3] for part in known]
     grouped, doubtful = all(map(GROUPED.fullmatch, bodies)), _doubtful(bodies)
     if doubtful and not grouped and all(map(COMMA.fullmatch, bodies)):
         why = f"holds numbers such as {doubtful}, whose comma may stand for thousands or for decimals"
-        return Notation("number in another notation", None, f"{why}: write a point, or nothing")
+        return Numbers("number in another notation", None, f"{why}: write a point, or nothing")
     found = _separated(bodies)
     if found is None:
         return None
@@ -140,7 +143,7 @@ def _affixed(texts: Sequence[str]) -> Notation | None:
     telling = max(range(len(texts)), key=lambda i: (len(NOT_DIGITS.findall(texts[i])), len(texts[i])))
     note = f"{texts[telling]} is read as {values[telling]:.12g}"
     note += ": if the comma is a decimal one, write a point" if doubtful else ""
-    return Notation("percentage" if percent else "number in another notation", values, note, bool(doubtful))
+    return Numbers("percentage" if percent else "number in another notation", values, note, bool(doubtful))
 
 
 def _doubtful(bodies: Sequence[str]) -> str:
@@ -161,12 +164,12 @@ def _separated(bodies: Sequence[str]) -> list[float] | None:
     return None
 
 
-def _times(texts: Sequence[str]) -> Notation | None:
-    days = [_day_part(text) for text in texts]
-    if any(day is None for day in days):
+def _times(texts: Sequence[str]) -> Numbers | None:
+    days = _all(map(_day_part, texts))
+    if days is None:
         return None
     values = np.array(days, dtype=np.float64)
-    return Notation("time of day", values, f"{texts[0]} is read as {values[0]:.6g} of a day")
+    return Numbers("time of day", values, f"{texts[0]} is read as {values[0]:.6g} of a day")
 
 
 def _day_part(text: str) -> float | None:
@@ -182,30 +185,29 @@ def _day_part(text: str) -> float | None:
     return (hour * 3600 + int(found[2]) * 60 + second) / 86400
 
 
-def _dates(texts: Sequence[str]) -> Notation | None:
-    parts = [SPLIT.fullmatch(text) for text in texts]
-    if any(part is None for part in parts):
+def _dates(texts: Sequence[str]) -> Numbers | None:
+    known = _all(map(SPLIT.fullmatch, texts))
+    if known is None:
         return None
-    known = [part for part in parts if part is not None]
     if all(SHORT_YEAR.fullmatch(part["date"]) for part in known):
-        return Notation("date", None, f"holds dates with years of two digits, such as {texts[0]}: {ISO}")
-    rest = [_clock(part["clock"], part["zone"]) for part in known]
-    found = {order: _days(form, [part["date"] for part in known]) for order, form in ORDERS.items()}
+        return Numbers("date", None, f"holds dates with years of two digits, such as {texts[0]}: {ISO}")
+    rest = _all(_clock(part["clock"], part["zone"]) for part in known)
+    found = {order: _all(_day(form, part["date"]) for part in known) for order, form in ORDERS.items()}
     fit = {order: days for order, days in found.items() if days is not None}
-    if not fit or any(one is None for one in rest):
+    if not fit or rest is None:
         return None
     zoned = {part["zone"] is not None for part in known if part["clock"] is not None}
     if len(zoned) > 1:
-        return Notation("date", None, f"holds times of which some have a time zone, and others none: {ISO}")
+        return Numbers("date", None, f"holds times of which some have a time zone, and others none: {ISO}")
     if len(fit) > 1 and len({tuple(days) for days in fit.values()}) > 1:
-        return Notation(
+        return Numbers(
             "date", None, f"holds dates that may begin with the day or with the month, such as {texts[0]}: {ISO}"
         )
     order, days = next(iter(fit.items()))
     values = np.array(days, dtype=np.float64) + np.array(rest, dtype=np.float64)
     note = f"{texts[0]} is read as {values[0]:.10g} days since 1970-01-01"
     note += f" ({order})" if order in {"day/month/year", "month/day/year"} else ""
-    return Notation("date", values, note + (", in UTC" if True in zoned else ""))
+    return Numbers("date", values, note + (", in UTC" if True in zoned else ""))
 
 
 def _clock(clock: str | None, zone: str | None) -> float | None:
@@ -218,22 +220,15 @@ def _clock(clock: str | None, zone: str | None) -> float | None:
     return part - (minutes if shift[1] == "+" else -minutes) / 1440
 
 
-def _days(form: re.Pattern[str], texts: Sequence[str]) -> list[int] | None:
-    """Read dates of one form as days since 1970; None if one is of another form, or there is no such day."""
-    days = []
-    for found in map(form.fullmatch, texts):
-        if found is None:
-            return None
-        parts = found.groupdict()
-        name = parts.get("name")
-        month = int(parts["month"]) if name is None else _month(name)
-        try:
-            days.append(date(int(parts["year"]), month, int(parts["day"])).toordinal() - EPOCH)
-        except ValueError:
-            return None
-    return days
-
-
-def _month(name: str) -> int:
-    """Number a month by its English name or the beginning of it; 0 if it is none."""
-    return next((i for i, whole in enumerate(MONTHS, 1) if whole.startswith(name.lower())), 0)
+def _day(form: re.Pattern[str], text: str) -> int | None:
+    """Read a date of one form as days since 1970; None if it is of another form, or there is no such day."""
+    found = form.fullmatch(text)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    name = parts.get("name", "").lower()
+    months = [i for i, month in enumerate(MONTHS.split(), 1) if month.startswith(name)] if name else [parts["month"]]
+    try:
+        return date(int(parts["year"]), int(months[0]), int(parts["day"])).toordinal() - EPOCH
+    except (ValueError, IndexError):
+        return None

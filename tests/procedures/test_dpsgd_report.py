@@ -14,8 +14,8 @@ from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
 from reticent.options import AttackConfig
 from reticent.population.worker import Made
-from reticent.procedures._dp_extra import OLDEST, needed
 from reticent.procedures.dpsgd import WITHOUT_NOISE
+from reticent.procedures.dpsgd.extra import OLDEST, needed
 
 PRV = {"epsilon": 2.5, "delta": 1e-5, "source": "prv"}
 

@@ -7,8 +7,8 @@ from typing import Any, get_args
 
 import cyclopts
 
-import reticent
 from reticent import opening
+from reticent.version import VERSION
 
 VERBS = {
     "audit": "Train models, attack every one of them, report what they give away.",
@@ -45,7 +45,7 @@ def converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
 app = cyclopts.App(
     name="reticent",
     help="Audit what a neural network gives away about the records it was trained on.",
-    version=reticent.__version__,
+    version=VERSION,
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
     # Words are what they are: a file may be called "[x].npz", and 2.5 is no whole number.

@@ -7,21 +7,20 @@ copy's optimizer serves both phases of a round and starts anew in each round; on
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
+import torch
 from annotated_types import Ge, Le
 from torch import Tensor, nn
 
-from reticent.errors import ReticentError, SpecError
+from reticent.errors import SpecError
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
-from reticent.procedures._copies import Copy, average, divisible, partition
-from reticent.procedures.base import Trained, fresh, gathered, let_go, objective, own, snapshot
-from reticent.procedures.short import Short, cut, epochs
+from reticent.procedures.base import Trained, fresh, gathered, let_go, named, objective, own, snapshot
+from reticent.procedures.costs import Short, cut, epochs
+from reticent.procedures.mist.copies import Copy, average, divisible, partition
 from reticent.spec import Spec
 from reticent.training.loop import History, check_recipe, planned, validation_loss
 from reticent.training.materials import Materials
@@ -116,6 +115,7 @@ def short(recipe: Recipe) -> Short:
     return Short(cut(recipe.replace(procedure=one), local), rest=epochs(recipe) / local)
 
 
+@dataclass(eq=False)
 class _Rounds:
     """The rounds of one model.
 
@@ -126,42 +126,43 @@ class _Rounds:
         notices: of each copy's objective that trained, round by round.
     """
 
-    def __init__(self, model: nn.Module, recipe: Recipe, spec: Mist, materials: Materials, streams: Streams) -> None:
-        self._model, self._recipe, self._spec = model, recipe, spec
-        self._materials, self._streams = materials, streams
-        self._drawn = streams.generator("partition")
-        self.history = History()
-        self.disagreement: list[float | None] = []
-        self.validation: list[float] = []
-        self.notices: list[list[str]] = []
+    model: nn.Module
+    recipe: Recipe
+    spec: Mist
+    materials: Materials
+    streams: Streams
+    history: History = field(default_factory=History)
+    disagreement: list[float | None] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+    notices: list[list[str]] = field(default_factory=list)
 
     def train(self) -> None:
         """Go through the rounds, and leave the model with the state that is kept."""
-        recipe, history = self._recipe, self.history
-        local = self._spec.local_epochs
+        recipe, history = self.recipe, self.history
+        local, drawn = self.spec.local_epochs, self.streams.generator("partition")
         best: dict[str, Tensor] | None = None
         for number in range(math.ceil((recipe.stop_after or recipe.epochs) / local)):
-            self._round(number)
+            self._round(number, drawn)
             if recipe.patience is None:
                 history.kept = len(history.loss) - 1
                 continue
-            loss = validation_loss(self._model, self._materials)
+            loss = validation_loss(self.model, self.materials)
             if loss < min(self.validation, default=math.inf):
-                best, history.kept = deepcopy(self._model.state_dict()), len(history.loss) - 1
+                best, history.kept = deepcopy(self.model.state_dict()), len(history.loss) - 1
             self.validation.append(loss)
             if len(history.loss) - 1 - history.kept >= recipe.patience:
                 break
         if best is not None:
-            self._model.load_state_dict(best)
+            self.model.load_state_dict(best)
 
-    def _round(self, number: int) -> None:
+    def _round(self, number: int, drawn: torch.Generator) -> None:
         """Train the copies on parts drawn anew, make them agree, and average them."""
-        spec, streams = self._spec, self._streams
-        parts = partition(len(self._materials.members), spec.parts, self._drawn)
+        spec, streams = self.spec, self.streams
+        parts = partition(len(self.materials.members), spec.parts, drawn)
         copies, losses = [], []
         for part, rows in enumerate(parts):
             drawing = streams.child("round", number, "part", part)
-            with _named(number, part), drawing.lent("dropout"):
+            with named(f"round {number + 1}, part {part + 1}"), drawing.lent("dropout"):
                 copy, lost = self._local(number, rows, drawing)
             copies.append(copy)
             losses.append(lost)
@@ -173,16 +174,16 @@ class _Rounds:
             given = [(len(rows), lost[epoch]) for rows, lost in zip(parts, losses, strict=True) if len(lost) > epoch]
             self.history.loss.append(sum(n * loss for n, loss in given) / sum(n for n, _ in given))
         self.disagreement.append(self._cross(number, copies) if spec.weight and spec.cross_epochs else None)
-        self._model.load_state_dict(average([copy.model.state_dict() for copy in copies]))
+        self.model.load_state_dict(average([copy.model.state_dict() for copy in copies]))
         for copy in copies:
             let_go(copy.objective)
 
     def _local(self, number: int, rows: Tensor, streams: Streams) -> tuple[Copy, list[float]]:
         """Train one copy on its part."""
-        recipe, materials, first = self._recipe, self._materials, number * self._spec.local_epochs
-        epochs = min(self._spec.local_epochs, recipe.epochs - first)
+        recipe, materials, first = self.recipe, self.materials, number * self.spec.local_epochs
+        epochs = min(self.spec.local_epochs, recipe.epochs - first)
         share = replace(materials, members=materials.members.take(rows), watched=None)
-        run = Copy(deepcopy(self._model), recipe, share, objective(recipe), streams, done=first, epochs=epochs)
+        run = Copy(deepcopy(self.model), recipe, share, objective(recipe), streams, done=first, epochs=epochs)
         plan = planned(recipe, run.steps)[first : first + epochs]
         return run, [run.epoch(epoch, batches) for epoch, batches in enumerate(plan)]
 
@@ -192,17 +193,8 @@ class _Rounds:
         total = 0.0
         for part, copy in enumerate(copies):
             others = frozen[:part] + frozen[part + 1 :]
-            with _named(number, part), copy.streams.lent("cross-dropout"):
-                for _ in range(self._spec.cross_epochs):
-                    last = copy.agree(others, self._spec.weight)
+            with named(f"round {number + 1}, part {part + 1}"), copy.streams.lent("cross-dropout"):
+                for _ in range(self.spec.cross_epochs):
+                    last = copy.agree(others, self.spec.weight)
             total += last
         return total / len(copies)
-
-
-@contextmanager
-def _named(number: int, part: int) -> Iterator[None]:
-    """Say in an error which round and part it is about."""
-    try:
-        yield
-    except ReticentError as error:
-        raise error.prefixed(f"round {number + 1}, part {part + 1}: ") from error

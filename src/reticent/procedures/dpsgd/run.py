@@ -14,9 +14,9 @@ from torch import Tensor
 from reticent.errors import ModelError
 from reticent.objectives.base import Batch
 from reticent.objectives.gradient import going_back
-from reticent.procedures._dp_layers import PerRecord
-from reticent.procedures._dp_linear import Part
-from reticent.training import augment, optim
+from reticent.procedures.dpsgd.gradients import Part, PerRecord
+from reticent.training import optim
+from reticent.training.data import augment
 from reticent.training.run import Run
 
 PER_RECORD_FLOATS = 2**27
@@ -56,15 +56,7 @@ def steps_an_epoch(rate: float) -> int:
 
 
 def clip_factors(norms: Tensor, max_norm: float) -> Tensor:
-    """Compute what each record's gradient is multiplied by.
-
-    Args:
-        norms: of the records' gradients over all parameters ``(B,)``.
-        max_norm: the largest allowed.
-
-    Returns:
-        ``min(1, max_norm / (norm + 1e-6))``, ``(B,)``.
-    """
+    """Compute what each record's gradient is multiplied by, ``min(1, max_norm / (norm + 1e-6))``."""
     return (max_norm / (norms + STABLE)).clamp(max=1.0)
 
 
@@ -103,19 +95,10 @@ class PrivateRun(Run):
         return torch.cat(drawn), [len(rows) for rows in drawn]
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
-        """Take one step: clip, add up, add noise, divide by the expected number of records, update.
-
-        Args:
-            x: stored records ``(B, ...)``; B may be 0.
-            y: their labels.
-            batch: what else is known of the step.
-
-        Returns:
-            The loss, detached; 0 for an empty batch.
-        """
+        """Take one step: clip, add up, add noise, divide by the expected number of records, update."""
         recipe, mechanism = self.recipe, self.mechanism
         if recipe.augmentation != "none" and len(y):
-            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+            x = augment(x, recipe.augmentation, recipe.padding, self.noise)
         sums = [torch.zeros_like(p, dtype=torch.float32) for p in self.parameters]
         total = torch.zeros((), device=y.device)
         for ids, xs, ys in zip(*(torch.split(t, self.largest) for t in (batch.ids, x, y)), strict=True):

@@ -16,10 +16,9 @@ from torch import nn
 from reticent.errors import SpecError
 from reticent.objectives.base import Objective
 from reticent.objectives.distillation import Distillation
-from reticent.procedures._split_ai import Views, assign, check_sizes, outside_of, softened, sub_models, sure_sizes
 from reticent.procedures.base import Trained, fresh, gathered, own, snapshot
-from reticent.procedures.costs import Costs
-from reticent.procedures.short import Short, cut, epochs, few
+from reticent.procedures.costs import Costs, Short, cut, epochs, few
+from reticent.procedures.selena.split_ai import Views, assign, check_sizes, outside_of, softened, sub_models, sure_sizes
 from reticent.spec import Spec
 from reticent.training.loop import fit
 from reticent.training.materials import Materials

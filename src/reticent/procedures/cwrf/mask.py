@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import InputError, ModelError, SpecError
 from reticent.locate.kinds import KINDS, kinds
 from reticent.locate.top import Scores, shuffled, top
 from reticent.locate.weights import score
+from reticent.procedures.cwrf.spec import CWRF
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
-
-if TYPE_CHECKING:
-    from reticent.procedures.cwrf import CWRF
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,37 +34,17 @@ class Marked:
     facts: dict[str, Any]
     notices: list[str] = field(default_factory=list)
 
+    @property
     def artefacts(self) -> dict[str, Tensor]:
-        """Return ``mask/NAME`` and ``scores/NAME``; a parameter that is one number is a vector of one."""
+        """Name ``mask/NAME`` and ``scores/NAME``; a parameter that is one number is a vector of one."""
         named = {f"mask/{n}": v for n, v in self.mask.items()} | {f"scores/{n}": v for n, v in self.scores.items()}
         return {name: value.reshape(value.shape or (1,)) for name, value in named.items()}
-
-
-def possible(model: nn.Module, spec: "CWRF", materials: Materials) -> None:
-    """Refuse before training what the later stages would refuse."""
-    if spec.mask in {"vulnerability", "random-within"} and spec.unlearning and not len(materials.reference):
-        raise InputError("cwrf needs reference non-members, which the model never saw: give some (--reference N)")
-    trainable(model, spec)
-
-
-def trainable(model: nn.Module, spec: "CWRF") -> None:
-    """Refuse a network of which nothing would be trained."""
-    none = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
-    if not none:
-        raise ModelError("cwrf: the network has no parameter that asks for a gradient: there is nothing to train")
-    if spec.variant == "rewind-train-vulnerable" and not any(
-        v.any() for v in top(none, spec.rate, spec.scope).values()
-    ):
-        raise SpecError(
-            f"cwrf: rate: {spec.rate:g} of {sum(v.numel() for v in none.values())} weights rounds to none, so that "
-            "nothing would be trained: give a larger one"
-        )
 
 
 def mark(
     model: nn.Module,
     initial: Mapping[str, Tensor],
-    spec: "CWRF",
+    spec: CWRF,
     recipe: Recipe,
     materials: Materials,
     streams: Streams,

@@ -3,17 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from reticent.errors import SpecError, TrainingDivergedError
 from reticent.objectives.base import Context, Objective
-from reticent.training import augment, optim
-from reticent.training.materials import Materials, forward
-from reticent.training.recipe import Recipe
+from reticent.training import optim
+from reticent.training.data import augment
+from reticent.training.materials import forward
 from reticent.training.run import Run
-from reticent.training.streams import Streams
 
 FEWEST = 2
 """Records that a copy trains on at least; BatchNorm needs two."""
@@ -53,15 +53,7 @@ def average(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def disagreement(own: Tensor, others: Sequence[Tensor]) -> Tensor:
-    """Compute how far a copy's probabilities are from those of the others.
-
-    Args:
-        own: probabilities of the copy that learns ``(B, C)``.
-        others: those of each other copy ``(B, C)``, without gradient; may be empty.
-
-    Returns:
-        The mean over records and other copies of the L1 distance, from 0 to 2; zero without others.
-    """
+    """Compute how far a copy's probabilities are from those of the others."""
     distances = [(own - other).abs().sum(dim=1).mean() for other in others]
     return torch.stack(distances).mean() if distances else own.sum() * 0.0
 
@@ -72,19 +64,9 @@ class Copy(Run):
     To the objective a round is a run of its own, whose members are the copy's part.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        recipe: Recipe,
-        materials: Materials,
-        objective: Objective,
-        streams: Streams,
-        *,
-        done: int,
-        epochs: int,
-    ) -> None:
+    def __init__(self, *given: Any, done: int, epochs: int) -> None:
         self._epochs = epochs
-        super().__init__(model, recipe, materials, objective, streams)
+        super().__init__(*given)
         self.step = done * self.steps
 
     def _context(self) -> Context:
@@ -103,12 +85,14 @@ class Copy(Run):
         for ids in torch.split(drawn.to(members.y.device), sizes):
             x = members.x[ids]
             if recipe.augmentation != "none":
-                x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+                x = augment(x, recipe.augmentation, recipe.padding, self.noise)
             given = self.materials.prepare(x)
             with torch.no_grad():
                 answers = [self._probabilities(other, given) for other in others]
             distance = disagreement(self._probabilities(self.model, given), answers)
-            self._step(weight * distance)
+            own, self.objective = self.objective, Objective()
+            self.update(weight * distance)
+            self.objective = own
             total += distance.detach().double() * len(ids)
         mean = float(total) / len(members)
         if not math.isfinite(mean):
@@ -117,13 +101,6 @@ class Copy(Run):
                 "mist's weight, or clip the gradient (clip_norm)"
             )
         return mean
-
-    def _step(self, loss: Tensor) -> None:
-        own, self.objective = self.objective, Objective()
-        try:
-            self.update(loss)
-        finally:
-            self.objective = own
 
     def _probabilities(self, model: nn.Module, given: Tensor) -> Tensor:
         with self.cast():

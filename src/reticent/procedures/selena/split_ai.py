@@ -5,15 +5,15 @@ architecture", algorithm 1. A member's non-models are the sub-models that did no
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import ReticentError, SpecError, TrainingDivergedError
+from reticent.errors import SpecError, TrainingDivergedError
 from reticent.objectives.base import Examples
-from reticent.procedures.base import fresh, let_go, objective
+from reticent.procedures.base import fresh, let_go, named, objective
 from reticent.training.loop import EVALUATION_BATCH, History, fit
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
@@ -73,19 +73,10 @@ def sub_models(
     """Train the sub-models one after the other, each from its own initialisation and streams."""
     for model in range(models):
         own = streams.child("sub-model", model)
-        share = Materials(
-            materials.members.take(inside_of(assigned, model)),
-            materials.validation,
-            materials.reference,
-            materials.prepare,
-            materials.classes,
-            start=materials.start,
-        )
+        share = replace(materials, members=materials.members.take(inside_of(assigned, model)), watched=None)
         network, loss = fresh(recipe, share, own), objective(recipe)
-        try:
+        with named(f"sub-model {model} of {models}"):
             history = fit(network, recipe, share, loss, own)
-        except ReticentError as error:
-            raise error.prefixed(f"sub-model {model} of {models}: ") from error
         notices = loss.notices()
         let_go(loss)
         del loss

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,16 +12,9 @@ from torch import Tensor, nn
 from reticent.errors import InputError, SpecError, nearest
 from reticent.locate.layers import FEWEST, Onset
 from reticent.models.stages import Stage
-from reticent.training.recipe import Recipe
+from reticent.procedures.pptp.spec import AUTO, PPTP
 from reticent.training.start import Start
 
-if TYPE_CHECKING:
-    from reticent.procedures.pptp import PPTP
-
-AUTO = "auto"
-"""The stage is measured."""
-FOR_AUTO = ("seeds", "swap", "equalise", "margin")
-"""Options that mean nothing where the stage is given."""
 NONE = "no stage was found risky, so that nothing was frozen: the whole network {went}."
 HEAD_ALONE = (
     "nothing but the classifier was trained again, which Fang and Kim found not to take much from what tells members "
@@ -59,7 +52,7 @@ class Choice:
         }
 
 
-def possible(model: nn.Module, shown: Sequence[Stage], spec: "PPTP", members: int | None = None) -> None:
+def possible(model: nn.Module, shown: Sequence[Stage], spec: PPTP) -> None:
     """Refuse a choice that cannot be made, before anything is trained."""
     names = [one.name for one in shown]
     trains = [name for name, value in model.named_parameters() if value.requires_grad]
@@ -72,54 +65,18 @@ def possible(model: nn.Module, shown: Sequence[Stage], spec: "PPTP", members: in
             )
     elif not trains:
         raise SpecError("pptp: the network has no parameter that asks for a gradient: expected one that is trained")
-    elif members is not None:
-        measurable(members, names)
 
 
-def measurable(members: int, names: Sequence[str] = ()) -> None:
+def measurable(members: int) -> None:
     """Refuse to measure a stage with too few members."""
     if members < 2 * FEWEST:
-        one = f", one of {', '.join(names)}" if names else ""
         raise InputError(
             f"pptp: stage: to measure the first risky stage takes at least {2 * FEWEST} members, got {members}: give "
-            f"the stage{one}"
+            "the stage"
         )
 
 
-def sensible(spec: "PPTP", recipe: Recipe) -> None:
-    """Refuse options that mean nothing beside each other, or lie beyond the first training."""
-    usual = type(spec)()
-    idle = [name for name in FOR_AUTO if getattr(spec, name) != getattr(usual, name)]
-    if spec.stage != AUTO and idle:
-        raise SpecError(
-            f"pptp: {idle[0]}: says how the stage is measured, and the stage is given ({spec.stage}): leave one of the "
-            "two out"
-        )
-    whole = int(recipe.stop_after or recipe.epochs)
-    sure = whole if recipe.patience is None else min(whole, recipe.patience + 1)
-    if isinstance(spec.rewind, int) and spec.rewind > sure:
-        early = "" if recipe.patience is None else f" (it may stop early, with patience {recipe.patience})"
-        raise SpecError(
-            f"pptp: rewind: expected at most {sure}, the whole epochs that the first training surely has{early}, got "
-            f"{spec.rewind}"
-        )
-
-
-def values(
-    spec: "PPTP", initial: Mapping[str, Tensor], trained: Mapping[str, Tensor], early: Mapping[str, Tensor] | None
-) -> Mapping[str, Tensor]:
-    """Find the values that the risky stages go back to."""
-    if not isinstance(spec.rewind, int):
-        return initial if spec.rewind == "initial" else trained
-    if early is None:
-        raise SpecError(
-            f"pptp: rewind: the state after {spec.rewind} epochs is not known of a model that is trained already: use "
-            "initial or trained"
-        )
-    return early
-
-
-def chosen(shown: Sequence[Stage], spec: "PPTP", measure: Callable[[], Onset]) -> Choice:
+def chosen(shown: Sequence[Stage], spec: PPTP, measure: Callable[[], Onset]) -> Choice:
     """Choose the first stage that is trained again."""
     names = tuple(one.name for one in shown)
     onset = measure() if spec.stage == AUTO else None

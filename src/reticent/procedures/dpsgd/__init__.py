@@ -16,13 +16,12 @@ from torch import nn
 
 from reticent.errors import SpecError
 from reticent.objectives import OBJECTIVES
-from reticent.procedures import _dp_accounting, _dp_extra, _dp_layers
-from reticent.procedures._dp_run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
 from reticent.procedures.base import Trained, begun, objective, own, snapshot
+from reticent.procedures.dpsgd import accounting, extra, gradients, layers
+from reticent.procedures.dpsgd.run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
 from reticent.spec import Spec
 from reticent.training.loop import fit, planned
-from reticent.training.materials import Materials
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -84,18 +83,12 @@ def check(recipe: Recipe) -> None:
             "clip_norm cannot be used with dpsgd, which clips each record's gradient: leave it out and set max_norm "
             f"of dpsgd instead (got clip_norm {recipe.clip_norm:g})"
         )
-    _dp_extra.needed()
+    extra.needed()
 
 
 def check_members(recipe: Recipe, members: int) -> None:
     """Refuse a delta that means nothing for so few members."""
     _delta(own(recipe, DPSGD), members)
-
-
-def ready(recipe: Recipe, materials: Materials, model: nn.Module) -> None:
-    """Refuse what `train` would refuse of a network and its members, for procedures that have work to do before it."""
-    _dp_layers.check(model)
-    check_members(recipe, len(materials.members))
 
 
 def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
@@ -104,8 +97,8 @@ def network(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module
 
 
 def _built(recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, list[str]]:
-    model, replaced = _dp_layers.without_batchnorm(untrained(recipe, materials, streams))
-    _dp_layers.out_of_place(model)
+    model, replaced = layers.without_batchnorm(untrained(recipe, materials, streams))
+    layers.out_of_place(model)
     return model, replaced
 
 
@@ -118,15 +111,15 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     spec = own(recipe, DPSGD)
     model, replaced = _built(recipe, materials, streams)
     begun(model, materials)
-    _dp_layers.check(model)
+    layers.check(model)
     members = len(materials.members)
     rate = sample_rate(members, recipe.batch_size)
-    steps = _dp_accounting.Steps(rate, sum(planned(recipe, steps_an_epoch(rate))), _delta(spec, members))
+    steps = accounting.Steps(rate, sum(planned(recipe, steps_an_epoch(rate))), _delta(spec, members))
     noise, spent = _noise(spec, steps)
     initial = snapshot(model)
     mechanism = Mechanism(rate, noise, spec.max_norm, spec.micro_batch)
     loss = objective(recipe)
-    with _dp_layers.per_record(model) as hooks:
+    with gradients.per_record(model) as hooks:
         make = partial(PrivateRun, mechanism=mechanism, hooks=hooks)
         history = fit(model, recipe, materials, loss, streams, make=make)
     facts: dict[str, Any] = {"notices": [*_notices(spec, spent, replaced), *loss.notices()]}
@@ -142,6 +135,11 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
             "neighbours": NEIGHBOURS,
         }
     return Trained(model, initial, history, facts=facts)
+
+
+def unproved(recipe: Recipe) -> str:
+    """Say that clipping alone proves nothing."""
+    return WITHOUT_NOISE if own(recipe, DPSGD).noise == 0 else ""
 
 
 def usual_delta(members: int) -> float:
@@ -162,15 +160,15 @@ def _delta(spec: DPSGD, members: int) -> float:
     return spec.delta
 
 
-def _noise(spec: DPSGD, steps: _dp_accounting.Steps) -> tuple[float, _dp_accounting.Spent | None]:
+def _noise(spec: DPSGD, steps: accounting.Steps) -> tuple[float, accounting.Spent | None]:
     if spec.noise == 0:
         return 0.0, None
     if spec.noise is not None:
-        return spec.noise, _dp_accounting.spent(spec.noise, steps, spec.accountant)
-    return _dp_accounting.noise_for(AIMED if spec.epsilon is None else spec.epsilon, steps, spec.accountant)
+        return spec.noise, accounting.spent(spec.noise, steps, spec.accountant)
+    return accounting.noise_for(AIMED if spec.epsilon is None else spec.epsilon, steps, spec.accountant)
 
 
-def _notices(spec: DPSGD, spent: _dp_accounting.Spent | None, replaced: list[str]) -> list[str]:
+def _notices(spec: DPSGD, spent: accounting.Spent | None, replaced: list[str]) -> list[str]:
     notices = [] if spent is not None else [WITHOUT_NOISE]
     if spent is not None and spent.source != spec.accountant:
         notices.append(

@@ -1,4 +1,4 @@
-"""Per-record gradients of linear layers without ever writing them down: their norms and sums follow from two factors.
+"""Gradients of single records; those of linear layers are not written down: norms and sums follow from two factors.
 
 Papers: Goodfellow (2015), "Efficient per-example gradient computations"; Li et al. (2022), "Large language models can
 be strong differentially private learners", section 4 (ghost clipping). The gradient of a record with respect to a
@@ -6,29 +6,18 @@ weight is the outer product of what came in and what flows back, so its norm is 
 hooks, which write every gradient down, this takes a tenth of the time in a multilayer perceptron.
 """
 
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
+from torch.nn.modules.conv import _ConvNd
 
-
-class Part(Protocol):
-    """The gradients of B records with respect to one parameter."""
-
-    def __len__(self) -> int:
-        """Return the number of records B."""
-
-    def squares(self) -> Tensor:
-        """Return the squared norms of the records' gradients ``(B,)``."""
-
-    def weighted(self, factors: Tensor) -> Tensor:
-        """Return the sum of the records' gradients, each times its factor ``(B,)``."""
-
-    def masked(self, trains: Tensor) -> "Part":
-        """Return the gradients with zeros where the parameter is not trained; booleans of its shape."""
-
+from reticent.errors import ModelError
+from reticent.procedures.dpsgd import extra
 
 AT_ONCE = 2**27
 """How many numbers may be written down at once to take norms: 512 MiB."""
@@ -48,23 +37,12 @@ class Written:
         return len(self.each)
 
     def squares(self) -> Tensor:
-        """Return the squared norms of the records' gradients.
-
-        Returns:
-            ``(B,)``.
-        """
+        """Return the squared norms of the records' gradients."""
         norms: Tensor = torch.linalg.vector_norm(self.each.flatten(1), dim=1)
         return norms.square()
 
     def weighted(self, factors: Tensor) -> Tensor:
-        """Return the sum of the records' gradients, each times its factor.
-
-        Args:
-            factors: ``(B,)``.
-
-        Returns:
-            The parameter's shape.
-        """
+        """Return the sum of the records' gradients, each times its factor."""
         total: Tensor = torch.tensordot(factors, self.each, dims=1)
         return total
 
@@ -91,24 +69,13 @@ class Outer:
         return len(self.back)
 
     def squares(self) -> Tensor:
-        """Return the squared norms of the records' gradients.
-
-        Returns:
-            ``(B,)``.
-        """
+        """Return the squared norms of the records' gradients."""
         if self.trains is None:
             return self.back.square().sum(dim=1) * self.given.square().sum(dim=1)
         return ((self.back.square() @ self.trains.float()) * self.given.square()).sum(dim=1)
 
     def weighted(self, factors: Tensor) -> Tensor:
-        """Return the sum of the records' gradients, each times its factor.
-
-        Args:
-            factors: ``(B,)``.
-
-        Returns:
-            ``(out, in)``.
-        """
+        """Return the sum of the records' gradients, each times its factor."""
         return _only(self.trains, (factors[:, None] * self.back).T @ self.given)
 
     def masked(self, trains: Tensor) -> "Outer":
@@ -137,11 +104,7 @@ class Positions:
         return len(self.back)
 
     def squares(self) -> Tensor:
-        """Return the squared norms of the records' gradients.
-
-        Returns:
-            ``(B,)``.
-        """
+        """Return the squared norms of the records' gradients."""
         positions, entries = self.back.shape[1], self.back.shape[2] * self.given.shape[2]
         few = max(1, AT_ONCE // min(entries, 2 * positions**2 if self.trains is None else entries))
         parts = zip(torch.split(self.back, few), torch.split(self.given, few), strict=True)
@@ -151,14 +114,7 @@ class Positions:
         return torch.cat([_only(self.trains, b.mT @ x).square().sum(dim=(1, 2)) for b, x in parts])
 
     def weighted(self, factors: Tensor) -> Tensor:
-        """Return the sum of the records' gradients, each times its factor.
-
-        Args:
-            factors: ``(B,)``.
-
-        Returns:
-            ``(out, in)``.
-        """
+        """Return the sum of the records' gradients, each times its factor."""
         back = (factors[:, None, None] * self.back).flatten(0, 1)
         return _only(self.trains, back.T @ self.given.flatten(0, 1))
 
@@ -171,20 +127,40 @@ def _only(trains: Tensor | None, values: Tensor) -> Tensor:
     return values if trains is None else values.masked_fill(~trains, 0.0)
 
 
-class Linears:
-    """The linear layers of a model whose parameters nothing else uses, and what went through them in a pass."""
+Part = Written | Outer | Positions
+"""The gradients of B records with respect to one parameter."""
+
+
+class PerRecord:
+    """Hooks that leave the gradients of single records: those of linear layers as two factors, others by Opacus.
+
+    Parameters that are frozen when it is made have none.
+    """
 
     def __init__(self, model: nn.Module) -> None:
-        self.layers = _apart(model)
-        self._calls: dict[nn.Linear, list[tuple[Tensor, Tensor]]] = {layer: [] for layer in self.layers}
-        self._handles: list[RemovableHandle] = [layer.register_forward_hook(self._note) for layer in self.layers]
-
-    def parameters(self) -> list[nn.Parameter]:
-        """Return the parameters of the layers that are trained."""
-        return [p for layer in self.layers for p in layer.parameters() if p.requires_grad]
+        self._model = model
+        self._names = {parameter: name for name, parameter in model.named_parameters()}
+        self._calls: dict[nn.Module, list[tuple[Tensor, Tensor]]] = {layer: [] for layer in _apart(model)}
+        apart = {p for layer in self._calls for p in layer.parameters() if p.requires_grad}
+        self.written = [p for p in model.parameters() if p.requires_grad and p not in apart]
+        # Opacus unfolds what a convolution is given as if its rows lay one after the other in memory.
+        convolutions = [module for module in model.modules() if isinstance(module, _ConvNd)]
+        self._handles = [
+            *(layer.register_forward_hook(self._note) for layer in self._calls),
+            *(module.register_forward_pre_hook(_contiguous) for module in convolutions),
+        ]
+        self._hooked: Any = None
+        if self.written:
+            for parameter in apart:  # Opacus gives hooks only to layers that are trained.
+                parameter.requires_grad_(False)
+            try:
+                self._hooked = _hooked(model)
+            finally:
+                for parameter in apart:
+                    parameter.requires_grad_(True)
 
     def _note(self, layer: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
-        if not (isinstance(layer, nn.Linear) and layer.training and output.requires_grad):
+        if not (layer.training and output.requires_grad):
             return
         calls, x = self._calls[layer], given[0].detach()
 
@@ -193,21 +169,50 @@ class Linears:
 
         output.register_hook(keep)  # type: ignore[no-untyped-call]
 
-    def parts(self) -> dict[Tensor, Part]:
-        """Tell the gradients of the last pass, by parameter, and forget what was noted."""
-        found: dict[Tensor, Part] = {}
+    def parts(self, parameters: Sequence[nn.Parameter], count: int) -> list[Part]:
+        """Take the gradients of the last pass, and forget them."""
+        found: dict[object, Part] = {}
         for layer, calls in self._calls.items():
             if calls and layer.weight.requires_grad:
                 found[layer.weight] = _of_weight(calls)
-            if calls and layer.bias is not None and layer.bias.requires_grad:
+            if calls and isinstance(layer.bias, Tensor) and layer.bias.requires_grad:
                 found[layer.bias] = Written(torch.stack([_summed(back) for back, _ in calls]).sum(dim=0))
             calls.clear()
-        return found
+        for parameter in self.written:
+            each = parameter.grad_sample  # type: ignore[attr-defined]
+            parameter.grad_sample = None  # type: ignore[attr-defined]
+            if isinstance(each, list):
+                raise ModelError(
+                    "dpsgd: the loss asks the model twice in a step: expected once, as per-record losses do"
+                )
+            if each is not None:
+                found[parameter] = Written(each.float())
+        return [self._whole(parameter, found.get(parameter), count) for parameter in parameters]
+
+    def _whole(self, parameter: nn.Parameter, part: Part | None, count: int) -> Part:
+        """See that a part has one gradient a record."""
+        if part is None and parameter.grad is None:
+            return Written(torch.zeros(count, *parameter.shape, device=parameter.device))
+        if part is None or len(part) != count:
+            got = "none" if part is None else f"{len(part)} for {count} records"
+            raise ModelError(
+                f"dpsgd: {self._names[parameter]}: expected one gradient a record, got {got}: the parameter is used "
+                "outside its layer, or the layer folds records into another axis"
+            )
+        return part
 
     def close(self) -> None:
         """Take the hooks off."""
-        while self._handles:
-            self._handles.pop().remove()
+        for handle in self._handles:
+            handle.remove()
+        if self._hooked is not None:
+            self._hooked.set_grad_sample_to_none()
+            self._hooked.to_standard_module()
+            for parameter in self._names:
+                vars(parameter).pop("grad_sample", None)
+            for module in self._model.modules():
+                for left in ("activations", "max_batch_len"):
+                    vars(module).pop(left, None)
 
 
 def _of_weight(calls: list[tuple[Tensor, Tensor]]) -> Part:
@@ -245,3 +250,28 @@ def _apart(model: nn.Module) -> list[nn.Linear]:
         and module not in inside
         and all(uses[id(parameter)] == 1 for parameter in module.parameters())
     ]
+
+
+def _contiguous(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Lay the inputs of a layer out row by row; pictures may come with their channels last, one channel too."""
+    return tuple(one.contiguous() if isinstance(one, Tensor) else one for one in inputs)
+
+
+def _hooked(model: nn.Module) -> Any:
+    """Attach Opacus' hooks."""
+    try:
+        return extra.module("grad_sample").GradSampleModule(model, loss_reduction="sum", strict=True)
+    except (NotImplementedError, ValueError) as error:
+        raise ModelError(f"dpsgd: Opacus cannot give per-record gradients of this model: {error}") from None
+
+
+@contextmanager
+def per_record(model: nn.Module) -> Iterator[PerRecord]:
+    """Attach hooks for as long as the model is trained."""
+    hooks = PerRecord(model)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Full backward hook is firing")
+        try:
+            yield hooks
+        finally:
+            hooks.close()

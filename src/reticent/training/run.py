@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
-from reticent.objectives.base import Batch, Context, Objective
-from reticent.objectives.gradient import going_back
+from reticent.objectives.base import Batch, Context, Objective, named_inplace_errors
 from reticent.spec import canonical
 from reticent.training import optim
 from reticent.training.data import augment
@@ -122,7 +121,7 @@ class Run:
     def update(self, loss: Tensor) -> None:
         """Move the parameters by one step of the optimizer."""
         self.optimizer.zero_grad()
-        with going_back():
+        with named_inplace_errors():
             loss.backward()  # type: ignore[no-untyped-call]
         self.objective.graded()
         self.frozen.mask()

@@ -19,13 +19,12 @@ from reticent.jobs.config import BY_KIND
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
 from reticent.jobs.locate.states import read
 from reticent.jobs.recipes import build_recipe
-from reticent.locate.scoring import copied, wide
+from reticent.locate.working_copy import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
-from reticent.models.fitting import fitted
+from reticent.models.state_dicts import fitted
 from reticent.models.user import check_whole
-from reticent.options import AuditConfig
-from reticent.signals.look import check_ending
+from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials

@@ -25,8 +25,8 @@ from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import Scored, read_scores, scored
 from reticent.jobs.locate.source import Source, of_population
 from reticent.jobs.using import using
-from reticent.locate.kinds import kinds
-from reticent.locate.top import Scores
+from reticent.locate.layer_kinds import layer_kinds
+from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
 from reticent.options import AuditConfig
 from reticent.population.train import choose_device
@@ -188,7 +188,7 @@ def _located(
         found = scored(source, scoring, repeats, out.folder, tell)
     seconds = time.perf_counter() - clock
     parameters = sum(p.numel() for p in source.network.parameters())
-    of = kinds(source.network)
+    of = layer_kinds(source.network)
     source.network.to("meta")
     tell("numbers")
     written = _document(source, scoring, found, of, data) | {

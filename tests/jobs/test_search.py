@@ -11,8 +11,9 @@ from reticent.errors import SpecError, UnknownNameError
 from reticent.jobs import search as searching
 from reticent.jobs.defenses import with_option
 from reticent.report import wording
-from reticent.report.search import terminal
-from reticent.report.search.page import html
+from reticent.report.kinds.search import search
+from reticent.report.render.html import html
+from reticent.report.render.terminal import terminal
 
 TINY = {"models": 4, "records": 240, "epochs": 3, "attacks": ["loss", "lira"], "replicates": 100}
 
@@ -92,14 +93,14 @@ def test_all_combinations_are_tried():
 
 def test_the_page_shows_both_options_and_the_terminal_the_choice():
     told = document()
-    page = html(told)
+    page = html(search(told))
     assert page.count("<svg") == 3
     assert "Accuracy and leak against level" in page
     assert "Accuracy and leak against upper" in page
     assert "<b>digits" not in page
-    assert html(told) == page
+    assert html(search(told)) == page
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(terminal(told))
+    console.print(terminal(search(told)))
     lines = [line.rstrip() for line in console.export_text().splitlines()]
     assert [line.split()[0] for line in lines if line.endswith("chosen")] == [told["chosen"]]
     assert told["chosen"] == "relaxloss:level=2.0,upper=0.5"
@@ -107,11 +108,11 @@ def test_the_page_shows_both_options_and_the_terminal_the_choice():
 
 def test_the_page_and_the_terminal_mark_what_equal_scores_decide():
     told = document()
-    assert wording.MARK not in html(told)
+    assert wording.MARK not in html(search(told))
     told["tried"][0]["tpr"]["tied"] = True
     console = Console(width=300, record=True, file=io.StringIO())
-    console.print(terminal(told))
-    for text in (html(told), console.export_text()):
+    console.print(terminal(search(told)))
+    for text in (html(search(told)), console.export_text()):
         assert text.count(wording.MARK) == 2
         assert wording.TIES in " ".join(text.split())
 

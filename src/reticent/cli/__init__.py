@@ -48,6 +48,7 @@ app.command(
     help="Repair a model that was trained elsewhere, and audit it before and after.",
 )
 app.command("reticent.cli.study:study", name="study", help="Repeat a paper's table or figure, and judge its claims.")
+app.command("reticent.cli.schema:schema", name="schema", help="Write the JSON Schema of a document.")
 app.command("reticent.cli.runs:app", name="runs", help="List, show, check and remove what is in the store.")
 
 

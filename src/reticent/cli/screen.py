@@ -14,7 +14,8 @@ from reticent.errors import UnwrittenError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from reticent.report.place import Form
+    from reticent.report.blocks import Document
+    from reticent.report.output import Form
 
 PIPED_WIDTH = 160
 NARROWEST = 80
@@ -22,7 +23,7 @@ NARROWEST = 80
 TERMINALS = {
     "reticent.audit": "reticent.report.tables:terminal",
     "reticent.comparison": "reticent.report.comparison:terminal",
-    "reticent.search": "reticent.report.search:terminal",
+    "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
     "reticent.locate.weights": "reticent.cli.locate.weights:table",
     "reticent.locate.layers": "reticent.report.locate.layers:terminal",
@@ -51,11 +52,21 @@ def stderr() -> "Console":
     return Console(stderr=True, highlight=False, emoji=False)
 
 
-def told(found: "RenderableType | None", files: Sequence[Path], beside: Sequence[str] = ()) -> Sequence[Path]:
+def shown(found: "RenderableType | Document") -> None:
+    """Write what was found on standard output."""
+    from reticent.report.blocks import Document
+    from reticent.report.render.terminal import terminal
+
+    stdout().print(terminal(found) if isinstance(found, Document) else found)
+
+
+def told(
+    found: "RenderableType | Document | None", files: Sequence[Path], beside: Sequence[str] = ()
+) -> Sequence[Path]:
     """Show what was found, and where it lies."""
-    console = stdout()
     if found is not None:
-        console.print(found)
+        shown(found)
+    console = stdout()
     for line in (*beside, *map(str, files)):
         console.print(line, markup=False, soft_wrap=True)
     return files
@@ -85,7 +96,7 @@ def unlost() -> Iterator[None]:
         document = error.document or {}
         module, _, function = TERMINALS.get(str(document.get("schema")).rpartition("/")[0], "").partition(":")
         if function:
-            stdout().print(getattr(import_module(module), function)(document))
+            shown(getattr(import_module(module), function)(document))
         raise
 
 

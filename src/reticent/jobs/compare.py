@@ -24,10 +24,10 @@ from reticent.jobs.entrants import Entrant, entrants
 from reticent.jobs.row_folders import RowFolders
 from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, check_runs, named, place
 from reticent.jobs.using import finished, using
+from reticent.jobs.work import Work
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
-from reticent.report.place import AUDIT, COMPARISON
-from reticent.report.watch import Watch
+from reticent.report.output import AUDIT, Output
 
 SCHEMA = "reticent.comparison/1"
 OUTPUTS = "given outputs"
@@ -118,7 +118,7 @@ def compare(
     read = [path for run in runs for path in AUDIT.files(place(run))]
     folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
     replacing = [folders.take(one.name, one.kind) for one in found]
-    watch, started = Watch.begin(opening.path(out), COMPARISON), datetime.now(UTC).isoformat(timespec="seconds")
+    started = datetime.now(UTC).isoformat(timespec="seconds")
     with ExitStack() as held:
         owners: dict[tuple[str, str], str] = {}
         for name, job in ((one.name, one.job) for one in found if one.job is not None):
@@ -127,7 +127,7 @@ def compare(
             (note or _silent)(_found(name, job, owner))
         for told in filter(None, replacing):
             (note or _silent)(told)
-        began = {one.name: Watch.begin(folders.of(one.name, one.kind), AUDIT) for one in found}
+        began = {one.name: Output.begin(folders.of(one.name, one.kind), AUDIT, one.kind) for one in found}
         maker = _Maker(folders, began, progress, stage or _silent, note or _silent, held)
         contenders = [row for one in found for row in maker.contenders(one)]
         notes: list[str] = []
@@ -143,13 +143,12 @@ def compare(
                 "undefended one with --baseline."
             )
         written["cannot_say"] = [*_noticed(contenders), *written["cannot_say"], *notes]
-        written["environment"] = document.versions() | {
+        written["environment"] = document.versions().to_json() | {
             "started": started,
             "peak_memory_bytes": document.peak_memory(),
             "rows": {one.name: one.costs() for one in contenders},
         }
-        watch.check(written)
-        files = write_comparison(opening.path(out), written, kind)
+        files = write_comparison(folders.output, written)
         for told in folders.left():
             (note or _silent)(told)
         return Compared(written, {one.name: one.document for one in contenders}, files)
@@ -184,7 +183,7 @@ class _Maker:
     def __init__(
         self,
         folders: RowFolders,
-        began: Mapping[str, Watch],
+        began: Mapping[str, Output],
         progress: Callback | None,
         tell: Callable[[str], None],
         note: Callable[[str], None],
@@ -215,12 +214,14 @@ class _Maker:
     def train(self, name: str, job: Job, where: Stop | None = None) -> list[Contender]:
         """Train, or find, one population, audit it, and write its report."""
         self._prefix = f"{name}: "
-        started = datetime.now(UTC).isoformat(timespec="seconds")
         if where is not None:  # Populations of recipes are held from the start.
             self._held.enter_context(using(job.config.store, job.population))
-        watch = self._began.get(name) or Watch.begin(self._folders.of(name, job.config.format, self._note), AUDIT)
-        evaluated = auditing.evaluate(job, progress=self._progress, stage=self.stage)
-        done = auditing.write(evaluated, watch, started)
+        output = self._began.get(name)
+        if output is None:
+            kind = job.config.format
+            output = Output.begin(self._folders.of(name, kind, self._note), AUDIT, kind)
+        evaluated = auditing.evaluate(job, Work(self.stage, self._progress))
+        done = auditing.write(evaluated, output)
         self._prefix = ""
         row = trained(name, evaluated, done, where)
         other = unaware(row, evaluated)

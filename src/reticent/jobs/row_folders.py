@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import InputError
-from reticent.report.place import AUDIT, COMPARISON, check_folder, take_folder
+from reticent.report.output import AUDIT, COMPARISON, Output, check_folder
 
 
 class RowFolders:
@@ -15,7 +15,8 @@ class RowFolders:
     def __init__(self, out: Path, inputs: Iterable[Any], kind: str = "html") -> None:
         """Take the folder of a comparison."""
         self._inputs, self._taken = list(inputs), dict[str, str]()
-        self.out = take_folder(out, COMPARISON, self._inputs, kind)
+        self.output = Output.take(out, COMPARISON, self._inputs, kind)
+        self.out = self.output.folder
         self._earlier = COMPARISON.earlier(out)
 
     def take(self, name: str, kind: str) -> str | None:

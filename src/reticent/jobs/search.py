@@ -20,9 +20,7 @@ from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
-from reticent.report.place import SEARCH, take_folder
-from reticent.report.search import write_search
-from reticent.report.watch import Watch
+from reticent.report.output import SEARCH, Output
 from reticent.rounding import decimals, fraction, level, percent
 
 SCHEMA = "reticent.search/1"
@@ -105,7 +103,7 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    watch = Watch.begin(take_folder(opening.path(out), SEARCH, [values.get("dataset")]), SEARCH)
+    output = Output.take(opening.path(out), SEARCH, [values.get("dataset")])
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
@@ -133,10 +131,12 @@ def search(
         "seed": {"audit": seed, "search": own},
         "undefended": undefended,
         "tried": shown,
-        "environment": documents.versions(),
+        "environment": documents.versions().to_json(),
     }
-    watch.check(written)
-    return Searched(written, (*write_search(opening.path(out), written), *compared.files))
+    from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
+    return Searched(written, (*output.write(written, {"search.html": html(kind.search(written))}), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:

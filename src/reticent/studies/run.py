@@ -12,14 +12,14 @@ from typing import Any
 import reticent
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.data.folder import check
 from reticent.data.load import load
+from reticent.data.official import check_folder
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs import document
 from reticent.population.train import Callback, choose_device
 from reticent.report.files import make_folder, replacing
-from reticent.report.place import STUDY, take_folder
+from reticent.report.output import STUDY, Output
 from reticent.report.study import write_study
 from reticent.spec import identity
 from reticent.studies import STUDIES
@@ -110,7 +110,7 @@ def study(
         >>> done = reticent.study("cwrf-ablation", scale="tiny")  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
-    check(data_dir)
+    check_folder(data_dir)
     chosen = known(name) if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
@@ -118,7 +118,8 @@ def study(
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)
-    make_folder(take_folder(folder, STUDY) / PARTS)
+    output = Output.take(folder, STUDY)
+    make_folder(folder / PARTS)
     if checked is not None and _of_another(folder, chosen.name, scale):
         checked(folder)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
@@ -127,14 +128,14 @@ def study(
     results = Results(given.settings, found)
     facts = {one.key: data[one.key] for one in given.settings}
     written = assemble(chosen, scale, given, results, facts)
-    written["environment"] = document.versions() | {
+    written["environment"] = document.versions().to_json() | {
         **{key: value for key, value in machine.items() if key != "store"},
         "started": started,
         "seconds": round(time.perf_counter() - clock, 3),
         "parts_found": runner.kept,
         "peak_memory_bytes": document.peak_memory(),
     }
-    return Studied(written, results, write_study(folder, written))
+    return Studied(written, results, write_study(output, written))
 
 
 def known(name: str) -> Study:

@@ -8,7 +8,7 @@ import numpy as np
 
 from reticent.auditing.comparison.pairs import Pair, Statistic
 from reticent.auditing.comparison.rows import Row
-from reticent.auditing.results import Interval
+from reticent.findings.base import Interval
 
 Relation = Literal["less", "more", "tie", "mixed"]
 

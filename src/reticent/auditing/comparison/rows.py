@@ -5,7 +5,7 @@ do: where two attacks find about as much, chance decides which one that is, and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from scipy.special import stdtrit
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
 from reticent.auditing.comparison.entry import Checked
 from reticent.auditing.intervals import clopper_pearson, degenerate, tail
-from reticent.auditing.results import Summary
 from reticent.auditing.roc import allowed, auc, roc, tied
 from reticent.auditing.weighted import FIXED
+from reticent.findings.numbers import Estimate
 
 Floats = NDArray[np.float64]
 AUC, TPR = FIXED.index("auc"), len(FIXED)
@@ -40,7 +40,7 @@ class Found:
     scores: Floats
     replicates: Bootstrap
     observed: Mapping[int, Floats]
-    summaries: Mapping[int, Summary]
+    summaries: Mapping[int, Estimate]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -62,7 +62,7 @@ class Row:
     checked: Checked
     attacks: tuple[Found, ...]
     strongest: Mapping[int, Found]
-    accuracy: tuple[Summary, Summary] | None
+    accuracy: tuple[Estimate, Estimate] | None
 
     @property
     def name(self) -> str:
@@ -140,20 +140,20 @@ def _found(
         for column, each in observed.items()
     }
     if points:
-        summaries[TPR] = replace(summaries[TPR], tied=tied(points))
+        summaries[TPR] = summaries[TPR].with_(tied=tied(points))
     return Found(name, scores, drawn, observed, summaries)
 
 
-def _summary(each: Floats, interval: tuple[float, float] | None, pairs: int, confidence: float) -> Summary:
+def _summary(each: Floats, interval: tuple[float, float] | None, pairs: int, confidence: float) -> Estimate:
     mean = float(each.mean())
-    return Summary(
+    return Estimate(
         mean=mean,
         std=float(each.std(ddof=1)) if len(each) > 1 else None,
         interval=interval or degenerate(mean, pairs, confidence),
     )
 
 
-def _accuracies(checked: Checked, confidence: float) -> tuple[Summary, Summary] | None:
+def _accuracies(checked: Checked, confidence: float) -> tuple[Estimate, Estimate] | None:
     if checked.accuracy is None:
         return None
     inside, outside = (
@@ -163,7 +163,7 @@ def _accuracies(checked: Checked, confidence: float) -> tuple[Summary, Summary] 
     return inside, outside
 
 
-def _accuracy(each: Floats, counted: NDArray[np.int64], confidence: float) -> Summary:
+def _accuracy(each: Floats, counted: NDArray[np.int64], confidence: float) -> Estimate:
     """Bound by Student's interval over targets, within [0, 1]; for one target, by Clopper and Pearson's."""
     if len(each) == 1:
         right = np.rint(each * counted)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from reticent.auditing.comparison.findings import Findings, Relation, Standing, control_of, held_against, standing
 from reticent.auditing.comparison.pairs import Pair
 from reticent.auditing.comparison.rows import AUC, TPR, Row
-from reticent.auditing.results import Interval
-from reticent.auditing.wording import ENOUGH_TARGETS, few
+from reticent.auditing.verdict import ENOUGH_TARGETS, too_few
+from reticent.findings.base import Interval
 from reticent.rounding import decimals, fraction, level, percent
 
 BELOW = "less than 0.1"
@@ -230,7 +230,7 @@ def limits(rows: Sequence[Row], pairs: Sequence[Pair], findings: Findings) -> li
         lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
     elif targets < ENOUGH_TARGETS:
         lines.append(f"Only {targets} models of each recipe were audited: how much they differ is hardly known.")
-        lines += few(targets)
+        lines += _few(targets)
     if fpr is not None and TPR not in rows[0].strongest:
         lines.append(f"Nothing can be said at a false-positive rate of {level(fpr)}: the audits are too small for it.")
     ties = [row.name for row in rows if TPR in row.strongest and row.strongest[TPR].summaries[TPR].tied]
@@ -271,3 +271,9 @@ def _missed(rows: Sequence[Row], findings: Findings) -> list[str]:
             f"comparison is {judged} {row.name}."
         )
     return lines
+
+
+def _few(models: int) -> list[str]:
+    if not too_few(models):
+        return []
+    return [f"Intervals over only {models} models are too short to be relied on: audit {ENOUGH_TARGETS} or more."]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from torch import nn
 
 from reticent.ambient import fixed
-from reticent.data import imported
+from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.jobs import document
@@ -29,8 +29,7 @@ from reticent.locate.kinds import kinds
 from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
-from reticent.report.place import WEIGHTS
-from reticent.report.write import write_pair
+from reticent.report.output import WEIGHTS, Output
 from reticent.spec import full
 from reticent.training.memory import peak
 
@@ -148,7 +147,7 @@ def _asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -
     if data is None or isinstance(data, (str, Path)):
         return chosen(config, values), None
     asked = chosen(config, {**values, "dataset": OWN})
-    return asked, imported.records("dataset", data, asked)
+    return asked, of_python("dataset", data, asked)
 
 
 def _trained(
@@ -178,21 +177,21 @@ def _trained(
 
 
 def _located(
-    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Path, tell: Callable[[str], None]
+    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, tell: Callable[[str], None]
 ) -> LocatedWeights:
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     source.restore()
     device = source.materials.prepare.device
     data = known(source, config.dataset)
     with peak(device) as memory, source.streams.lent("asking"):
-        found = scored(source, scoring, repeats, out, tell)
+        found = scored(source, scoring, repeats, out.folder, tell)
     seconds = time.perf_counter() - clock
     parameters = sum(p.numel() for p in source.network.parameters())
     of = kinds(source.network)
     source.network.to("meta")
     tell("numbers")
     written = _document(source, scoring, found, of, data) | {
-        "environment": document.versions()
+        "environment": document.versions().to_json()
         | {
             "device": str(device),
             "started": started,
@@ -206,11 +205,11 @@ def _located(
     return write(written, found, out)
 
 
-def write(written: dict[str, Any], found: Scored, out: Path) -> LocatedWeights:
+def write(written: dict[str, Any], found: Scored, out: Output) -> LocatedWeights:
     """Write the page and, last, the numbers."""
     from reticent.report.locate.weights import page
 
-    shown, numbers = write_pair(out, "weights", page(written), written)
+    shown, numbers = out.write(written, {"weights.html": page(written)})
     return LocatedWeights(written, (shown, *found.files, numbers))
 
 

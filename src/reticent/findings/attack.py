@@ -1,0 +1,129 @@
+"""One attack's audit."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reticent.findings.base import Finding, LeftOut, Number, Plain
+from reticent.findings.epsilon import EpsilonBounds
+from reticent.findings.numbers import Area, Count, OverallRate, Rate, Share, ShareEstimate
+
+
+class TargetAccuracy(Finding):
+    """How often a threshold tells one target's members from its non-members, both kinds counting half."""
+
+    transferred: Share | None = None
+    "At a threshold chosen on other models."
+    oracle: Share
+    "At the best threshold for this target: an upper bound."
+    threshold: Number | None = None
+    "The transferred threshold."
+
+
+class TargetAudit(Finding):
+    """One attack on one model."""
+
+    model: Count
+    "The target's row in the membership matrix."
+    members: Count
+    non_members: Count
+    auc: Area
+    tpr_at_fpr: tuple[Rate, ...]
+    balanced_accuracy: TargetAccuracy
+
+
+class BalancedAccuracy(Finding):
+    """Balanced accuracy over targets."""
+
+    transferred: ShareEstimate | None = None
+    "At a threshold chosen on other models."
+    oracle: ShareEstimate | None = None
+    "At the best threshold of each target: an upper bound, no attacker has it."
+
+
+class Overall(Finding):
+    """One attack over all targets."""
+
+    auc: ShareEstimate
+    "0.5 is chance."
+    tpr_at_fpr: tuple[OverallRate, ...] = ()
+    "One a false-positive rate."
+    balanced_accuracy: BalancedAccuracy | None = None
+
+
+class RocCurve(Finding):
+    """The mean ROC curve and its band, on a logarithmic grid of false-positive rates."""
+
+    fpr: tuple[Number, ...]
+    tpr: tuple[Number, ...]
+    low: tuple[Number, ...]
+    high: tuple[Number, ...]
+    band: Literal["targets", "exact"]
+    "`targets`: where the middle share of the models lies; `exact`: Clopper-Pearson, one target."
+
+
+class Histogram(Finding):
+    """Densities of the scores over all targets."""
+
+    edges: tuple[Number, ...]
+    "One more than there are bins."
+    members: tuple[Number, ...]
+    non_members: tuple[Number, ...]
+
+
+class Redrawn(Finding):
+    """The bootstrap of the intervals over targets."""
+
+    replicates: Count
+    over: str
+    "What was redrawn."
+
+
+class Audit(Finding):
+    """One attack's audit: each target, all of them, and what the report draws."""
+
+    name: str
+    spec: Plain = Field(default_factory=dict)
+    "All its options."
+    access: str = ""
+    "What the attacker may see."
+    strong: bool | None = None
+    """Whether it compares models that saw a record with models that did not; the others ask one model alone, and
+    miss most of a leak; `null` if that is not known."""
+    confidence: Number
+    "Of every interval in this object."
+    overall: Overall
+    targets: tuple[TargetAudit, ...] = ()
+    "One an audited model."
+    roc: RocCurve | None = None
+    histogram: Histogram | None = None
+    bootstrap: Redrawn | None = None
+    epsilon: Annotated[EpsilonBounds | None, LeftOut] = None
+    "Lower bounds on epsilon by this attack alone."
+
+    @property
+    def auc(self) -> ShareEstimate:
+        """The AUC over targets."""
+        return self.overall.auc
+
+    @property
+    def rates(self) -> tuple[OverallRate, ...]:
+        """The TPR over targets, at each false-positive rate."""
+        return self.overall.tpr_at_fpr
+
+    def rate(self, fpr: float | None) -> OverallRate | None:
+        """The TPR over targets at one false-positive rate, or None where it was not asked for."""
+        return next((rate for rate in self.rates if rate.fpr == fpr), None)
+
+    @property
+    def measured(self) -> "Measured":
+        """What other objects say of an attack again: its name, AUC and TPRs."""
+        return Measured(name=self.name, auc=self.auc, tpr_at_fpr=self.rates)
+
+
+class Measured(Finding):
+    """What an attack found, in short."""
+
+    name: str
+    auc: ShareEstimate
+    tpr_at_fpr: tuple[OverallRate, ...] = ()

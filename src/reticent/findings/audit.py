@@ -1,0 +1,248 @@
+"""The document of an audit: what `audit.json` holds."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reticent.findings.attack import Audit, Measured
+from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Plain, Unless
+from reticent.findings.environment import Environment
+from reticent.findings.epsilon import EpsilonAudit
+from reticent.findings.numbers import Count, Estimate, Figure, Share, ShareEstimate
+from reticent.findings.population import Data, Population
+
+SCHEMA = "reticent.audit/1"
+
+
+class Leak(StrEnum):
+    """Whether members are given away."""
+
+    FOUND = "found"
+    NOT_FOUND = "not found"
+    CANNOT_TELL = "cannot tell"
+
+
+class Reason(StrEnum):
+    """What a verdict rests on."""
+
+    MORE_THAN_CHANCE = "more-than-chance"
+    EXCLUDED = "excluded"
+    TOO_SMALL = "too-small"
+    FEW_MODELS = "few-models"
+    FEW_RECORDS = "few-records"
+    TIES = "ties"
+    LEARNING_UNKNOWN = "learning-unknown"
+    SOME_UNLEARNED = "some-unlearned"
+    MOST_UNLEARNED = "most-unlearned"
+
+
+class Verdict(Finding):
+    """What an audit says, in one sentence and its numbers."""
+
+    sentence: str = ""
+    "The finding, for people."
+    detail: str = ""
+    "Intervals, what they rest on, and the conclusion, for people."
+    attack: str
+    """The attack that the sentence is about: the one that finds most by the figure that the sentence quotes, of
+    those that do better than chance by it if any does."""
+    best_of: Count
+    "How many attacks were tried."
+    best_by: Figure = Figure.AUC
+    """That figure: `tpr` at `fpr`, where the AUC decides between equals; or `auc`, where no rate is measurable or
+    only AUCs are more than chance."""
+    best_among: Count = 1
+    "Of how many it was chosen: of those that do better than chance by that figure, or of all."
+    fpr: Share | None = None
+    "The false-positive rate of the sentence; `null` if none is measurable."
+    tpr: Share | None = None
+    "Share of members found at that rate; `null` if not measurable."
+    tpr_interval: Interval | None = None
+    tied: bool | None = None
+    "Whether equal scores decide that share; `null` if no rate is measurable."
+    auc: Share
+    "Area under the ROC curve."
+    auc_interval: Interval | None = None
+    confidence: Number
+    "Of the two intervals together; they are widened for the choice among `best_of` attacks."
+    leak: Leak
+    "`not found`: a leak that matters is excluded; `cannot tell`: `reason` says why."
+    reason: Reason | None = None
+    "What `leak` rests on."
+    shown_by: tuple[Figure, ...] = ()
+    "The figures of `attack` that are more than chance by themselves."
+    wrong_sign: tuple[str, ...] = ()
+    "Attacks that rank members below non-members."
+    cannot_say: tuple[str, ...] = ()
+    "Sentences on what this audit does not show."
+
+
+class LeftOutAttack(Finding):
+    """An attack that the outputs do not allow."""
+
+    name: str
+    sentence: str
+    "Why, for people."
+
+
+class Difference(Finding):
+    """A group against the other ones."""
+
+    mean: Number
+    """The group's AUC minus the mean of the other groups' own AUCs (weighted by their records); scores of different
+    groups are never compared."""
+    interval: Interval
+    p: Share
+    "Two-sided."
+    p_corrected: Share
+
+
+class Group(Finding):
+    """One group of records."""
+
+    name: str
+    "The group; for classes the label's number as a text, whose name stands in `data.class_names`."
+    records: Count = 0
+    members: Number | None = None
+    "How many, on average over the targets."
+    non_members: Number | None = None
+    auc: ShareEstimate | None = None
+    "Members against non-members inside the group; `null` if not measurable."
+    tpr: ShareEstimate | None = None
+    """Share of the group's members at or above the threshold that gives `fpr` over *all* records; `null` if not
+    measurable."""
+    exposure: Estimate | None = None
+    """Mean over the group's records, whose `std` is over records; the interval is for these models and further
+    records; `null` for fewer than two."""
+    memorisation: Estimate | None = None
+    "As `exposure`."
+    difference: Difference | None = None
+    "`null` if not measurable."
+    stands_out: Literal["more", "less"] | None = None
+    """Where `p_corrected` is at most 1 - `confidence`; always `null` where most models did not learn and no leak is
+    found."""
+
+
+class Grouping(Finding):
+    """The verdict's attack inside groups of records."""
+
+    by: str
+    "`class`, or the column."
+    attack: str | None = None
+    "The verdict's."
+    fpr: Share | None = None
+    "The verdict's."
+    confidence: Number = 0.95
+    "Of every interval, each by itself: a number can be read, and held against a limit, without the others."
+    intervals: str = "each by itself"
+    correction: str = "Holm"
+    "Of `p_corrected`, over all groups that can be compared; two groups make one comparison."
+    records_needed: Count = 0
+    "About how many records make a group measurable: each target must have 5 members and 5 non-members in it."
+    cut: Annotated[bool, Unless(False)] = False
+    "Only where a column of numbers was cut at its quartiles."
+    unlearned: Annotated[bool, Unless(False)] = False
+    "Only where no group is named as standing out since most models did not learn."
+    groups: tuple[Group, ...]
+    most_exposed: str | None = None
+    "The `name` of the group with the largest difference among those that stand out; `null` where none does."
+    sentence: str = ""
+    "The finding, for people."
+
+
+class ExposureCount(Finding):
+    """How many single records give themselves away beyond doubt."""
+
+    records: Count
+    "How many could be tested."
+    untested: Annotated[Count, Unless(0)] = 0
+    "How many could not: that needs models with the record and without it, three in all."
+    exposed: Count
+    """Of how many `distance_p_corrected` is at most 1 - `confidence`: at that confidence, none of them is among them
+    by chance."""
+    confidence: Number
+    test: str = "Student, one-sided, and no less than the exact chance over memberships"
+    correction: str = "Holm"
+    "Over the records."
+    distance_needed: Number | None = None
+    "From about which `distance` on a record counts; `null` if none was tested, or with so few models none can count."
+    models: Annotated[Count | None, LeftOut] = None
+    "Of the record with the most."
+    memberships: Annotated[Number | None, LeftOut] = None
+    "In how many ways chance could have drawn the models of a record, where that is too few for any record to count."
+    sentence: str = ""
+    "The finding, for people."
+
+
+class PairedDifference(Finding):
+    """One paired test."""
+
+    difference: Number
+    interval: Interval
+    p: Share
+
+
+class NonAdaptive(Finding):
+    """The same targets, attacked with references that are trained without the defense."""
+
+    attacks: tuple[Measured, ...]
+    difference: PairedDifference
+    "The AUC of the attacker who knows the defense minus that of the one who does not, both by the verdict's attack."
+    verdict: str
+    "`second lower` if the one who does not know finds less, `first lower` if more, or `tie`."
+    same_scores: Annotated[bool, Unless(False)] = False
+    "Only where the verdict's attack gives both the same scores."
+    sentence: str = ""
+    "The same, for people."
+
+
+class Detectable(Finding):
+    """The smallest leak that an audit of this size finds with probability `power`."""
+
+    attack: str
+    "The verdict's."
+    auc: Share
+    tpr: Share | None = None
+    "At `fpr`; `null` if not measurable."
+    fpr: Share | None = None
+    power: Share
+
+
+class Control(Finding):
+    """The audit again, with the membership permuted among the models for each record: there is nothing to find."""
+
+    kind: Literal["null"] = "null"
+    attacks: tuple[Measured, ...] = ()
+    passed: bool
+    "Whether all attacks are at chance; by chance alone one audit in 1,000 fails."
+    differ: tuple[str, ...] = ()
+    "Attacks that are not at chance."
+    detectable: Detectable | None = None
+    sentence: str = ""
+    "The same, for people."
+
+
+class AuditDocument(Document):
+    """What `audit.json` holds."""
+
+    schema_: Annotated[str, Field(alias="schema")] = SCHEMA
+    "Its version; within version 1 keys may be added, and none changes its meaning or goes away."
+    verdict: Verdict
+    data: Data
+    recipe: Plain | None = None
+    "How the models were made, defaults written out; `null` where they came from elsewhere."
+    population: Population
+    attacks: tuple[Audit, ...]
+    "In the order they were asked for."
+    left_out: tuple[LeftOutAttack, ...] = ()
+    epsilon: EpsilonAudit | None = None
+    groups: tuple[Grouping, ...] = ()
+    "One a grouping, the classes first."
+    exposure: ExposureCount | None = None
+    non_adaptive: NonAdaptive | None = None
+    "If it was asked for."
+    control: Control | None = None
+    "If it was asked for."
+    environment: Environment
+    "All that may differ between two runs of the same audit."

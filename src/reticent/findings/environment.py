@@ -1,0 +1,42 @@
+"""Where, when and at what cost something was found."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from reticent.findings.base import Finding, LeftOut, Number, Plain, Unless
+from reticent.findings.numbers import Count
+
+
+class Environment(Finding):
+    """Versions, machine, times. Each verb adds what it spent time on, as ``seconds_...``."""
+
+    model_config = ConfigDict(extra="allow")
+
+    reticent: str | None = None
+    python: str | None = None
+    torch: str | None = None
+    "`null` if it was not loaded."
+    numpy: str | None = None
+    scipy: str | None = None
+    platform: str | None = None
+    device: Annotated[str | None, LeftOut] = None
+    "Where the models ran."
+    workers: Annotated[Count | None, LeftOut] = None
+    "How many processes."
+    models_found: Annotated[Count | None, LeftOut] = None
+    "Models that were finished before and were not trained again."
+    started: Annotated[str | None, LeftOut] = None
+    "ISO 8601."
+    seconds_training: Annotated[Number | None, LeftOut] = None
+    seconds_scoring: Annotated[Number | None, LeftOut] = None
+    seconds_non_adaptive: Annotated[Number | None, LeftOut] = None
+    seconds_control: Annotated[Number | None, LeftOut] = None
+    peak_memory_bytes: Annotated[Count | None, LeftOut] = None
+    "The most memory held."
+    command: Annotated[tuple[str, ...] | None, LeftOut] = None
+    "The command line's arguments."
+    stages: Annotated[dict[str, Number], Unless({})] = Field(default_factory=dict)
+    "Only where training has stages (`cwrf`, `pptp`): stage to the seconds of one model, the mean over models."
+    config: Annotated[Plain | None, LeftOut] = None
+    "What was asked for, as far as it differs from the defaults; `reticent compare` finds the models again by it."

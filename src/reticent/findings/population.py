@@ -1,0 +1,148 @@
+"""What was audited: the data, and the models."""
+
+from typing import Annotated
+
+from reticent.findings.base import Finding, LeftOut, Number, Plain, Unless
+from reticent.findings.numbers import Count, Share, Spread
+
+
+class Column(Finding):
+    """How one column of a table was read."""
+
+    column: str
+    read_as: str
+    values: Count | None = None
+    "Different ones; `null` where nobody looked."
+    missing: Count = 0
+    "Records without one."
+    features: Count = 0
+    "How many it became."
+    note: str = ""
+    telling: bool = False
+    "Whether the note should not be overlooked."
+
+
+class Data(Finding):
+    """What was audited. For outputs that a user brings, keys that nobody knows are left out."""
+
+    name: str
+    kind: str = ""
+    "`image`, `tabular`, `tokens` or `outputs`."
+    records: Count
+    shape: Annotated[tuple[Count, ...] | None, LeftOut] = None
+    "Of one record."
+    classes: Count = 0
+    class_names: tuple[str, ...] = ()
+    "One a class, or empty."
+    digest: Annotated[str | None, LeftOut] = None
+    "Hash of the records' content."
+    duplicates: Annotated[Count | None, LeftOut] = None
+    "Records that equal an earlier one exactly."
+    roles: Annotated[dict[str, Count] | None, LeftOut] = None
+    """Number of records in each role: `audited`, `validation`, `reference` (the defender's), `population` (the
+    attacker's)."""
+    roles_digest: Annotated[str | None, LeftOut] = None
+    "Hash of who has which role."
+    licence: Annotated[str | None, LeftOut] = None
+    citation: Annotated[str | None, LeftOut] = None
+    columns: Annotated[tuple[Column, ...], Unless(())] = ()
+    "Only for tables, in the table's order."
+    fitted: Annotated[str | None, LeftOut] = None
+    "Only for tables: on what categories, medians and scales were fitted."
+
+
+class Unlearned(Finding):
+    """A model that labels its own members no better than naming one class would, by more than chance allows."""
+
+    model: Count
+    problem: str = ""
+    "The same, for people."
+
+
+class Accuracy(Finding):
+    """Share of records that are labelled correctly."""
+
+    members: Spread
+    non_members: Spread
+
+
+class ModelFacts(Finding):
+    """One model."""
+
+    model: Count
+    run: str | None = None
+    "Its folder in the store."
+    members: Count
+    accuracy_members: Share
+    accuracy_non_members: Share
+
+
+class PptpRepair(Finding):
+    """What `pptp` did in a population."""
+
+    chosen: str
+    "`measured` or `given`."
+    stages: dict[str, Count]
+    "Where the second training begins, to the number of models."
+    risky: dict[str, Count]
+    "First risky stage, to the number of models."
+    none_found: Count
+    "Models without one."
+    effect: tuple[Number, Number, Number] | None = None
+    "Least, mean, largest at the first risky stage."
+    share_frozen: Share
+    "Mean share of the weights that stay."
+
+
+class CwrfRepair(Finding):
+    """What `cwrf` did in a population."""
+
+    weights: Count
+    "Of a model."
+    rewound: Number
+    "Of them, mean over models."
+    kinds: dict[str, Number]
+    "Rewound by kind of weight, mean over models."
+
+
+class Repair(Finding):
+    """What repairing procedures did, where every model was repaired."""
+
+    pptp: Annotated[PptpRepair | None, LeftOut] = None
+    cwrf: Annotated[CwrfRepair | None, LeftOut] = None
+
+
+class Population(Finding):
+    """The models. For outputs that a user brings, keys that nobody knows are left out."""
+
+    models: Count
+    seed: Annotated[int | None, LeftOut] = None
+    "The master seed, from which every stream is derived."
+    parameters: Annotated[Count | None, LeftOut] = None
+    "Of a model."
+    targets: Annotated[tuple[Count, ...] | None, LeftOut] = None
+    "Only of outputs that were brought: the audited models."
+    references: Annotated[Count | None, LeftOut] = None
+    "Only of outputs that were brought: how many models attacks may learn from."
+    membership_digest: Annotated[str | None, LeftOut] = None
+    "Hash of who was trained on what."
+    queries: Annotated[Plain | None, LeftOut] = None
+    "How each record was shown to the models: `mirror`, `shift`."
+    accuracy: Annotated[Accuracy | None, LeftOut] = None
+    health: tuple[Unlearned, ...] | None = None
+    "Models that did not learn; empty if there are none, `null` where margins alone were given and do not tell."
+    per_model: tuple[ModelFacts, ...] = ()
+    notices: Annotated[tuple[str, ...], Unless(())] = ()
+    "Only where training has something to say of the models: sentences, which stand under `cannot_say` too."
+    repair: Annotated[Repair | None, LeftOut] = None
+    "Only where every model was repaired."
+
+    @property
+    def unlearned(self) -> int:
+        """How many models are known not to have learned."""
+        return len(self.health or ())
+
+    @property
+    def mostly_unlearned(self) -> bool:
+        """Whether most models are known not to have learned."""
+        return 2 * self.unlearned > self.models

@@ -1,0 +1,343 @@
+"""The folder of a report: taken before the work, written after it, and nothing of anybody else's is lost.
+
+A report is never written over what the same command reads, by whatever link it is named, nor over what reticent did not
+write. What another command wrote into the folder during the work stays. All files of a report appear together, or none.
+"""
+
+import json
+import logging
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from reticent import opening
+from reticent.errors import InputError, UnwrittenError
+from reticent.findings.base import Document
+from reticent.report.files import make_folder, replace_bytes, there, together
+
+log = logging.getLogger(__name__)
+
+HEAD = 4096
+"""A page and a picture say within so many bytes whose they are."""
+TENSORS = 2**20
+"""So many bytes of the header of tensors are looked at; what is said about them stands before their names."""
+KINDS = {
+    ".html": b'<meta name="generator" content="reticent',
+    ".svg": b'<svg xmlns="http://www.w3.org/2000/svg" class="chart"',
+    ".png": b"Software\0reticent",
+}
+"""By a file's ending, the mark of what reticent writes."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The files of one kind of report.
+
+    Attributes:
+        numbers: name of the file that holds the document; it is written last.
+        schema: how the document's ``schema`` begins.
+        others: names of the files that are always beside it.
+        section: name of the file that only ``format="md"`` writes.
+        marks: by name, the mark of a file whose kind has none of its own in `KINDS`: how a text begins, or what the
+            header of tensors holds. A section's is also known by its last line (`sealed`).
+    """
+
+    numbers: str
+    schema: str
+    others: tuple[str, ...]
+    section: str | None = None
+    marks: tuple[tuple[str, bytes], ...] = ()
+
+    def names(self, form: str = "md") -> tuple[str, ...]:
+        """List the names of the files of such a report."""
+        section = (self.section,) if self.section is not None and form == "md" else ()
+        return (*self.others, *section, self.numbers)
+
+    def files(self, path: Path) -> list[Path]:
+        """List what belongs to a report that is read."""
+        beside = [path.with_name(name) for name in self.names()] if path.name == self.numbers else []
+        return [path, *(path / name for name in self.names()), *beside]
+
+    def earlier(self, folder: Path) -> dict[str, Any] | None:
+        """Read the document of a report of this kind."""
+        try:
+            document = json.loads((folder / self.numbers).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+        schema = document.get("schema") if isinstance(document, dict) else None
+        return document if isinstance(schema, str) and schema.startswith(self.schema) else None
+
+    def recognised(self, path: Path) -> bool:
+        """Say whether a file other than the document is, by itself, one that reticent wrote.
+
+        An interruption may leave such files without their document.
+        """
+        mark = dict(self.marks).get(path.name) or KINDS.get(path.suffix)
+        try:
+            return mark is not None and _bears(path, mark)
+        except OSError:
+            return False
+
+
+RECORDS = b"record,label,label_name,exposure,"
+AUDIT = Form(
+    "audit.json",
+    "reticent.audit/",
+    ("report.html", "records.csv"),
+    "report.md",
+    (("records.csv", RECORDS), ("report.md", b"## Membership privacy\n")),
+)
+COMPARISON = Form(
+    "compare.json",
+    "reticent.comparison/",
+    ("compare.html", "compare.csv"),
+    "compare.md",
+    (("compare.csv", b"name,role,matches,epochs_kept,"), ("compare.md", b"## Comparison of recipes\n")),
+)
+SEARCH = Form("search.json", "reticent.search/", ("search.html",))
+REPAIRED = {"repaired": "by reticent"}
+"""What is said about repaired weights in their file."""
+HARDEN = Form(
+    "harden.json",
+    "reticent.harden/",
+    ("harden.html", "repaired.safetensors"),
+    marks=(("repaired.safetensors", b'"repaired":"by reticent"'),),
+)
+WEIGHTS = Form(
+    "weights.json",
+    "reticent.locate.weights/",
+    ("weights.html", "vulnerability.safetensors", "learnability.safetensors"),
+    marks=tuple((f"{what}.safetensors", f'"scores":"{what}"'.encode()) for what in ("vulnerability", "learnability")),
+)
+LAYERS = Form("layers.json", "reticent.locate.layers/", ("layers.html",))
+RECORD_LIST = Form(
+    "records.json", "reticent.locate.records/", ("records.html", "records.csv"), marks=(("records.csv", RECORDS),)
+)
+STUDY = Form("study.json", "reticent.study/", ("study.html", "study.md"), marks=(("study.md", b"## "),))
+FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, STUDY)
+
+
+@dataclass(frozen=True)
+class Output:
+    """A folder that was taken for a report.
+
+    Attributes:
+        folder: where the report goes.
+        form: of the report.
+        kind: "html", or "md" for a section in Markdown too.
+        before: what tells one writing of the numbers from another, before the work; None where there were none.
+    """
+
+    folder: Path
+    form: Form
+    kind: str = "html"
+    before: tuple[int, ...] | None = None
+
+    @classmethod
+    def take(cls, folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> "Output":
+        """Check a folder as `check_folder` does, make it, and look at what is there before the work."""
+        check_folder(folder, form, inputs, kind)
+        make_folder(folder)
+        return cls.begin(folder, form, kind)
+
+    @classmethod
+    def begin(cls, folder: Path, form: Form, kind: str = "html") -> "Output":
+        """Look at what is in a folder before the work."""
+        return cls(folder, form, kind, _stamp(folder / form.numbers))
+
+    def write(self, document: Document | Mapping[str, Any], files: Mapping[str, str | bytes]) -> tuple[Path, ...]:
+        """Write the files of a report and, last, its numbers: all of them, or none; a section gets its last line."""
+        plain = document.to_json() if isinstance(document, Document) else document
+        self.check(plain)
+        try:  # Names that are known only now, such as those of figures. What was measured is kept in the error.
+            check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
+        except InputError as error:
+            raise UnwrittenError(str(error), plain) from None
+        texts = {name: sealed(text) if name == self.form.section else text for name, text in files.items()}
+        texts[self.form.numbers] = as_json(plain)
+        with together(self.folder, plain, left_over(self.folder, self.form, texts)):
+            for name, text in texts.items():
+                content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+                replace_bytes(self.folder / name, content)
+        return tuple(self.folder / name for name in texts)
+
+    def check(self, document: Mapping[str, Any]) -> None:
+        """Refuse to replace what another command wrote since, unless it says the same."""
+        if _stamp(self.folder / self.form.numbers) in {self.before, None}:
+            return
+        other = self.form.earlier(self.folder)
+        if other is not None and _lasting(other) != _lasting(document):
+            raise UnwrittenError(
+                f"out: another command wrote its report into {self.folder} while this one ran: it stays, and this one "
+                "is not written. The same command with another --out finds all models that are finished, and writes it",
+                document,
+            )
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told.st_ino, told.st_mtime_ns, told.st_size
+
+
+def _lasting(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what differs between equal runs."""
+    return {key: value for key, value in document.items() if key != "environment"}
+
+
+def check_file(flag: str, path: Path, inputs: Iterable[Any], mark: bytes | None = None) -> None:
+    """Refuse to write over a file that the same command reads, by whatever path, link or hard link it is named."""
+    for given in inputs:
+        if isinstance(given, (str, Path)) and _same(path, given):
+            raise InputError(
+                f"{flag}: {path} would be written over, and this command reads it (as {given}): give another "
+                f"--{flag}; nothing was changed"
+            )
+    if not there(path):
+        return
+    if not path.is_file() and not path.is_symlink():
+        raise InputError(
+            f"{flag}: expected the path of a file, got {path}, which is no plain file; nothing was changed"
+        )
+    content = b"" if mark is None else _head(path)
+    if mark is not None and content and mark not in content:
+        raise InputError(
+            f"{flag}: {path} is there already, and reticent did not write it: give another --{flag}, or move the file "
+            "away; nothing was changed"
+        )
+
+
+def _head(path: Path) -> bytes:
+    """Return the beginning of a file; nothing where it cannot be read, so that writing is refused later."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(HEAD)
+    except OSError:
+        return b""
+
+
+def check_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> None:
+    """Refuse a folder where a report would replace an input, or a file that is not of an earlier report of its kind."""
+    read = list(inputs)
+    for name in form.names(kind):
+        check_file("out", folder / name, read)
+    check_names(folder, form, form.names(kind))
+
+
+def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
+    """Refuse to replace what is there under some names, unless it is of an earlier report of a kind."""
+    earlier = form.earlier(folder)
+    known = _figures(earlier) if earlier is not None else []
+    for path in [folder / name for name in names if there(folder / name)]:
+        ours = earlier is not None if path.name == form.numbers else path.name in known or form.recognised(path)
+        if ours and not any(path.name in other.names() and other.earlier(folder) for other in FORMS if other != form):
+            continue
+        if path.suffix == ".md":
+            raise InputError(
+                f"out: {path} is there already, and its last line does not say that it is word for word what reticent "
+                "wrote: move it away, which keeps your changes, or give another folder with --out; nothing was changed"
+            )
+        raise InputError(
+            f"out: {path} is there already, and is not of an earlier report of this kind that reticent wrote into "
+            f"{folder}: give another folder with --out, or move the file away; nothing was changed"
+        )
+
+
+def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
+    """List files of an earlier report that a new one does not write, and that would stand beside it with old numbers.
+
+    A section that somebody edited is not among them: it stays, which is told as a warning.
+    """
+    document, kept = form.earlier(folder), set(written)
+    if document is None:
+        return []
+    found = [folder / name for name in _figures(document) if name not in kept and there(folder / name)]
+    if form.section is not None and form.section not in kept and there(folder / form.section):
+        section = folder / form.section
+        if form.recognised(section):
+            return [section, *found]
+        log.warning(
+            "%s stays, since its last line does not say that it is word for word what reticent wrote: it may tell of "
+            "an earlier report",
+            section,
+        )
+    return found
+
+
+def _figures(document: Mapping[str, Any]) -> list[str]:
+    """Name the files of figures that a document lists; only plain names of a picture."""
+    figures = document.get("figures")
+    drawn = (
+        [one.get(kind) for one in figures if isinstance(one, dict) for kind in ("svg", "png")]
+        if isinstance(figures, list)
+        else []
+    )
+    return [
+        name
+        for name in drawn
+        if isinstance(name, str) and Path(name).name == name and Path(name).suffix in {".svg", ".png"}
+    ]
+
+
+def _bears(path: Path, mark: bytes) -> bool:
+    """Look for the mark where a file of such a kind has it, and nowhere else."""
+    with path.open("rb") as stream:
+        head = stream.read(HEAD)
+        if path.suffix == ".md":
+            return head.startswith(mark) and unbroken(head + stream.read())
+        if path.suffix in {".csv", ".svg"}:
+            return head.startswith(mark)
+        if path.suffix == ".safetensors":
+            size = int.from_bytes(head[:8], "little")
+            return mark in (head + stream.read(TENSORS))[8 : 8 + size]
+        return mark in head
+
+
+def _same(path: Path, given: str | Path) -> bool:
+    try:
+        return path.samefile(opening.path(given))
+    except (OSError, ValueError):
+        return False
+
+
+SEAL = "<!-- Written by reticent; SHA-256 of the lines above: {} -->\n"
+"""The last line of a section in Markdown: a comment, which shows whether it is word for word what reticent wrote."""
+_LENGTH = len(SEAL.format("0" * 64))
+
+
+def sealed(text: str | bytes) -> str:
+    """Put the last line below a section."""
+    body = (text if isinstance(text, str) else text.decode("utf-8")).rstrip() + "\n\n"
+    return body + SEAL.format(sha256(body.encode("utf-8", "backslashreplace")).hexdigest())
+
+
+def unbroken(content: bytes) -> bool:
+    """Say whether a section is as it was written, so that nothing of a user's is in it."""
+    body, line = content[:-_LENGTH], content[-_LENGTH:]
+    return line == SEAL.format(sha256(body).hexdigest()).encode("ascii")
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """Write the document as JSON that any parser takes: in its own order, without NaN, one newline at the end."""
+    try:
+        return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    except (ValueError, TypeError) as error:
+        where = _offender(document, "document")
+        raise InputError(f"{where or 'document'}: expected plain, finite values, got {error}") from None
+
+
+def _offender(value: Any, path: str) -> str | None:
+    """Find the path of the first value that JSON cannot hold."""
+    if isinstance(value, Mapping):
+        found = (_offender(item, f"{path}.{key}") for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        found = (_offender(item, f"{path}[{i}]") for i, item in enumerate(value))
+    else:
+        plain = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
+        return None if plain else path
+    return next((item for item in found if item), None)

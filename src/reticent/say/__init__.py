@@ -1,0 +1,1 @@
+"""The language: from findings to sentences, one file a kind of finding. Nothing reads a sentence back."""

@@ -1,0 +1,46 @@
+"""The grammar that all sentences share: lists, plurals and cuts. Numbers are written by `reticent.rounding`."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+LONGEST = 60
+"""Characters of a name in a sentence."""
+
+
+def listed(names: Iterable[object], last: str = "and") -> str:
+    """Join names: ``a``, ``a and b``, ``a, b and c``."""
+    told = [str(name) for name in names]
+    return f"{', '.join(told[:-1])} {last} {told[-1]}" if len(told) > 1 else "".join(told)
+
+
+def some(names: Sequence[object], most: int = 8) -> str:
+    """Join the first names, and show that there are more."""
+    return ", ".join(str(name) for name in names[:most]) + (", ..." if len(names) > most else "")
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Write a count with its noun: ``1 model``, ``2,000 models``."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def agree(count: int, one: str, many: str) -> str:
+    """Choose the form of a verb: ``is`` or ``are``."""
+    return one if count == 1 else many
+
+
+def short(text: str, most: int = LONGEST) -> str:
+    """Put a name of the user's data on one line of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital and end with a full stop."""
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def alarms(fpr: float) -> str:
+    """Write a false positive rate as counts: ``1 false alarm in 100``."""
+    rate = Fraction(fpr).limit_denominator(10**9)
+    return f"{plural(rate.numerator, 'false alarm')} in {rate.denominator:,}"

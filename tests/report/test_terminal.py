@@ -11,7 +11,7 @@ import pytest
 from audit_forms import blocks as audited
 
 from reticent.cli.run import guarded
-from reticent.cli.screen import NARROWEST, told
+from reticent.cli.screen import NARROWEST, listed, stdout
 from reticent.report.comparison import terminal as compared
 
 
@@ -32,7 +32,12 @@ def shown(monkeypatch):
         out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
         monkeypatch.setattr(sys, "stdout", out)
         monkeypatch.setattr(sys, "stderr", io.StringIO())
-        assert guarded(lambda *_, **__: told(found, [Path("here/audit.json")])) == 0, sys.stderr.getvalue()
+
+        def verb(*_, **__):
+            stdout().print(found)
+            return listed([Path("here/audit.json")])
+
+        assert guarded(verb) == 0, sys.stderr.getvalue()
         out.flush()
         return out.buffer.getvalue().decode(encoding)
 

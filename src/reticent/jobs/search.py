@@ -16,9 +16,9 @@ from reticent.ambient import fixed
 from reticent.errors import SpecError
 from reticent.jobs import document as documents
 from reticent.jobs.compare import compare
-from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.sources import check_arguments
+from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.output import SEARCH, Output
 from reticent.rounding import decimals, fraction, level, percent

@@ -136,7 +136,7 @@ def _weights(recipe: Recipe) -> str:
     """Name what else may make a loss grow without bounds: what a defense adds to it."""
     told = canonical(recipe.objective)
     name = told.pop("method")
-    if name == Recipe.model_fields["objective"].default.method:
+    if name == Recipe().objective.method:
         return ""
     chosen = ", ".join(f"{key}={value}" for key, value in told.items())
     return f"; or {name} adds too much: make its weights smaller" + (f" ({chosen})" if chosen else "")

@@ -12,7 +12,7 @@ import numpy as np
 from reticent import seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.locate._layers_document import Measured, Options, assemble
 from reticent.jobs.locate._probes import ALL, HALVES, Key, Probes
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
@@ -21,6 +21,7 @@ from reticent.locate.layers import Contrast, Onset
 from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
+from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.locate.layers import write_layers
 from reticent.report.output import LAYERS

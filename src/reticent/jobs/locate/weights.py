@@ -17,7 +17,7 @@ from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.jobs import document
-from reticent.jobs.config import KEYS, OWN, AuditConfig, chosen, prepare
+from reticent.jobs.config import KEYS, OWN, chosen, prepare
 from reticent.jobs.locate import words
 from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
@@ -28,6 +28,7 @@ from reticent.jobs.using import using
 from reticent.locate.layer_kinds import layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
+from reticent.options import AuditConfig
 from reticent.population.train import choose_device
 from reticent.report.output import WEIGHTS, Output
 from reticent.spec import full

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from reticent.errors import ReticentError
-from reticent.jobs.defenses import catalogue, with_option
+from reticent.jobs.defenses import DEFENSES, INNER, options_of, with_option
 
 
 def owners(key: str) -> list[str]:
     """List the defenses that have an option."""
     option = key.replace("-", "_")
-    return [one.name for one in catalogue() if option in one.options]
+    return [name for name in DEFENSES if option != INNER and option in options_of(name)]
 
 
 def placed(key: str, value: Any, defenses: Sequence[str]) -> str | None:

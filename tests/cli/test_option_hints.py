@@ -3,7 +3,7 @@
 import pytest
 
 import reticent
-from reticent.cli.flags import with_options
+from reticent.cli.flags import Flags
 from reticent.errors import SpecError
 
 
@@ -23,14 +23,14 @@ from reticent.errors import SpecError
 def test_a_flag_changes_an_option_of_the_defense_that_the_file_names(tmp_path, written, options, defense):
     file = tmp_path / "audit.toml"
     file.write_text(written)
-    assert with_options({}, options, file) == {"defense": defense}
+    assert Flags(config=file).asked(options) == {"defense": defense}
 
 
 def test_a_flag_is_no_option_where_the_file_names_no_defense(tmp_path):
     file = tmp_path / "audit.toml"
     file.write_text("epochs = 2\n")
     with pytest.raises(SpecError, match="option of the defense dpsgd, and none is given"):
-        with_options({}, {"epsilon": "2"}, file)
+        Flags(config=file).asked({"epsilon": "2"})
 
 
 @pytest.mark.parametrize(

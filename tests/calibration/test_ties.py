@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import binom
 
 from reticent.attacks import Problem, parse, score
-from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.data.membership import Membership
 from reticent.jobs.config import called
 from reticent.population.gather import signals
 from reticent.population.train import train
+from reticent.say.comparison import headline
 from reticent.signals.matrix import Signals
 from reticent.store import Store
 
@@ -56,13 +56,14 @@ class Real:
         known = Signals.from_margins(margins.astype(np.float32), self.labels, self.classes)
         problem = Problem.make(known, membership)
         scores = {attack.method: score(attack, problem) for attack in ATTACKS}
-        return Entry(name, scores, membership.matrix, correct=margins > 0)
+        return RowScores(name, scores, membership.matrix, correct=margins > 0)
 
     def compared(self, seed, hidden=0.0):
         rng = np.random.default_rng([5, seed])
         membership = Membership.draw(MODELS, len(self.labels), seed)
         entries = self.entry("one", membership, rng), self.entry("two", membership, rng, hidden)
-        return compare(entries, fpr=0.01, rng=rng, replicates=400)
+        found = compare(entries, fpr=0.01, rng=rng, replicates=400)
+        return found.to_json() | {"sentence": headline(found)}
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,7 @@ from reticent import seeds
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.audit import Audit
-from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, audited
@@ -87,10 +86,10 @@ def facts(
 ) -> dict[str, Any]:
     """Compare what the attackers with and without knowledge of the defense find, by a paired test."""
     members, attack = problem.membership.matrix[problem.targets], verdict["attack"]
-    body = compare(
+    compared = compare(
         [
-            Entry(KNOWS, {attack: scores[attack]}, members),
-            Entry(DOES_NOT, {attack: found.scores[attack]}, members),
+            RowScores(KNOWS, {attack: scores[attack]}, members),
+            RowScores(DOES_NOT, {attack: found.scores[attack]}, members),
         ],
         fpr=verdict["fpr"],
         rng=seeds.rng(settings.seed, "non-adaptive"),
@@ -101,6 +100,7 @@ def facts(
     for one in found.audits:
         written = one.to_json()["overall"]
         rows.append({"name": one.name, "auc": written["auc"], "tpr_at_fpr": written["tpr_at_fpr"]})
+    body = compared.to_json()
     test = next(pair for pair in body["pairs"] if pair["statistic"] == "auc")
     return {
         "attacks": rows,

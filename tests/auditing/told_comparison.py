@@ -1,0 +1,15 @@
+"""A comparison with its sentences, as the document of a job has them."""
+
+from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironment, Row
+from reticent.findings.population import Data
+from reticent.say.comparison import spoken
+
+
+def told(compared):
+    """Return the plain values of a document that holds these numbers and nothing else."""
+    document = ComparisonDocument(
+        data=Data(name="made up", records=1),
+        environment=ComparisonEnvironment(),
+        **dict(compared) | {"rows": [Row(**dict(row)) for row in compared.rows]},
+    )
+    return spoken(document).to_json()

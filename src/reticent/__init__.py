@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Attacked": "reticent.jobs.attack",
-    "Audit": "reticent.auditing.audit",
+    "Audit": "reticent.findings.attack",
     "Audited": "reticent.jobs.audit",
     "AuditConfig": "reticent.jobs.config",
     "Compared": "reticent.jobs.compare",
@@ -68,11 +68,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from reticent.auditing.audit import Audit
     from reticent.data.load import load
     from reticent.data.membership import Membership
     from reticent.data.records import Records
     from reticent.errors import ReticentError
+    from reticent.findings.attack import Audit
     from reticent.jobs.attack import Attacked, attack
     from reticent.jobs.audit import Audited, audit
     from reticent.jobs.compare import Compared, compare

@@ -73,3 +73,24 @@ def decimals(fpr: float | None) -> int:
 def level(rate: float) -> str:
     """Write a chosen rate, a round number, as a percentage without needless digits."""
     return f"{100 * rate:.10g} %"
+
+
+def significant_down(value: float) -> str:
+    """Write a lower limit with three digits, never more than it is."""
+    places = 2 - math.floor(math.log10(value))
+    return plain(math.floor(value * 10**places + 1e-9) / 10**places)
+
+
+def significant_up(value: float) -> str:
+    """Write an upper limit with three digits, never less than it is."""
+    if value == 0:
+        return "0"
+    places = 2 - math.floor(math.log10(value))
+    return plain(math.ceil(value * 10**places - 1e-9) / 10**places)
+
+
+def plain(value: float) -> str:
+    """Write a number without an exponent."""
+    import numpy as np
+
+    return str(np.format_float_positional(value, trim="-"))

@@ -1,7 +1,7 @@
 """Audit one attack: from the scores of T targets to numbers with intervals, and the counts behind them."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from reticent.auditing import transfer
 from reticent.auditing.bootstrap import Bootstrap, bootstrap
 from reticent.auditing.curves import histogram, mean_roc
 from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate, tail
-from reticent.auditing.results import Audit, Interval, OverallRate, Rate, Summary, TargetAudit
 from reticent.auditing.roc import Roc, auc, balanced_accuracy_at, records_needed, roc, tied, two_groups
 from reticent.auditing.weighted import FIXED
 from reticent.errors import InputError
-
-__all__ = ["FPRS", "Audit", "OverallRate", "Rate", "Summary", "TargetAudit", "audit"]
+from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit
+from reticent.findings.base import Interval
+from reticent.findings.numbers import Area, Estimate, OverallRate, Rate
+from reticent.spec import canonical
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -89,23 +90,31 @@ def audit(
     )
     drawn = bootstrap(values, rows, rates, replicates, rng, thresholds)
     over = _Over(audited, drawn, confidence)
+    accuracies = (
+        None
+        if thresholds is None
+        else [balanced_accuracy_at(v, r, x) for v, r, x in zip(values, rows, thresholds, strict=True)]
+    )
     return Audit(
         name=name,
-        spec=dict(spec_facts),
+        spec=canonical(dict(spec_facts)),
         access=access,
         strong=strong,
         confidence=confidence,
+        overall=Overall(
+            auc=over.summary(0, [t.auc.value for t in audited]),
+            tpr_at_fpr=tuple(
+                over.rate(i, fpr, tied([one.at_fpr(fpr) for one in curves])) for i, fpr in enumerate(rates)
+            ),
+            balanced_accuracy=BalancedAccuracy(
+                transferred=None if accuracies is None else over.summary(2, accuracies),
+                oracle=over.summary(1, [t.balanced_accuracy.oracle for t in audited]),
+            ),
+        ),
         targets=audited,
-        auc=over.summary(0, [t.auc for t in audited]),
-        rates=tuple(over.rate(i, fpr, tied([one.at_fpr(fpr) for one in curves])) for i, fpr in enumerate(rates)),
-        transferred=None
-        if thresholds is None
-        else over.summary(2, [balanced_accuracy_at(v, r, x) for v, r, x in zip(values, rows, thresholds, strict=True)]),
-        oracle=over.summary(1, [t.oracle for t in audited]),
         roc=mean_roc(curves, confidence),
         histogram=histogram(values, rows),
-        replicates=drawn.replicates,
-        over=drawn.over,
+        bootstrap=Redrawn(replicates=drawn.replicates, over=drawn.over),
     )
 
 
@@ -134,12 +143,13 @@ def _target(
         model=model,
         members=curve.members,
         non_members=curve.non_members,
-        auc=float(auc(scores, members)),
-        auc_interval=auc_interval(scores, members, confidence),
-        rates=tuple(_rate(curve, fpr, confidence) for fpr in fprs),
-        transferred=None if threshold is None else balanced_accuracy_at(scores, members, threshold),
-        oracle=curve.balanced_accuracy()[0],
-        threshold=threshold,
+        auc=Area(value=float(auc(scores, members)), interval=auc_interval(scores, members, confidence)),
+        tpr_at_fpr=tuple(_rate(curve, fpr, confidence) for fpr in fprs),
+        balanced_accuracy=TargetAccuracy(
+            transferred=None if threshold is None else balanced_accuracy_at(scores, members, threshold),
+            oracle=curve.balanced_accuracy()[0],
+            threshold=threshold,
+        ),
     )
 
 
@@ -149,11 +159,12 @@ def _rate(curve: Roc, fpr: float, confidence: float) -> Rate:
         return Rate(fpr=fpr, records_needed=records_needed(fpr), false_positives_allowed=0)
     return Rate(
         fpr=fpr,
+        measurable=True,
         records_needed=records_needed(fpr),
         false_positives_allowed=point.false_positives_allowed,
         realised_fpr=point.realised_fpr,
         realised_fpr_interval=_exact(point.false_positives, point.non_members, confidence),
-        threshold=point.threshold,
+        threshold=point.threshold if math.isfinite(point.threshold) else None,
         true_positives=point.true_positives,
         tpr=point.tpr,
         interval=_exact(point.true_positives, point.members, confidence),
@@ -173,12 +184,12 @@ class _Over:
         self._members = min(t.members for t in targets)
         self._non_members = min(t.non_members for t in targets)
 
-    def summary(self, statistic: int, observed: Sequence[float], pairs: int | None = None) -> Summary:
+    def summary(self, statistic: int, observed: Sequence[float], pairs: int | None = None) -> Estimate:
         """Average, and bound by the bootstrap; where the replicates do not vary, by the smallest group's size."""
         each = np.asarray(observed, dtype=np.float64)
         mean = float(each.mean())
         interval = self._drawn.interval(statistic, each, self._confidence)
-        return Summary(
+        return Estimate(
             mean=mean,
             std=float(each.std(ddof=1)) if len(each) > 1 else None,
             interval=interval or degenerate(mean, pairs or min(self._members, self._non_members), self._confidence),
@@ -187,19 +198,20 @@ class _Over:
 
     def rate(self, index: int, fpr: float, ties: bool) -> OverallRate:
         """Summarise one rate, if every target can measure it, and say whether equal scores decide it."""
-        each = [t.rates[index] for t in self._targets]
+        each = [t.tpr_at_fpr[index] for t in self._targets]
         allowed = min(rate.false_positives_allowed for rate in each)
         known = [
             (rate.tpr, rate.realised_fpr) for rate in each if rate.tpr is not None and rate.realised_fpr is not None
         ]
         return OverallRate(
             fpr=fpr,
+            measurable=allowed >= 1,
             records_needed=each[0].records_needed,
             members=self._members,
             non_members=self._non_members,
             false_positives_allowed=allowed,
             realised_fpr=float(np.mean([realised for _, realised in known])) if allowed else None,
-            tpr=replace(self.summary(len(FIXED) + index, [tpr for tpr, _ in known], self._members), tied=ties)
+            tpr=self.summary(len(FIXED) + index, [tpr for tpr, _ in known], self._members).with_(tied=ties)
             if allowed
             else None,
         )

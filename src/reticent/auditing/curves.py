@@ -1,12 +1,11 @@
 """What the report draws of an attack: a mean ROC curve with a band, and histograms of the scores."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.auditing.intervals import clopper_pearson, percentile
 from reticent.auditing.roc import Roc
+from reticent.findings.attack import Histogram, RocCurve
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -19,7 +18,7 @@ LARGEST = 1e150
 """Scores beyond it are drawn at it, so that no width overflows."""
 
 
-def mean_roc(curves: list[Roc], confidence: float) -> dict[str, Any]:
+def mean_roc(curves: list[Roc], confidence: float) -> RocCurve:
     """Average the targets' TPR on a logarithmic grid of FPR from one over the most non-members to 1.
 
     Args:
@@ -27,8 +26,8 @@ def mean_roc(curves: list[Roc], confidence: float) -> dict[str, Any]:
         confidence: of the band.
 
     Returns:
-        Lists `fpr`, `tpr`, `low`, `high`, and `band`: "targets" (the middle share of the targets: how models differ,
-        not the error of the mean), or "exact" for one target (pointwise Clopper-Pearson).
+        The curve; its band is "targets" (the middle share of the targets: how models differ, not the error of the
+        mean), or "exact" for one target (pointwise Clopper-Pearson).
     """
     grid = np.geomspace(1 / max(curve.non_members for curve in curves), 1, POINTS)
     found = np.stack([_found(curve, grid) for curve in curves])
@@ -37,13 +36,13 @@ def mean_roc(curves: list[Roc], confidence: float) -> dict[str, Any]:
         low, high = clopper_pearson(found[0], curves[0].members, confidence)
     else:
         low, high = percentile(rates, confidence)
-    return {
-        "fpr": grid.tolist(),
-        "tpr": rates.mean(axis=0).tolist(),
-        "low": low.tolist(),
-        "high": high.tolist(),
-        "band": "exact" if len(curves) == 1 else "targets",
-    }
+    return RocCurve(
+        fpr=tuple(grid.tolist()),
+        tpr=tuple(rates.mean(axis=0).tolist()),
+        low=tuple(low.tolist()),
+        high=tuple(high.tolist()),
+        band="exact" if len(curves) == 1 else "targets",
+    )
 
 
 def _found(curve: Roc, grid: Floats) -> NDArray[np.int64]:
@@ -51,7 +50,7 @@ def _found(curve: Roc, grid: Floats) -> NDArray[np.int64]:
     return curve.true_positives[np.searchsorted(curve.false_positives, limits, side="right") - 1]
 
 
-def histogram(scores: Floats, members: Bools) -> dict[str, Any]:
+def histogram(scores: Floats, members: Bools) -> Histogram:
     """Count the scores of members and non-members, pooled over targets.
 
     Args:
@@ -59,7 +58,7 @@ def histogram(scores: Floats, members: Bools) -> dict[str, Any]:
         members: booleans ``(T, N)``.
 
     Returns:
-        Lists `edges` (`BINS` + 1), `members` and `non_members`: densities, each with area 1.
+        `BINS` bins of densities, each of the two with area 1.
     """
     values = np.clip(np.asarray(scores, dtype=np.float64), -LARGEST, LARGEST)
     low, high = np.quantile(values, [CLIPPED, 1 - CLIPPED])
@@ -72,4 +71,4 @@ def histogram(scores: Floats, members: Bools) -> dict[str, Any]:
     edges = np.linspace(low, high, BINS + 1)
     shown = np.clip(values, low, high)
     inside, outside = (np.histogram(shown[group], bins=edges, density=True)[0] for group in (members, ~members))
-    return {"edges": edges.tolist(), "members": inside.tolist(), "non_members": outside.tolist()}
+    return Histogram(edges=tuple(edges.tolist()), members=tuple(inside.tolist()), non_members=tuple(outside.tolist()))

@@ -12,14 +12,13 @@ The variance of a group's AUC is taken to be no smaller than what records of the
 group whose members happen to be told apart perfectly is not beyond doubt.
 """
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr, stdtrit
 
 from reticent import checks
-from reticent.auditing import grouptext
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.crossed import Moments, area_interval, freedom, share_interval
 from reticent.auditing.exposure import Exposure, Masked
@@ -27,10 +26,12 @@ from reticent.auditing.intervals import tail
 from reticent.auditing.labelling import Labelling
 from reticent.auditing.roc import roc, tied, two_groups
 from reticent.auditing.within import areas, rates, sizes
+from reticent.findings.audit import Difference, Group, Grouping
+from reticent.findings.numbers import Estimate
+from reticent.findings.population import Population
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Plain = dict[str, Any]
 
 FEWEST = 5
 """Members, and non-members, that every target must have in a group for it to be measurable."""
@@ -45,7 +46,7 @@ def groups(
     attack: str,
     fpr: float | None = None,
     confidence: float = 0.95,
-) -> Plain:
+) -> Grouping:
     """Audit every group of records, and say whether one stands out.
 
     Args:
@@ -58,7 +59,7 @@ def groups(
         confidence: of every interval, each by itself, and of the finding.
 
     Returns:
-        An entry of ``groups`` in ``audit.json``. Cost: two sorts a target, whatever the number of groups.
+        The grouping, without its sentence (`say.groups`). Cost: two sorts a target, whatever the number of groups.
 
     Raises:
         ShapeError: the arrays do not fit each other.
@@ -77,38 +78,44 @@ def groups(
     entries = []
     for g, name in enumerate(labelling.names):
         difference = differences[g]
-        entries.append({
-            "name": name,
-            "records": int(area.records[g]),
-            "members": float(inside[:, g].mean()),
-            "non_members": float(outside[:, g].mean()),
-            "auc": _area(area, g, int(min(inside[:, g].min(), outside[:, g].min())), confidence)
-            if measurable[g]
-            else None,
-            "tpr": _rate(rate, g, int(inside[:, g].sum()), confidence) | {"tied": ties}
-            if measurable[g] and rate is not None
-            else None,
-            "exposure": mean(exposure.exposure, exposure.exposure_error, labelling.codes == g, confidence),
-            "memorisation": mean(
-                exposure.memorisation, exposure.memorisation_error, labelling.codes == g, confidence, limit=1.0
-            ),
-            "difference": difference,
-            "stands_out": _stands_out(difference, confidence),
-        })
-    most = _most(entries)
-    needed = records_needed(len(values), float(rows.mean()))
-    return {
-        "by": labelling.by,
-        "attack": attack,
-        "fpr": fpr,
-        "confidence": confidence,
-        "intervals": "each by itself",
-        "correction": "Holm",
-        "records_needed": needed,
-        "groups": entries,
-        "most_exposed": None if most is None else entries[most]["name"],
-        "sentence": grouptext.sentence(labelling, entries, most, needed),
-    }
+        entries.append(
+            Group(
+                name=name,
+                records=int(area.records[g]),
+                members=float(inside[:, g].mean()),
+                non_members=float(outside[:, g].mean()),
+                auc=_area(area, g, int(min(inside[:, g].min(), outside[:, g].min())), confidence)
+                if measurable[g]
+                else None,
+                tpr=_rate(rate, g, int(inside[:, g].sum()), confidence).with_(tied=ties)
+                if measurable[g] and rate is not None
+                else None,
+                exposure=mean(exposure.exposure, exposure.exposure_error, labelling.codes == g, confidence),
+                memorisation=mean(
+                    exposure.memorisation, exposure.memorisation_error, labelling.codes == g, confidence, limit=1.0
+                ),
+                difference=difference,
+                stands_out=_stands_out(difference, confidence),
+            )
+        )
+    return Grouping(
+        by=labelling.by,
+        attack=attack,
+        fpr=fpr,
+        confidence=confidence,
+        records_needed=records_needed(len(values), float(rows.mean())),
+        cut=labelling.cut,
+        groups=tuple(entries),
+        most_exposed=_most(entries),
+    )
+
+
+def of_learners(grouping: Grouping, population: Population) -> Grouping:
+    """Name no group as standing out where most models did not learn; to be asked only where no leak is found."""
+    if not population.mostly_unlearned or not any(group.stands_out for group in grouping.groups):
+        return grouping
+    told = tuple(group.with_(stands_out=None) for group in grouping.groups)
+    return grouping.with_(groups=told, most_exposed=None, unlearned=True)
 
 
 def records_needed(targets: int, share: float) -> int:
@@ -127,7 +134,9 @@ def records_needed(targets: int, share: float) -> int:
     return n
 
 
-def mean(values: Masked, errors: Masked, chosen: Bools, confidence: float, limit: float | None = None) -> Plain | None:
+def mean(
+    values: Masked, errors: Masked, chosen: Bools, confidence: float, limit: float | None = None
+) -> Estimate | None:
     """Average a number over the records of a group.
 
     Records are the sample: the interval is Student's over them, for these models. How other models would move all of a
@@ -153,26 +162,26 @@ def mean(values: Masked, errors: Masked, chosen: Bools, confidence: float, limit
     low, high = centre - arm, centre + arm
     if limit is not None:
         low, high = max(low, -limit), min(high, limit)
-    return {"mean": centre, "std": float(known.std(ddof=1)), "interval": [low, high]}
+    return Estimate(mean=centre, std=float(known.std(ddof=1)), interval=(low, high))
 
 
-def _area(area: Moments, g: int, pairs: int, confidence: float) -> Plain:
+def _area(area: Moments, g: int, pairs: int, confidence: float) -> Estimate:
     variance, free = area.variance()
     value = float(area.value[g])
     interval = area_interval(value, float(variance[g]), float(free[g]), pairs, confidence)
-    return {"mean": value, "std": None if area.std is None else float(area.std[g]), "interval": list(interval)}
+    return Estimate(mean=value, std=None if area.std is None else float(area.std[g]), interval=interval)
 
 
-def _rate(rate: Moments, g: int, members: int, confidence: float) -> Plain:
+def _rate(rate: Moments, g: int, members: int, confidence: float) -> Estimate:
     variance, free = rate.variance()
     value, most = float(rate.value[g]), (int(rate.records[g]), members)
     interval = share_interval(value, float(variance[g]), float(free[g]), most, confidence)
-    return {"mean": value, "std": None if rate.std is None else float(rate.std[g]), "interval": list(interval)}
+    return Estimate(mean=value, std=None if rate.std is None else float(rate.std[g]), interval=interval)
 
 
-def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Plain | None]:
+def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Difference | None]:
     """Compare each measurable group with the other ones."""
-    found: list[Plain | None] = [None] * len(measurable)
+    found: list[Difference | None] = [None] * len(measurable)
     chosen = np.flatnonzero(measurable)
     if len(chosen) < 2:
         return found
@@ -183,7 +192,7 @@ def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Pl
     arms = -stdtrit(free, tail(confidence)) * np.sqrt(variance)
     for g, value, arm, one, own in zip(chosen, gap, arms, p, corrected, strict=True):
         low, high = max(-1.0, float(value - arm)), min(1.0, float(value + arm))
-        found[g] = {"mean": float(value), "interval": [low, high], "p": float(one), "p_corrected": float(own)}
+        found[g] = Difference(mean=float(value), interval=(low, high), p=float(one), p_corrected=float(own))
     return found
 
 
@@ -211,13 +220,13 @@ def _others(values: Floats) -> Floats:
     return np.asarray(values.sum(axis=-1, keepdims=True) - values)
 
 
-def _stands_out(difference: Plain | None, confidence: float) -> str | None:
-    if difference is None or difference["p_corrected"] > 2 * tail(confidence):
+def _stands_out(difference: Difference | None, confidence: float) -> Literal["more", "less"] | None:
+    if difference is None or difference.p_corrected > 2 * tail(confidence):
         return None
-    return "more" if difference["mean"] > 0 else "less"
+    return "more" if difference.mean > 0 else "less"
 
 
-def _most(entries: list[Plain]) -> int | None:
+def _most(entries: list[Group]) -> str | None:
     """Find the group with the largest difference among those that stand out upwards."""
-    more = [g for g, entry in enumerate(entries) if entry["stands_out"] == "more"]
-    return max(more, key=lambda g: float(entries[g]["difference"]["mean"]), default=None)
+    more = [(group.difference.mean, group.name) for group in entries if group.stands_out == "more" and group.difference]
+    return max(more, key=lambda one: one[0])[1] if more else None

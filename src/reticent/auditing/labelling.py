@@ -31,14 +31,12 @@ class Labelling:
         by: what the records are grouped by: "class", or a column's name.
         names: of the G groups, all different.
         codes: ``int64 (N,)`` from 0 to G - 1.
-        shown: of the G groups, how sentences call them.
         cut: they are ranges of a column's numbers, cut at the quartiles.
     """
 
     by: str
     names: tuple[str, ...]
     codes: NDArray[np.int64]
-    shown: tuple[str, ...]
     cut: bool = False
 
     def among(self, ids: NDArray[np.int64]) -> "Labelling":
@@ -51,27 +49,24 @@ class Labelling:
             Their groups, named as before.
         """
         kept, codes = np.unique(self.codes[ids], return_inverse=True)
-        names, shown = (tuple(texts[code] for code in kept) for texts in (self.names, self.shown))
-        return replace(self, names=names, shown=shown, codes=codes.astype(np.int64))
+        return replace(self, names=tuple(self.names[code] for code in kept), codes=codes.astype(np.int64))
 
     def values(self) -> list[str]:
         """Return each record's group."""
         return [self.names[code] for code in self.codes]
 
 
-def by_class(labels: NDArray[np.int64], names: tuple[str, ...] = ()) -> Labelling:
+def by_class(labels: NDArray[np.int64]) -> Labelling:
     """Group records by their class; classes without a record are left out.
 
     Args:
         labels: ``(N,)`` from 0.
-        names: of all classes, or empty.
 
     Returns:
         Groups that are named by the label's number, in its order.
     """
     present, codes = np.unique(labels, return_inverse=True)
-    shown = tuple(names[label] if names else str(label) for label in present)
-    return Labelling(CLASS, tuple(str(label) for label in present), codes.astype(np.int64), shown)
+    return Labelling(CLASS, tuple(str(label) for label in present), codes.astype(np.int64))
 
 
 def by_column(by: str, values: Any, records: int) -> Labelling:
@@ -111,7 +106,7 @@ def by_column(by: str, values: Any, records: int) -> Labelling:
         )
     place = {name: code for code, name in enumerate(groups)}
     codes = np.array([place[name] for name in names], dtype=np.int64)
-    return Labelling(by, tuple(groups), codes, tuple(groups), cut=numbers is not None)
+    return Labelling(by, tuple(groups), codes, cut=numbers is not None)
 
 
 def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:

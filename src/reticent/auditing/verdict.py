@@ -10,7 +10,7 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
   decide the TPR of no attack that compares models, nor that of all attacks;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
-  audited with fewer than `wording.FEWEST` members or non-members.
+  audited with fewer than `FEWEST` members or non-members.
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
@@ -19,26 +19,38 @@ any; the AUC decides between equal TPRs, and where no rate can be measured.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from scipy.special import ndtri, stdtrit
 
-from reticent.auditing import wording
 from reticent.auditing.intervals import tail
-from reticent.auditing.results import Audit, Interval, OverallRate, Summary
 from reticent.auditing.roc import threshold_rate
-from reticent.auditing.wording import ENOUGH_FALSE_POSITIVES
 from reticent.errors import InputError
+from reticent.findings.attack import Audit, TargetAudit
+from reticent.findings.audit import Leak, Reason, Verdict
+from reticent.findings.base import Interval
+from reticent.findings.numbers import Estimate, Figure, OverallRate
+from reticent.findings.population import Population
 
 MATERIAL_AUC = 0.55
 """An AUC that would matter."""
 MATERIAL_LIFT = 2.0
 """A TPR that would matter, as a multiple of the false-positive rate, which is what guessing finds."""
-EXCLUDED = (
-    f"{wording.NOTHING}, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} "
-    "times as many records as chance at that rate of false alarms) is excluded."
-)
-"""What is said where no leak is found."""
+ENOUGH_FALSE_POSITIVES = 5
+"""False positives that a rate should allow, to be relied on."""
+FEWEST = 20
+"""With fewer members, or non-members, of one model, redrawing them does not show what other ones would give."""
+ENOUGH_TARGETS = 5
+"""Models from which their spread is known well enough."""
+
+
+def too_few(models: int) -> bool:
+    """Tell whether intervals over so many models are too short to be held to their confidence."""
+    return 1 < models < ENOUGH_TARGETS
+
+
+def unsure(targets: Sequence[TargetAudit]) -> bool:
+    """Tell whether one model was audited, with so few records that no interval over them can be relied on."""
+    return len(targets) == 1 and min(targets[0].members, targets[0].non_members) < FEWEST
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,7 @@ class _Judged:
     @property
     def enough(self) -> bool:
         """Whether an interval over records alone can be relied on."""
-        return not wording.unsure(self.audit.targets)
+        return not unsure(self.audit.targets)
 
     @property
     def by_auc(self) -> bool:
@@ -76,7 +88,7 @@ class _Judged:
     @property
     def excluded(self) -> bool:
         """Whether a leak that matters is excluded."""
-        if self.rate is None or self.tpr is None or wording.too_few(len(self.audit.targets)) or not self.enough:
+        if self.rate is None or self.tpr is None or too_few(len(self.audit.targets)) or not self.enough:
             return False
         return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
 
@@ -86,7 +98,7 @@ class _Judged:
         return (self.rate.tpr.mean if self.rate is not None and self.rate.tpr is not None else -1.0), self.area
 
 
-def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
+def verdict(audits: Sequence[Audit]) -> Verdict:
     """Say what the audits of one run show.
 
     The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the
@@ -97,7 +109,7 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         audits: of all attacks, on the same targets and at the same rates.
 
     Returns:
-        The verdict object of `audit.json`: plain values, what is not known None.
+        The verdict, without its sentences (`say.verdict`).
 
     Raises:
         InputError: there are no audits, or their confidences differ.
@@ -109,36 +121,43 @@ def verdict(audits: Sequence[Audit]) -> dict[str, Any]:
         raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
     fpr = reported_fpr(audits)
     judged = [_judge(audit, fpr, len(audits)) for audit in audits]
-    leak, tied = _leak(judged), _tied(judged)
+    leak, reason = _leak(judged)
     best, figure, among = _headline(judged)
-    summary = None if best.rate is None else best.rate.tpr
-    by_pairs = figure == "auc"
-    widest = max(judged, key=lambda attack: attack.area).audit
-    detail = [
-        *wording.intervals(best.audit, best.rate, best.tpr, best.auc, by_pairs),
-        *wording.basis(best.audit, len(audits), figure, among, widest),
-        *wording.few(len(best.audit.targets)),
-        wording.carried(best.by_auc, best.by_tpr, best.rate) if leak == "found" else _concluded(leak, best, tied),
-    ]
-    return {
-        "sentence": wording.sentence(None if by_pairs else best.rate, best.audit.auc.mean),
-        "detail": " ".join(detail),
-        "attack": best.audit.name,
-        "best_of": len(audits),
-        "best_by": figure,
-        "best_among": among,
-        "fpr": fpr,
-        "tpr": None if summary is None else summary.mean,
-        "tpr_interval": None if best.tpr is None else list(best.tpr),
-        "tied": None if best.rate is None else best.rate.tied,
-        "auc": best.audit.auc.mean,
-        "auc_interval": list(best.auc),
-        "confidence": best.audit.confidence,
-        "leak": leak,
-        "cannot_say": wording.limits(
-            best.audit, [attack.audit for attack in judged if attack.auc[1] < 0.5], leak, tied
-        ),
-    }
+    rate = best.rate
+    return Verdict(
+        attack=best.audit.name,
+        best_of=len(audits),
+        best_by=figure,
+        best_among=among,
+        fpr=fpr,
+        tpr=None if rate is None or rate.tpr is None else rate.tpr.mean,
+        tpr_interval=best.tpr,
+        tied=None if rate is None else rate.tied,
+        auc=best.audit.auc.mean,
+        auc_interval=best.auc,
+        confidence=confidences[0],
+        leak=leak,
+        reason=reason,
+        shown_by=(Figure.AUC,) * best.by_auc + (Figure.TPR,) * best.by_tpr,
+        wrong_sign=tuple(attack.audit.name for attack in judged if attack.auc[1] < 0.5),
+    )
+
+
+def of_learners(said: Verdict, population: Population) -> Verdict:
+    """Exclude nothing where models did not learn, or nobody knows whether they did.
+
+    What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that
+    would make any leak of the others look smaller, by an amount that is not known.
+    """
+    if said.leak is Leak.FOUND or said.reason is Reason.FEW_RECORDS:
+        return said
+    if population.mostly_unlearned:
+        return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.MOST_UNLEARNED)
+    if said.leak is Leak.NOT_FOUND and population.unlearned:
+        return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.SOME_UNLEARNED)
+    if said.leak is Leak.NOT_FOUND and population.health is None:
+        return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.LEARNING_UNKNOWN)
+    return said
 
 
 def reported_fpr(audits: Sequence[Audit]) -> float | None:
@@ -179,13 +198,13 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
     rates = [
         threshold_rate(rate.false_positives_allowed, target.non_members)
         for target in audit.targets
-        for rate in target.rates
+        for rate in target.tpr_at_fpr
         if rate.fpr == fpr
     ]
     return max(fpr, sum(rates) / len(rates)) if rates else fpr
 
 
-def widened(summary: Summary, confidence: float, choices: int) -> Interval:
+def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
     """Widen an interval for a choice among several.
 
     Args:
@@ -212,12 +231,12 @@ def widened(summary: Summary, confidence: float, choices: int) -> Interval:
 
 
 def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
-    rate = next((rate for rate in audit.rates if rate.fpr == fpr), None)
+    rate = audit.rate(fpr)
     tpr = None if rate is None or rate.tpr is None else widened(rate.tpr, audit.confidence, choices)
     return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr)
 
 
-def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, str, int]:
+def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Figure, int]:
     """Choose the attack of the sentence, the figure that it quotes, and say of how many attacks it was chosen.
 
     An attack that shows the leak goes before one that only happens to find as much.
@@ -225,16 +244,21 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, str, int]:
     by_tpr, by_auc = [one for one in judged if one.by_tpr], [one for one in judged if one.by_auc]
     among = by_tpr or by_auc or judged
     if (by_auc and not by_tpr) or all(one.share[0] < 0 for one in among):
-        return max(among, key=lambda one: one.area), "auc", len(among)
-    return max(among, key=lambda one: one.share), "tpr", len(among)
+        return max(among, key=lambda one: one.area), Figure.AUC, len(among)
+    return max(among, key=lambda one: one.share), Figure.TPR, len(among)
 
 
-def _leak(judged: Sequence[_Judged]) -> str:
+def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
     if any(attack.found for attack in judged):
-        return "found"
+        return Leak.FOUND, Reason.MORE_THAN_CHANCE
+    targets = judged[0].audit.targets
     if _tied(judged):
-        return "cannot tell"
-    return "not found" if all(attack.excluded for attack in judged) else "cannot tell"
+        return Leak.CANNOT_TELL, Reason.TIES
+    if all(attack.excluded for attack in judged):
+        return Leak.NOT_FOUND, Reason.EXCLUDED
+    if unsure(targets):
+        return Leak.CANNOT_TELL, Reason.FEW_RECORDS
+    return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(len(targets)) else Reason.TOO_SMALL
 
 
 def _tied(judged: Sequence[_Judged]) -> bool:
@@ -242,11 +266,3 @@ def _tied(judged: Sequence[_Judged]) -> bool:
     ties = [attack.rate is not None and attack.rate.tied for attack in judged]
     strong = any(tie and attack.audit.strong for tie, attack in zip(ties, judged, strict=True))
     return all(attack.excluded for attack in judged) and (strong or all(ties))
-
-
-def _concluded(leak: str, best: _Judged, tied: bool) -> str:
-    if leak == "not found":
-        return EXCLUDED
-    if tied:
-        return wording.TIED
-    return wording.TOO_SMALL if best.enough else wording.UNJUDGED

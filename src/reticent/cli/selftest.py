@@ -45,7 +45,7 @@ def selftest(
 
         from reticent.jobs.document import versions
 
-        text = writer.dumps(tested.to_json() | {"environment": versions()}, indent=2, allow_nan=False)
+        text = writer.dumps(tested.to_json() | {"environment": versions().to_json()}, indent=2, allow_nan=False)
         console.out(text, highlight=False)
     else:
         console.print(_page(tested))

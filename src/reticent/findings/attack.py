@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from reticent.findings.base import Finding, LeftOut, Number
+from reticent.findings.base import Finding, LeftOut, Number, Plain
 from reticent.findings.epsilon import EpsilonBounds
 from reticent.findings.numbers import Area, Count, Estimate, OverallRate, Rate, Share
 
@@ -83,14 +83,14 @@ class Audit(Finding):
     """One attack's audit: each target, all of them, and what the report draws."""
 
     name: str
-    spec: dict[str, JsonValue] = Field(default_factory=dict)
+    spec: Plain = Field(default_factory=dict)
     "All its options."
     access: str = ""
     "What the attacker may see."
     strong: bool | None = None
     """Whether it compares models that saw a record with models that did not; the others ask one model alone, and
     miss most of a leak; `null` if that is not known."""
-    confidence: Number | None = None
+    confidence: Number
     "Of every interval in this object."
     overall: Overall
     targets: tuple[TargetAudit, ...] = ()

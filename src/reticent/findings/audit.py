@@ -3,10 +3,10 @@
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from reticent.findings.attack import Audit, Measured
-from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Unless
+from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Plain, Unless
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.numbers import Count, Estimate, Figure, Share
@@ -229,7 +229,7 @@ class AuditDocument(Document):
     schema_: Annotated[str, Field(alias="schema")] = SCHEMA
     verdict: Verdict
     data: Data
-    recipe: dict[str, JsonValue] | None = None
+    recipe: Plain | None = None
     "How the models were made, defaults written out; `null` where they came from elsewhere."
     population: Population
     attacks: tuple[Audit, ...]

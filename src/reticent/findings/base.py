@@ -9,6 +9,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    JsonValue,
     SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
@@ -36,6 +37,8 @@ def _finite(value: float) -> float:
 
 Number = Annotated[float, AfterValidator(_finite)]
 """A finite number: JSON has no NaN and no infinity."""
+Plain = dict[str, JsonValue]
+"""Options and other values that only their owner knows the meaning of."""
 Interval = tuple[Number, Number]
 """Lower and upper confidence limit."""
 

@@ -2,14 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import ConfigDict, Field
 
-from reticent.findings.base import Finding, LeftOut, Number, Unless
+from reticent.findings.base import Finding, LeftOut, Number, Plain, Unless
 from reticent.findings.numbers import Count
 
 
 class Environment(Finding):
-    """Versions, machine, times."""
+    """Versions, machine, times. Each verb adds what it spent time on, as ``seconds_...``."""
+
+    model_config = ConfigDict(extra="allow")
 
     reticent: str | None = None
     python: str | None = None
@@ -36,5 +38,5 @@ class Environment(Finding):
     "The command line's arguments."
     stages: Annotated[dict[str, Number], Unless({})] = Field(default_factory=dict)
     "Only where training has stages (`cwrf`, `pptp`): stage to the seconds of one model, the mean over models."
-    config: Annotated[dict[str, JsonValue] | None, LeftOut] = None
+    config: Annotated[Plain | None, LeftOut] = None
     "What was asked for, as far as it differs from the defaults; `reticent compare` finds the models again by it."

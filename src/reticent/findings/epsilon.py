@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from reticent.findings.base import Finding, LeftOut, Number
+from reticent.findings.base import Finding, LeftOut, Number, Plain
 from reticent.findings.numbers import Count, Share
 
 Epsilon = Annotated[Number, Field(ge=0)]
@@ -34,7 +34,7 @@ class MethodBound(Finding):
     """The bound of one method."""
 
     method: str
-    spec: dict[str, JsonValue] = Field(default_factory=dict)
+    spec: Plain = Field(default_factory=dict)
     "Its options."
     assumes: str = ""
     epsilon: Epsilon
@@ -50,7 +50,7 @@ class EpsilonBounds(Finding):
     "Of every bound."
     confidence: Number
     "Of every bound, one-sided."
-    combined: dict[str, JsonValue] = Field(default_factory=dict)
+    combined: Plain = Field(default_factory=dict)
     "How the targets' bounds became one: its `method` and options; valid however the targets depend on each other."
     bounds: tuple[MethodBound, ...] = ()
 

@@ -26,7 +26,7 @@ class Estimate(Finding):
     "Over the targets."
     std: Number | None = None
     "Standard deviation over the targets (n - 1); `null` for one target."
-    interval: Interval | None = None
+    interval: Interval
     "Lower and upper confidence limit of the mean."
     freedom: Number | None = None
     "Degrees of freedom of Student's quantile in the interval; `null` for the normal one."

@@ -2,9 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import JsonValue
-
-from reticent.findings.base import Finding, LeftOut, Number, Unless
+from reticent.findings.base import Finding, LeftOut, Number, Plain, Unless
 from reticent.findings.numbers import Count, Share, Spread
 
 
@@ -128,7 +126,7 @@ class Population(Finding):
     "Only of outputs that were brought: how many models attacks may learn from."
     membership_digest: Annotated[str | None, LeftOut] = None
     "Hash of who was trained on what."
-    queries: Annotated[dict[str, JsonValue] | None, LeftOut] = None
+    queries: Annotated[Plain | None, LeftOut] = None
     "How each record was shown to the models: `mirror`, `shift`."
     accuracy: Annotated[Accuracy | None, LeftOut] = None
     health: tuple[Unlearned, ...] | None = ()

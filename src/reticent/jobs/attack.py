@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,12 +27,14 @@ from reticent.errors import (
     TooFewReferencesError,
     nearest,
 )
+from reticent.findings.audit import AuditDocument
 from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import AttackConfig, build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.report.place import AUDIT, take_folder
 from reticent.report.write import write_report
+from reticent.say.audit import spoken
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
@@ -45,7 +48,7 @@ class Attacked:
     """An audit of outputs that were brought.
 
     Attributes:
-        document: what ``audit.json`` holds; its recipe is None.
+        findings: what ``audit.json`` holds, typed; its recipe is None.
         rows: one mapping a record, the most exposed first.
         scores: by attack, ``(T, N)``, higher means member.
         problem: signals, membership, targets and references.
@@ -53,12 +56,17 @@ class Attacked:
         files: report.html, records.csv and audit.json, if they were written.
     """
 
-    document: dict[str, Any]
+    findings: AuditDocument
     rows: list[dict[str, Any]]
     scores: dict[str, NDArray[np.float64]]
     problem: Problem
     ids: NDArray[np.int64]
     files: tuple[Path, ...] = ()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What ``audit.json`` holds, as plain values."""
+        return self.findings.to_json()
 
     @property
     def targets(self) -> NDArray[np.int64]:
@@ -68,7 +76,7 @@ class Attacked:
     @property
     def every_score(self) -> dict[str, NDArray[np.float64]]:
         """The scores of all records that were brought, by attack; NaN for those that were not audited."""
-        records = int(self.document["data"]["records"])
+        records = self.findings.data.records
         wide = {name: np.full((len(rows), records), np.nan) for name, rows in self.scores.items()}
         for name, rows in self.scores.items():
             wide[name][:, self.ids] = rows
@@ -77,7 +85,7 @@ class Attacked:
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
-        return str(self.document["verdict"]["sentence"])
+        return self.findings.verdict.sentence
 
 
 @fixed()
@@ -173,10 +181,10 @@ def attack(
         control=control,
         format=format,
     )
-    facts, ids = outputs.population_facts(problem), audited(problem, config)
+    ids = audited(problem, config)
     notices = [*signals.notices, *outputs.unaudited_words(ids, signals.records)]
+    facts = outputs.population_facts(problem, notices)
     problem, labellings = problem.among(ids), tuple(labelling.among(ids) for labelling in labellings)
-    facts |= {"notices": notices} if notices else {}
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
     if config.control == "null":
@@ -186,24 +194,22 @@ def attack(
     measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
     checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     seconds = round(time.perf_counter() - clock, 3)
-    written = document.assemble(
-        measured,
+    found = measured.document(
         data=outputs.data_facts(signals, name, ids),
-        recipe=None,
         population=facts,
-        environment=document.versions() | {"started": started, "seconds_scoring": seconds},
+        environment=document.versions(started=started, seconds_scoring=seconds),
         control=checked,
-        cannot_say=[
-            *document.health_sentences(facts, measured.verdict["leak"]),
-            *notices,
-            *left_out.values(),
-            *not_looked_at(ungrouped),
-        ],
         left_out=left_out,
     )
+    strong = [name for name in left_out if ATTACKS[name].strong]
+    found = spoken(
+        found,
+        [*notices, *left_out.values(), *not_looked_at(ungrouped)],
+        () if any(audit.strong for audit in measured.audits) else strong,
+    )
     rows = document.record_rows(measured, ids, problem.signals.labels, ())
-    files = write_report(opening.path(out), written, rows, form=config.format) if out is not None else ()
-    return Attacked(written, rows, measured.scores, problem, ids, files)
+    files = write_report(opening.path(out), found.to_json(), rows, form=config.format) if out is not None else ()
+    return Attacked(found, rows, measured.scores, problem, ids, files)
 
 
 def problem_of(arrays: Mapping[str, Any]) -> Problem:

@@ -1,9 +1,10 @@
 """The main job: from records to an honest audit."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 
 from reticent.ambient import fixed
 from reticent.attacks.base import Problem
+from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
-from reticent.jobs.non_adaptive import NonAdaptive, non_adaptive
+from reticent.jobs.non_adaptive import Unaware, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
@@ -28,6 +30,8 @@ from reticent.procedures import entry
 from reticent.report.place import AUDIT, take_folder
 from reticent.report.watch import Watch
 from reticent.report.write import write_report
+from reticent.say.audit import spoken
+from reticent.say.grammar import plural
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -40,7 +44,7 @@ class Audited:
     """An audit that ran.
 
     Attributes:
-        document: what ``audit.json`` holds.
+        findings: what ``audit.json`` holds, typed.
         rows: one mapping a record, the most exposed first; what ``records.csv`` holds.
         scores: by attack, ``(T, N)``, higher means member.
         membership: booleans ``(M, N)``: who was trained on what.
@@ -48,17 +52,22 @@ class Audited:
         files: report.html, records.csv and audit.json.
     """
 
-    document: dict[str, Any]
+    findings: AuditDocument
     rows: list[dict[str, Any]]
     scores: dict[str, NDArray[np.float64]]
     membership: NDArray[np.bool_]
     ids: NDArray[np.int64]
     files: tuple[Path, ...] = ()
 
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What ``audit.json`` holds, as plain values."""
+        return self.findings.to_json()
+
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
-        return str(self.document["verdict"]["sentence"])
+        return self.findings.verdict.sentence
 
 
 def audit(
@@ -113,7 +122,7 @@ class Evaluated:
         made: one entry a model.
         problem: signals and membership.
         measured: what the attacks found.
-        control: the null control's part of the document, or None.
+        control: what the null control found, or None.
         seconds: by what they were spent on.
         unaware: what an attacker finds who does not know of the defense, if it was asked for.
     """
@@ -122,9 +131,9 @@ class Evaluated:
     made: Sequence[Made]
     problem: Problem
     measured: Measured
-    control: dict[str, Any] | None
+    control: Control | None
     seconds: dict[str, float]
-    unaware: NonAdaptive | None = None
+    unaware: Unaware | None = None
 
 
 def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Evaluated:
@@ -153,36 +162,40 @@ def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str
 
 def write(evaluated: Evaluated, watch: Watch, started: str) -> Audited:
     """Write the files of an audit."""
-    job, made = evaluated.job, evaluated.made
-    found = sum(not one.fresh for one in made)
-    said = document.notices(made)
-    facts = document.population_facts(job.population, made) | ({"notices": said} if said else {})
-    written = document.assemble(
-        evaluated.measured,
+    job, measured = evaluated.job, evaluated.measured
+    found = assembled(evaluated, started)
+    watch.check(found.to_json())
+    records, ids = job.records, job.population.roles.audited
+    rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    files = write_report(watch.folder, found.to_json(), rows, thumbnails(job, rows), job.config.format)
+    return Audited(found, rows, measured.scores, job.population.membership.matrix, ids, files)
+
+
+def assembled(evaluated: Evaluated, started: str) -> AuditDocument:
+    """Put the document of an audit together."""
+    job, made, measured = evaluated.job, evaluated.made, evaluated.measured
+    facts, proven = document.population_facts(job.population, made), document.accountant(made)
+    found = measured.document(
         data=document.data_facts(job.records, job.population.roles),
         recipe=full(job.population.recipe),
         population=facts,
-        environment=document.environment_facts(job, evaluated.seconds, found, started)
-        | _stages(made)
-        | {"config": canonical(job.config)},
+        environment=document.environment(
+            job,
+            evaluated.seconds,
+            sum(not one.fresh for one in made),
+            started,
+            stages=stage_costs(made),
+            config=canonical(job.config),
+        ),
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
-        cannot_say=[*_limits(job, facts, evaluated.measured.verdict["leak"]), *said],
-        unproved=next((one for one in said if one == entry(job.population.recipe).unproved), None),
+        unproved=entry(job.population.recipe).unproved if proven is None else "",
     )
-    watch.check(written)
-    records, ids = job.records, job.population.roles.audited
-    rows = document.record_rows(evaluated.measured, ids, records.y[ids], records.class_names)
-    files = write_report(watch.folder, written, rows, thumbnails(job, rows), job.config.format)
-    return Audited(written, rows, evaluated.measured.scores, job.population.membership.matrix, ids, files)
+    further = [*document.data_sentences(job.records), *_duplicates(job), *facts.notices]
+    return spoken(found, further)
 
 
-def _stages(made: Sequence[Made]) -> dict[str, Any]:
-    costs = stage_costs(made)
-    return {"stages": costs} if costs else {}
-
-
-def _unaware(evaluated: Evaluated) -> dict[str, Any] | None:
+def _unaware(evaluated: Evaluated) -> NonAdaptive | None:
     if evaluated.unaware is None:
         return None
     measured, settings = evaluated.measured, Settings.of(evaluated.job.config)
@@ -195,14 +208,13 @@ def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:
     return {record: picture for record, picture in drawn.items() if picture is not None}
 
 
-def _limits(job: Job, facts: Mapping[str, Any], leak: str) -> list[str]:
-    sentences = document.health_sentences(facts, leak) + document.data_sentences(job.records)
-    if job.records.duplicates:
-        sentences.append(
-            f"{job.records.duplicates} records repeat another one exactly: where one copy was a member and the other "
-            "not, an attack that finds the record is counted as wrong, so the leak of such records is understated."
-        )
-    return sentences
+def _duplicates(job: Job) -> list[str]:
+    if not job.records.duplicates:
+        return []
+    return [
+        f"{plural(job.records.duplicates, 'record')} repeat another one exactly: where one copy was a member and the "
+        "other not, an attack that finds the record is counted as wrong, so the leak of such records is understated."
+    ]
 
 
 class _Clock:

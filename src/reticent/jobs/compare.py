@@ -143,7 +143,7 @@ def compare(
                 "undefended one with --baseline."
             )
         written["cannot_say"] = [*_noticed(contenders), *written["cannot_say"], *notes]
-        written["environment"] = document.versions() | {
+        written["environment"] = document.versions().to_json() | {
             "started": started,
             "peak_memory_bytes": document.peak_memory(),
             "rows": {one.name: one.costs() for one in contenders},

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
 from reticent.auditing.comparison.entry import Entry
+from reticent.findings.audit import Leak
+from reticent.findings.population import Population as PopulationFacts
 from reticent.jobs.attack import Attacked
 from reticent.jobs.audit import Audited, Evaluated
-from reticent.jobs.document import health_sentences, notices
+from reticent.jobs.document import notices
 from reticent.jobs.early import Stop
+from reticent.say.population import unhealthy
 from reticent.signals.correct import correct, knows
 from reticent.spec import identity
 
@@ -161,7 +164,9 @@ def _contender(name: str, done: Audited | Attacked, problem: Problem) -> Contend
         problem.targets,
         correct(problem.signals, problem.targets) if knows(problem.signals) else None,
         done.files[0].parent.name,
-        notices=health_sentences(done.document["population"], done.document["verdict"]["leak"]),
+        notices=unhealthy(
+            PopulationFacts.model_validate(done.document["population"]), Leak(done.document["verdict"]["leak"])
+        ),
     )
 
 

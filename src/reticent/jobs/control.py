@@ -5,9 +5,8 @@ which ones says nothing of them. Attacks, thresholds and intervals then run as b
 is an error of the audit; how far their intervals reach tells the smallest leak that the real audit would have found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -16,12 +15,13 @@ from reticent import seeds
 from reticent.attacks import check_references
 from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
-from reticent.auditing.results import Audit, Summary
 from reticent.auditing.verdict import expected_fpr, verdict, widened
 from reticent.data.membership import Membership
 from reticent.errors import ReticentError
+from reticent.findings.attack import Audit
+from reticent.findings.audit import Control, Detectable, Verdict
+from reticent.findings.numbers import Estimate
 from reticent.jobs.measure import Settings, attacked
-from reticent.rounding import decimals, fraction, level, percent
 from reticent.signals.swapped import dealt
 from reticent.spec import Spec
 
@@ -37,19 +37,17 @@ def null(
     attacks: Sequence[Spec],
     audits: Sequence[Audit],
     settings: Settings,
-) -> dict[str, Any]:
+) -> Control:
     """Repeat an audit with permuted membership."""
     drawn = _seed(settings)
     nulls, _ = attacked(_permuted(problem, drawn), attacks, replace(settings, seed=drawn))
-    odd = [audit.name for audit in nulls if _odd(audit, len(nulls))]
-    detectable = _detectable(nulls, verdict(audits))
-    return {
-        "kind": "null",
-        "attacks": [_entry(audit) for audit in nulls],
-        "passed": not odd,
-        "detectable": detectable,
-        "sentence": _sentence(odd, detectable),
-    }
+    odd = tuple(audit.name for audit in nulls if _odd(audit, len(nulls)))
+    return Control(
+        attacks=tuple(audit.measured for audit in nulls),
+        passed=not odd,
+        differ=odd,
+        detectable=_detectable(nulls, verdict(audits)),
+    )
 
 
 def check(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> None:
@@ -80,17 +78,6 @@ def _permuted(problem: Problem, seed: int) -> Problem:
     return replace(problem, membership=Membership(np.take_along_axis(matrix, order, axis=0)), replicas=replicas)
 
 
-def _entry(audit: Audit) -> dict[str, Any]:
-    return {
-        "name": audit.name,
-        "auc": audit.auc.to_json(),
-        "tpr_at_fpr": [
-            {"fpr": rate.fpr, "measurable": rate.measurable, "tpr": None if rate.tpr is None else rate.tpr.to_json()}
-            for rate in audit.rates
-        ],
-    }
-
-
 def _odd(audit: Audit, attacks: int) -> bool:
     """Whether an attack finds, beyond chance, what is not there: in either direction for the AUC."""
     choices = attacks * STRICT
@@ -102,42 +89,22 @@ def _odd(audit: Audit, attacks: int) -> bool:
     return not low <= 0.5 <= high or found
 
 
-def _detectable(nulls: Sequence[Audit], said: Mapping[str, Any]) -> dict[str, Any] | None:
+def _detectable(nulls: Sequence[Audit], said: Verdict) -> Detectable:
     """Say what the verdict's attack would have found: the limit of its widened interval, and the power on top."""
-    audit = next(audit for audit in nulls if audit.name == said["attack"])
-    rate = next((rate for rate in audit.rates if rate.fpr == said["fpr"]), None)
+    audit = next(audit for audit in nulls if audit.name == said.attack)
+    rate = audit.rate(said.fpr)
     tpr = None if rate is None or rate.tpr is None else rate.fpr + _reach(rate.tpr, audit.confidence, len(nulls))
-    auc = 0.5 + _reach(audit.auc, audit.confidence, len(nulls))
-    return {
-        "attack": audit.name,
-        "auc": min(1.0, auc),
-        "tpr": None if tpr is None else min(1.0, tpr),
-        "fpr": said["fpr"],
-        "power": POWER,
-    }
+    return Detectable(
+        attack=audit.name,
+        auc=min(1.0, 0.5 + _reach(audit.auc, audit.confidence, len(nulls))),
+        tpr=None if tpr is None else min(1.0, tpr),
+        fpr=said.fpr,
+        power=POWER,
+    )
 
 
-def _reach(summary: Summary, confidence: float, attacks: int) -> float:
+def _reach(summary: Estimate, confidence: float, attacks: int) -> float:
     alpha = tail(confidence)
     low, high = summary.interval
     error = (high - low) / (-2 * float(ndtri(alpha)))
     return error * float(ndtri(POWER) - ndtri(alpha / attacks))
-
-
-def _sentence(odd: Sequence[str], detectable: Mapping[str, Any] | None) -> str:
-    if odd:
-        return (
-            f"With permuted membership, where there is nothing to find, {', '.join(odd)} still differ from chance: the "
-            "numbers of this audit cannot be trusted. Run reticent selftest; if it is green, look for records that "
-            "occur several times, or for signals that were not computed by the models they are said to be of."
-        )
-    text = "With permuted membership, where there is nothing to find, no attack does better than chance."
-    if detectable is None:
-        return text
-    found = f"an AUC of {fraction(detectable['auc'])}"
-    if detectable["tpr"] is not None:
-        rate = percent(detectable["tpr"], decimals(detectable["fpr"]))
-        found += f", or {rate} of the members at {level(detectable['fpr'])} false alarms"
-    size = f"{found}, by {detectable['attack']}"
-    power = "Whatever was found here, a leak would have been found four times in five if it were as large as"
-    return f"{text} {power} {size}."

@@ -26,7 +26,7 @@ def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]
         if name != CLASS and name not in records.columns:
             raise UnknownNameError("column in group_by", name, records.columns)
     asked = {name: np.asarray(records.columns[name])[ids] for name in group_by if name in records.columns}
-    return (by_class(records.y[ids], records.class_names), *_columns(asked, len(ids)))
+    return (by_class(records.y[ids]), *_columns(asked, len(ids)))
 
 
 def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, Any]) -> tuple[Labelling, ...]:

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +10,31 @@ from numpy.typing import NDArray
 from reticent import seeds, spec
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
-from reticent.auditing.audit import Audit, audit
+from reticent.auditing.audit import audit
 from reticent.auditing.epsilon import Method, OneRun
 from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon, default_methods
+from reticent.auditing.exposed import exposed
 from reticent.auditing.exposure import Exposure, exposure
 from reticent.auditing.groups import groups
+from reticent.auditing.groups import of_learners as groups_of_learners
 from reticent.auditing.labelling import Labelling
 from reticent.auditing.probability import Probability, probability
-from reticent.auditing.verdict import verdict
+from reticent.auditing.verdict import of_learners, verdict
 from reticent.errors import TooFewReferencesError
+from reticent.findings.attack import Audit
+from reticent.findings.audit import (
+    AuditDocument,
+    Control,
+    Grouping,
+    Leak,
+    LeftOutAttack,
+    NonAdaptive,
+    Verdict,
+)
+from reticent.findings.base import Plain
+from reticent.findings.environment import Environment
+from reticent.findings.epsilon import GIVEN, Accountant
+from reticent.findings.population import Data, Population
 from reticent.jobs.attacks import AttackConfig
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -40,7 +55,7 @@ class Settings:
         confidence: of every interval.
         delta: of the bounds on epsilon.
         promised: the epsilon, at `delta`, that the training is said to keep, or None.
-        computed: ``epsilon``, ``delta`` and ``source`` that training proves by itself, or None.
+        computed: what training proves by itself, or None.
     """
 
     seed: int
@@ -48,21 +63,21 @@ class Settings:
     confidence: float = 0.95
     delta: float = 1e-5
     promised: float | None = None
-    computed: Mapping[str, Any] | None = None
+    computed: Accountant | None = None
 
     @classmethod
-    def of(cls, config: AttackConfig, computed: Mapping[str, Any] | None = None) -> "Settings":
+    def of(cls, config: AttackConfig, computed: Accountant | None = None) -> "Settings":
         """Take the settings out of a configuration."""
         follow = computed is not None and config.promised_epsilon is None and "delta" not in config.model_fields_set
-        delta = float(computed["delta"]) if computed is not None and follow else config.delta
+        delta = computed.delta if computed is not None and follow else config.delta
         return cls(config.seed, config.replicates, config.confidence, delta, config.promised_epsilon, computed)
 
     @property
-    def accountant(self) -> dict[str, Any] | None:
-        """The promise in the form of ``audit.json``; what the user states goes before what training proves."""
+    def accountant(self) -> Accountant | None:
+        """The promise; what the user states goes before what training proves."""
         if self.promised is None:
-            return None if self.computed is None else dict(self.computed)
-        return {"epsilon": self.promised, "delta": self.delta, "source": "given"}
+            return self.computed
+        return Accountant(epsilon=self.promised, delta=self.delta, source=GIVEN[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +98,42 @@ class Measured:
     audits: tuple[Audit, ...]
     scores: dict[str, Floats]
     exposure: Exposure
-    verdict: dict[str, Any]
+    verdict: Verdict
     epsilons: Epsilons
     labellings: tuple[Labelling, ...] = ()
-    groups: tuple[dict[str, Any], ...] = ()
+    groups: tuple[Grouping, ...] = ()
     probability: Probability | None = None
+
+    def document(
+        self,
+        *,
+        data: Data,
+        population: Population,
+        environment: Environment,
+        recipe: Plain | None = None,
+        control: Control | None = None,
+        non_adaptive: NonAdaptive | None = None,
+        left_out: Mapping[str, str] | None = None,
+        unproved: str = "",
+    ) -> AuditDocument:
+        """Put what was found beside what it was found in: a document without sentences (`say.audit.spoken`)."""
+        said = of_learners(self.verdict, population)
+        shown = said.leak is Leak.FOUND
+        epsilons = self.epsilons
+        return AuditDocument(
+            verdict=said,
+            data=data,
+            recipe=recipe,
+            population=population,
+            attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in self.audits),
+            left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
+            epsilon=epsilons.overall.with_(unproved=unproved) if unproved else epsilons.overall,
+            groups=self.groups if shown else tuple(groups_of_learners(one, population) for one in self.groups),
+            exposure=exposed(self.exposure, said.confidence),
+            non_adaptive=non_adaptive,
+            control=control,
+            environment=environment,
+        )
 
 
 def measure(
@@ -105,11 +151,11 @@ def measure(
     compared = tuple(
         groups(
             labelling,
-            scores[said["attack"]],
+            scores[said.attack],
             members,
             found,
-            attack=said["attack"],
-            fpr=said["fpr"],
+            attack=said.attack,
+            fpr=said.fpr,
             confidence=settings.confidence,
         )
         for labelling in labellings

@@ -1,22 +1,22 @@
-"""What answers that were brought say of the data and of the models that gave them."""
+"""What is known of outputs that were brought: of the data, and of the models."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
 from reticent.data.records import listed
+from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals
 
 
-def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> dict[str, Any]:
+def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
     """State what the outputs are of."""
-    facts = {"name": name, "kind": "outputs", "records": signals.records, "classes": signals.classes, "class_names": []}
-    return facts | ({"roles": {"audited": len(ids)}} if len(ids) < signals.records else {})
+    roles = {"audited": len(ids)} if len(ids) < signals.records else None
+    return Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
 
 
 def unaudited_words(ids: NDArray[np.int64], records: int) -> list[str]:
@@ -31,47 +31,42 @@ def unaudited_words(ids: NDArray[np.int64], records: int) -> list[str]:
     ]
 
 
-def population_facts(problem: Problem) -> dict[str, Any]:
+def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Population:
     """State how the models are, as far as their answers show it."""
     models = range(problem.signals.models)
-    facts: dict[str, Any] = {
-        "models": problem.signals.models,
-        "targets": problem.targets.tolist(),
-        "references": len(problem.references),
-        "membership_digest": problem.membership.digest,
-        "health": None,
-        "per_model": [],
-    }
+    facts = Population(
+        models=problem.signals.models,
+        targets=tuple(problem.targets.tolist()),
+        references=len(problem.references),
+        membership_digest=problem.membership.digest,
+        notices=tuple(notices),
+    )
     if not knows(problem.signals):
-        facts["health"] = None if _unlearned(problem, [_surely(problem, model) for model in models]) else []
-        return facts
+        sure = _unlearned(problem, [_surely(problem, model) for model in models])
+        return facts.with_(health=None if sure else ())
+    each = []
     for model in models:
         right, row = correct(problem.signals, np.array([model]))[0], problem.membership.matrix[model]
-        facts["per_model"].append({
-            "model": model,
-            "run": None,
-            "members": int(row.sum()),
-            "accuracy_members": float(right[row].mean()),
-            "accuracy_non_members": float(right[~row].mean()),
-        })
-    facts["health"] = _unlearned(problem, [row["accuracy_members"] for row in facts["per_model"]])
-    facts["accuracy"] = {
-        part: document.spread([row[f"accuracy_{part}"] for row in facts["per_model"]])
-        for part in ("members", "non_members")
-    }
-    return facts
+        each.append(
+            ModelFacts(
+                model=model,
+                members=int(row.sum()),
+                accuracy_members=float(right[row].mean()),
+                accuracy_non_members=float(right[~row].mean()),
+            )
+        )
+    health = _unlearned(problem, [one.accuracy_members for one in each])
+    return facts.with_(per_model=tuple(each), accuracy=document.accuracy(each), health=health)
 
 
-def _unlearned(problem: Problem, accuracies: Sequence[float]) -> list[dict[str, Any]]:
+def _unlearned(problem: Problem, accuracies: Sequence[float]) -> tuple[Unlearned, ...]:
     """Find models whose accuracy on their members, one each, is no better than naming one class would give."""
     found = []
     for model, accuracy in enumerate(accuracies):
         labels = problem.signals.labels[problem.membership.matrix[model]]
         commonest = np.unique(labels, return_counts=True)[1].max()  # A label may be any number.
-        said = document.unlearned(accuracy, float(commonest / len(labels)), len(labels))
-        if said is not None:
-            found.append({"model": model, "problem": said})
-    return found
+        found.append(document.unlearned(model, accuracy, float(commonest / len(labels)), len(labels)))
+    return tuple(one for one in found if one is not None)
 
 
 def _surely(problem: Problem, model: int) -> float:

@@ -127,7 +127,7 @@ def study(
     results = Results(given.settings, found)
     facts = {one.key: data[one.key] for one in given.settings}
     written = assemble(chosen, scale, given, results, facts)
-    written["environment"] = document.versions() | {
+    written["environment"] = document.versions().to_json() | {
         **{key: value for key, value in machine.items() if key != "store"},
         "started": started,
         "seconds": round(time.perf_counter() - clock, 3),

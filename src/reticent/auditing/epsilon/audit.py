@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +12,8 @@ from reticent.auditing.epsilon.base import Bound, Groups, groups
 from reticent.auditing.epsilon.combine import Combine, combined, level
 from reticent.auditing.epsilon.limits import checked_delta, error_rate
 from reticent.auditing.epsilon.one_run import balanced
-from reticent.auditing.epsilon.wording import consistent, sentence
 from reticent.errors import InputError
+from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds, MethodBound
 
 HEADLINE = AllThresholds()
 """The method of the one bound that is reported first; fixed in advance, so that only attacks are chosen among."""
@@ -22,15 +21,15 @@ HEADLINE = AllThresholds()
 
 @dataclass(frozen=True, eq=False)
 class Epsilons:
-    """What an audit says of epsilon, as plain values.
+    """What an audit says of epsilon.
 
     Attributes:
-        attacks: by attack, the object ``attacks[].epsilon`` of `audit.json`.
-        overall: the object ``epsilon`` of `audit.json`.
+        attacks: the bounds by each attack.
+        overall: the bound over all attacks, without its sentence (`say.epsilon`).
     """
 
-    attacks: dict[str, dict[str, Any]]
-    overall: dict[str, Any]
+    attacks: dict[str, EpsilonBounds]
+    overall: EpsilonAudit
 
 
 def bounds(
@@ -96,8 +95,8 @@ def audit_epsilon(
     methods: Sequence[Method] | None = None,
     headline: Method = HEADLINE,
     combine: Combine = TwiceMedian(),  # noqa: B008 (frozen)
-    accountant: Mapping[str, Any] | None = None,
-    proven: Mapping[str, Any] | None = None,
+    accountant: Accountant | None = None,
+    proven: Accountant | None = None,
 ) -> Epsilons:
     """Bound epsilon from below by every attack and method, and by the best attack corrected for the choice.
 
@@ -113,7 +112,7 @@ def audit_epsilon(
         methods: by default `default_methods`.
         headline: the method of the overall bound.
         combine: how the targets' bounds become one.
-        accountant: ``epsilon``, ``delta`` and ``source`` of what training promises, if it does.
+        accountant: what training promises, if it does.
         proven: the same of what training proves, where `accountant` is what the user states.
 
     Returns:
@@ -128,34 +127,37 @@ def audit_epsilon(
     alpha = error_rate(confidence)
     rows = checks.boolean(members=members, ndim=2)
     chosen = default_methods(rows, checked_delta(delta)) if methods is None else tuple(methods)
-    promise = None if accountant is None else _promise(accountant)
-    proof = None if proven is None or promise is None else _promise(proven)
     key = int(rng.integers(2**63))
-    attacks: dict[str, dict[str, Any]] = {}
+    attacks: dict[str, EpsilonBounds] = {}
     lowest: dict[str, float] = {}
     for name, values in scores.items():
         asked = _Asked(name, _sorted(name, values, rows), delta, combine, key)
-        attacks[name] = {
-            "delta": delta,
-            "confidence": confidence,
-            "combined": spec.full(combine),
-            "bounds": [asked.to_json(method, alpha) for method in chosen],
-        }
+        found = tuple(asked.bound(method, alpha) for method in chosen)
+        attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined=spec.full(combine), bounds=found)
         lowest[name] = combined(combine, asked.bounds(headline, alpha / len(scores)))
-    found = max(lowest, key=lambda name: lowest[name])
-    overall = {
-        "delta": delta,
-        "confidence": confidence,
-        "lower": lowest[found],
-        "attack": found,
-        "method": headline.method,
-        "best_of": len(scores),
-        "accountant": promise,
-        **({} if proof is None else {"proven": proof}),
-        "consistent": None if promise is None else consistent(lowest[found], delta, promise),
-        "sentence": sentence(lowest[found], delta, confidence, promise, proof),
-    }
+    best = max(lowest, key=lambda name: lowest[name])
+    overall = EpsilonAudit(
+        delta=delta,
+        confidence=confidence,
+        lower=lowest[best],
+        attack=best,
+        method=headline.method,
+        best_of=len(scores),
+        accountant=accountant,
+        proven=None if accountant is None else proven,
+        consistent=None if accountant is None else consistent(lowest[best], delta, accountant),
+    )
     return Epsilons(attacks, overall)
+
+
+def consistent(lower: float, delta: float, accountant: Accountant) -> bool | None:
+    """Say whether a bound from below and one from above can both be true; None where that cannot be told.
+
+    An epsilon from above at one delta holds at every larger one, and says nothing of smaller ones.
+    """
+    if lower <= accountant.epsilon:
+        return True
+    return False if accountant.delta <= delta else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,16 +176,16 @@ class _Asked:
         rng = seeds.rng(self.key, self.name, method.method)
         return [bound.epsilon for bound in _each(method, self.targets, self.delta, needed, rng)]
 
-    def to_json(self, method: Method, alpha: float) -> dict[str, Any]:
-        """Return one method's bound as plain values."""
+    def bound(self, method: Method, alpha: float) -> MethodBound:
+        """Bound epsilon by one method."""
         each = self.bounds(method, alpha)
-        return {
-            "method": method.method,
-            "spec": spec.full(method),
-            "assumes": METHODS[method.method].assumes,
-            "epsilon": combined(self.combine, each),
-            "targets": each,
-        }
+        return MethodBound(
+            method=method.method,
+            spec=spec.full(method),
+            assumes=METHODS[method.method].assumes,
+            epsilon=combined(self.combine, each),
+            targets=tuple(each),
+        )
 
 
 def _each(method: Method, targets: list[Groups], delta: float, alpha: float, rng: np.random.Generator) -> list[Bound]:
@@ -196,15 +198,3 @@ def _sorted(name: str, values: ArrayLike, rows: NDArray[np.bool_]) -> list[Group
         return groups(values, rows)
     except InputError as error:
         raise error.prefixed(f"attack {name!r}: ") from None
-
-
-def _promise(accountant: Mapping[str, Any]) -> dict[str, Any]:
-    missing = {"epsilon", "delta"} - accountant.keys()
-    if missing:
-        raise InputError(f"accountant: expected epsilon, delta and source, got no {' and no '.join(sorted(missing))}")
-    epsilon, delta = float(accountant["epsilon"]), float(accountant["delta"])
-    if not (np.isfinite(epsilon) and epsilon >= 0):
-        raise InputError(f"accountant: expected a finite epsilon of at least 0, got {epsilon}")
-    if not 0 <= delta <= 1:
-        raise InputError(f"accountant: expected a delta from 0 to 1, got {delta}")
-    return {"epsilon": epsilon, "delta": delta, "source": accountant.get("source")}

@@ -5,11 +5,11 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from reticent.auditing.epsilon.wording import rounded_down, rounded_up, stated
 from reticent.auditing.gate.check import DIGITS, Check, Doubt, estimate, number, unjudged
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.intervals import clopper_pearson
-from reticent.rounding import down, fraction, up
+from reticent.findings.epsilon import GIVEN
+from reticent.rounding import down, fraction, significant_down, significant_up, up
 
 CONFIDENCE = 0.95
 """Of the accuracy's interval, two-sided."""
@@ -46,7 +46,7 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
         return unjudged(name, limit, _no_upper(lower, counts, accountant), limits.allow, **facts)
     facts["bound"] = upper
     if upper > limit:
-        message = f"not shown to be below the limit: {_whose(accountant)} is {rounded_up(upper)}, above {limit:g}"
+        message = f"not shown to be below the limit: {_whose(accountant)} is {significant_up(upper)}, above {limit:g}"
         return Check(name, limit, "failed", message, **facts)
     if lower is None:
         whose = _whose(accountant)
@@ -55,11 +55,11 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
     if found.get("consistent") is False or (counts and lower > upper):
         message = (
             f"the audit contradicts {_whose(accountant)}: epsilon is at least {_down(lower)}, and that is at most "
-            f"{rounded_up(upper)}; one of the two is wrong"
+            f"{significant_up(upper)}; one of the two is wrong"
         )
         return unjudged(name, limit, Doubt("contradiction", message), limits.allow, **facts)
     message = (
-        f"{_whose(accountant)} is {rounded_up(upper)}, at or below {limit:g}; "
+        f"{_whose(accountant)} is {significant_up(upper)}, at or below {limit:g}; "
         f"the audit ({_down(lower)} or more) does not contradict it{_proof(found.get('proven'))}"
     )
     return Check(name, limit, "passed", message, **facts)
@@ -68,11 +68,11 @@ def epsilon(document: Plain, limits: Limits, doubts: Sequence[Doubt] = ()) -> Ch
 def _proof(proven: Any) -> str:
     """Add what training proves, where the epsilon that passes is one that the user states."""
     value = number(proven.get("epsilon")) if isinstance(proven, Mapping) else None
-    return "" if value is None else f"; training proves at most {rounded_up(value)} at delta {proven.get('delta')}"
+    return "" if value is None else f"; training proves at most {significant_up(value)} at delta {proven.get('delta')}"
 
 
 def _down(lower: float) -> str:
-    return rounded_down(lower) if lower > 0 else "0"
+    return significant_down(lower) if lower > 0 else "0"
 
 
 def _upper(accountant: Plain, delta: float | None) -> float | None:
@@ -83,7 +83,7 @@ def _upper(accountant: Plain, delta: float | None) -> float | None:
 
 def _whose(accountant: Any) -> str:
     """Say where an upper epsilon comes from."""
-    if isinstance(accountant, Mapping) and stated(accountant):
+    if isinstance(accountant, Mapping) and (accountant.get("source") in GIVEN):
         return "epsilon as stated by the user, not computed,"
     return "the accountant's epsilon"
 

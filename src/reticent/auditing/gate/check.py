@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reticent.auditing.results import Summary
 from reticent.auditing.verdict import widened
+from reticent.findings.numbers import Estimate
 from reticent.rounding import down, fraction, up
 
 DIGITS = 4
@@ -75,7 +75,7 @@ class Found:
     """
 
     name: str
-    summary: Summary
+    summary: Estimate
     confidence: float
     scale: float = 1.0
 
@@ -89,7 +89,7 @@ class Found:
         return self.scale * widened(self.summary, self.confidence, choices)[0]
 
 
-def estimate(value: Any) -> Summary | None:
+def estimate(value: Any) -> Estimate | None:
     """Read an estimate of a document."""
     interval = value.get("interval") if isinstance(value, Mapping) else None
     if not isinstance(interval, Sequence) or isinstance(interval, str) or len(interval) != 2:
@@ -99,7 +99,9 @@ def estimate(value: Any) -> Summary | None:
         return None
     freedom = number(value.get("freedom"))
     freedom = freedom if freedom is None or freedom > 0 else None
-    return Summary(mean, number(value.get("std")), (low, high), freedom, value.get("tied"))
+    return Estimate(
+        mean=mean, std=number(value.get("std")), interval=(low, high), freedom=freedom, tied=value.get("tied")
+    )
 
 
 def number(value: Any) -> float | None:

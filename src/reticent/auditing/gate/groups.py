@@ -7,7 +7,7 @@ from reticent.auditing.gate.check import Check, Doubt, Found, compare, number, u
 from reticent.auditing.gate.leak import doubts, ties
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.gate.reading import Missing, called, read_estimate, without_interval
-from reticent.auditing.grouptext import short
+from reticent.say.grammar import short
 
 Plain = Mapping[str, Any]
 

@@ -7,7 +7,6 @@ from typing import Any
 from reticent.auditing.gate.check import FEWEST_TARGETS, Check, Doubt, Found, compare, number
 from reticent.auditing.gate.limits import Limits
 from reticent.auditing.gate.reading import Missing, read_estimate, without_interval
-from reticent.auditing.results import Summary
 from reticent.auditing.roc import threshold_rate
 from reticent.auditing.verdict import widened
 
@@ -41,7 +40,7 @@ def _turned(found: Found, attacks: int) -> Found:
     if widened(summary, found.confidence, attacks)[1] >= 0.5:
         return found
     low, high = summary.interval
-    turned = Summary(1 - summary.mean, summary.std, (1 - high, 1 - low), summary.freedom)
+    turned = summary.with_(mean=1 - summary.mean, interval=(1 - high, 1 - low), tied=None)
     return Found(f"{found.name} read backwards", turned, found.confidence)
 
 

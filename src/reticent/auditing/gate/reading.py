@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Any
 
 from reticent.auditing.gate.check import Doubt, Found, estimate, number
-from reticent.auditing.grouptext import short
 from reticent.auditing.labelling import CLASS
+from reticent.say.grammar import short
 
 Plain = Mapping[str, Any]
 

@@ -15,6 +15,7 @@ from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.hardening.sides import Side
 from reticent.jobs.locate.given import Weights
+from reticent.say import epsilon as say_epsilon
 from reticent.say.comparison import limits
 from reticent.spec import canonical, full
 
@@ -36,7 +37,7 @@ def assemble(
         "schema": SCHEMA,
         "sentence": words.sentence(compared, sides, why),
         "detail": words.detail(compared, sides, before.blind, why),
-        "leak": "cannot tell" if why else after.verdict["leak"],
+        "leak": "cannot tell" if why else after.verdict.leak.value,
         "model": {
             "architecture": full(ready.after.recipe.architecture),
             "weights": str(weights) if isinstance(weights, (str, Path)) else None,
@@ -52,7 +53,11 @@ def assemble(
             "non_members": len(known.others),
             "reference": len(known.reference),
             "digest": records.digest,
-            **document.columns_facts(records),
+            **{
+                key: value
+                for key, value in document.data_facts(records).to_json().items()
+                if key in {"columns", "fitted"}
+            },
         },
         "repair": {"defense": ready.defense, "recipe": full(ready.after.recipe), "run": repaired.run, "facts": facts},
         "references": ready.target,
@@ -72,7 +77,7 @@ def _compared(ready: Ready, before: Side, after: Side) -> dict[str, Any]:
             RowScores(name, side.scores, members, correct=side.correct[None])
             for name, side in (("before", before), ("after", after))
         ],
-        fpr=before.verdict["fpr"],
+        fpr=before.verdict.fpr,
         rng=seeds.rng(settings.seed, "harden"),
         confidence=settings.confidence,
         replicates=settings.replicates,
@@ -88,16 +93,16 @@ def _side(ready: Ready, side: Side) -> dict[str, Any]:
             "members": _share(side.correct[row], level),
             "non_members": _share(side.correct[~row], level),
         },
-        "verdict": {key: side.verdict[key] for key in ("sentence", "leak", "attack", "best_of", "fpr")},
-        "attacks": [audit.to_json() | {"epsilon": side.epsilons.attacks[audit.name]} for audit in side.audits],
-        "epsilon": side.epsilons.overall,
+        "verdict": {key: side.verdict.to_json()[key] for key in ("sentence", "leak", "attack", "best_of", "fpr")},
+        "attacks": [audit.with_(epsilon=side.epsilons.attacks[audit.name]).to_json() for audit in side.audits],
+        "epsilon": say_epsilon.spoken(side.epsilons.overall).to_json(),
         "references": {
             "members": float(np.mean([one.facts["members"] for one in side.made])),
             "accuracy": {
-                key: document.spread([one.facts[f"accuracy_{key}"] for one in side.made])
+                key: document.spread([one.facts[f"accuracy_{key}"] for one in side.made]).to_json()
                 for key in ("members", "non_members")
             },
-            "health": document.health(side.made),
+            "health": [one.to_json() for one in document.health(side.made)],
             "runs": [one.training for one in side.made],
         },
     }
@@ -113,7 +118,7 @@ def _environment(
 ) -> dict[str, Any]:
     scratch = _scratch(ready, before)
     took = float(repaired.facts["seconds"])
-    return document.versions() | {
+    return document.versions().to_json() | {
         "device": ready.device,
         "workers": ready.workers,
         "models_found": sum(not one.fresh for side in (before, after) for one in side.made),

@@ -2,23 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.attacks.base import Problem
-from reticent.auditing.audit import Audit
 from reticent.auditing.epsilon import OneRun
 from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.intervals import auc_interval
 from reticent.auditing.verdict import verdict
+from reticent.findings.attack import Audit
+from reticent.findings.audit import Verdict
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.measure import Settings, attacked
 from reticent.population import gather
 from reticent.population.population import Population
 from reticent.population.worker import Made
+from reticent.say.verdict import sentence
 from reticent.signals.beside import beside
 from reticent.signals.look import Seen
 from reticent.signals.matrix import Floats
@@ -44,7 +45,7 @@ class Side:
     made: Sequence[Made]
     audits: tuple[Audit, ...]
     scores: dict[str, Floats]
-    verdict: dict[str, Any]
+    verdict: Verdict
     epsilons: Epsilons
     correct: NDArray[np.bool_]
     blind: tuple[float, tuple[float, float]]
@@ -72,7 +73,9 @@ def side(
     )
     correct = seen.accuracy(signals.labels)
     blind = _blind(problem, members[0], settings.confidence)
-    return Side(made, audits, scores, verdict(audits), epsilons, correct, blind, seen.unsteady)
+    said = verdict(audits)
+    said = said.with_(sentence=sentence(said))
+    return Side(made, audits, scores, said, epsilons, correct, blind, seen.unsteady)
 
 
 def _blind(problem: Problem, members: NDArray[np.bool_], confidence: float) -> tuple[float, tuple[float, float]]:

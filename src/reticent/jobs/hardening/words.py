@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.auditing.intervals import Interval
-from reticent.auditing.wording import FEWEST, unresolved
+from reticent.auditing.verdict import FEWEST
 from reticent.jobs import document
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.hardening.sides import Side
 from reticent.jobs.locate.source import FRESH
 from reticent.rounding import decimals, fraction, level, percent
+from reticent.say.verdict import unresolved
 from reticent.signals.look import UNSTEADY
 
 Plain = Mapping[str, Any]

@@ -74,12 +74,12 @@ def assemble(
         "stages": _stages(measured, options.confidence),
         "accuracy": _shares([probes.accuracies[key] for key in probes.keys if key[1] == ALL]),
         "models": [_model(probes, key) for key in probes.keys],
-        "data": document.data_facts(job.records, job.population.roles)
+        "data": document.data_facts(job.records, job.population.roles).to_json()
         | {"trained_on": int((~probes.split.test).sum()), "test": int(probes.split.test.sum())},
         "options": full(options),
         "recipe": full(job.population.recipe),
         "cannot_say": [*_limits(options), *document.data_sentences(job.records), *document.notices(made)],
-        "environment": document.environment_facts(job, seconds, sum(not one.fresh for one in made), started)
+        "environment": document.environment(job, seconds, sum(not one.fresh for one in made), started).to_json()
         | {"config": canonical(job.config)},
     }
 

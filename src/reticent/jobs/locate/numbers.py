@@ -150,5 +150,5 @@ def known(source: Source, name: str) -> dict[str, Any]:
         found["accuracy_reference"] = accuracy(network, materials, materials.reference)
     commonest = float(torch.bincount(materials.members.y).max() / len(materials.members))
     right = found["accuracy_members"]
-    sick = document.unlearned(right, commonest, found["members"]) is not None
+    sick = document.unlearned(0, right, commonest, found["members"]) is not None
     return found | {"unlearned": unlearned(right, commonest) if sick else None}

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.auditing.epsilon.audit import Epsilons
 from reticent.auditing.exposed import exposed
 from reticent.auditing.exposure import exposure
 from reticent.data.records import Records
 from reticent.errors import SpecError
+from reticent.findings.population import Population
 from reticent.jobs import document
 from reticent.jobs.config import AuditConfig, Job, called
 from reticent.jobs.locate._audited import Finished, read
@@ -30,6 +30,8 @@ from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.report.locate.records import write_records_page
 from reticent.report.place import AUDIT, RECORD_LIST, check_folder
+from reticent.say import exposure as say_exposure
+from reticent.say.population import unhealthy
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -125,7 +127,7 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None]
         "data": shown["data"],
         "population": {key: value for key, value in shown["population"].items() if key != "per_model"},
         "recipe": shown.get("recipe"),
-        "environment": document.versions() | {"audit": _of_audit(found)},
+        "environment": document.versions(audit=_of_audit(found)).to_json(),
     }
     return _write(out, parts, found.rows, found.records, _health(shown["population"]))
 
@@ -157,15 +159,16 @@ def run(
         clock.append(time.perf_counter())
     tell("report")
     seconds = dict(zip(("training", "measuring"), np.diff(clock).tolist(), strict=True))
-    facts = document.population_facts(population, made)
+    facts = document.population_facts(population, made).to_json()
     parts = {
         "source": "trained",
         "exposure": told,
-        "data": document.data_facts(job.records, population.roles),
+        "data": document.data_facts(job.records, population.roles).to_json(),
         "population": {key: value for key, value in facts.items() if key != "per_model"},
         "recipe": full(population.recipe),
-        "environment": document.environment_facts(job, seconds, sum(not one.fresh for one in made), started)
-        | {"config": canonical(job.config)},
+        "environment": document.environment(
+            job, seconds, sum(not one.fresh for one in made), started, config=canonical(job.config)
+        ).to_json(),
     }
     said = document.data_sentences(job.records) + document.notices(made)
     return _write(out, parts, rows, job.records, _health(facts), said)
@@ -175,13 +178,13 @@ def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[st
     """Compute what an audit computes of its records, without an attack."""
     signals, _ = population_signals.signals(job.population, store, made)
     found = exposure(signals, job.population.membership)
-    measured = Measured((), {}, found, {}, Epsilons({}, {}), job.labellings)
+    measured = Measured((), {}, found, None, None, job.labellings)  # type: ignore[arg-type]
     ids, records = job.population.roles.audited, job.records
     rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
     for row in rows:
         for key in ATTACKED:
             del row[key]
-    return rows, exposed(found, job.config.confidence)
+    return rows, say_exposure.spoken(exposed(found, job.config.confidence)).to_json()
 
 
 def _write(
@@ -217,7 +220,7 @@ def _write(
 
 def _health(facts: Mapping[str, Any]) -> list[str]:
     """Say that models did not learn, which comes first: of such models no record is learned by heart."""
-    return document.health_sentences(facts) if facts.get("health") else []
+    return unhealthy(Population.model_validate(facts)) if facts.get("health") else []
 
 
 def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:

@@ -192,7 +192,7 @@ def _located(
     source.network.to("meta")
     tell("numbers")
     written = _document(source, scoring, found, of, data) | {
-        "environment": document.versions()
+        "environment": document.versions().to_json()
         | {
             "device": str(device),
             "started": started,

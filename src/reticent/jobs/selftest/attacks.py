@@ -11,8 +11,8 @@ from reticent.attacks.lira_released import LiraReleased
 from reticent.attacks.rmia import Rmia
 from reticent.attacks.selena_replica import SelenaReplica
 from reticent.auditing import roc
-from reticent.auditing.results import Summary
 from reticent.auditing.verdict import widened
+from reticent.findings.numbers import Estimate
 from reticent.jobs import attack as job
 from reticent.jobs.measure import Settings, attacked
 from reticent.jobs.selftest import made
@@ -83,7 +83,7 @@ def null() -> Lines:
         confidence=NULL_CONFIDENCE,
         replicates=400,
     )
-    areas = {one["name"]: Summary(**one["overall"]["auc"]) for one in done.document["attacks"]}
+    areas = {one["name"]: Estimate(**one["overall"]["auc"]) for one in done.document["attacks"]}
     rest = [attacks.parse(name) for name in attacks.ATTACKS if name not in areas]
     settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
     areas |= {audit.name: audit.auc for audit in attacked(problem, rest, settings)[0]}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.auditing.epsilon.wording import stated
+from reticent.findings.epsilon import GIVEN
 from reticent.report import words
 from reticent.report.comparison import view
 from reticent.report.comparison.picture import pictures
@@ -88,7 +88,7 @@ def _line(index: int, row: Plain, document: Mapping[str, Any], rows: Sequence[Pl
         "non_members": accuracy.get("non_members"),
         "seconds": view.costs(document, row).get("seconds_per_model"),
         "memory": view.costs(document, row).get("peak_memory_bytes_per_model"),
-        "proven": "stated" if stated(row.get("accountant") or {}) else "proven",
+        "proven": "stated" if (row.get("accountant") or {}).get("source") in GIVEN else "proven",
         **{key: row.get(key) for key in ("auc", "tpr", "epsilon", "accountant", "pareto", "models")},
     }
 

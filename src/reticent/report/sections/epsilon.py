@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.auditing.epsilon.wording import proves, stated
+from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.report.view import short, title
 from reticent.report.wording import Plain, at_most, from_below, level, value
 
@@ -50,7 +50,7 @@ def parts(document: Mapping[str, Any], attacks: Sequence[Plain]) -> dict[str, An
         "lower": told.get("lower"),
         "accountant": told.get("accountant"),
         "accountant_delta": number_of((told.get("accountant") or {}).get("delta")),
-        "stated": stated(told.get("accountant") or {}),
+        "stated": (told.get("accountant") or {}).get("source") in GIVEN,
         "consistent": told.get("consistent"),
         "proven": told.get("proven"),
         "unproven": _unproven(told),
@@ -76,8 +76,8 @@ def tile(document: Mapping[str, Any]) -> dict[str, str] | None:
     accountant = told.get("accountant")
     if accountant:
         most = _most(accountant, told)
-        note += f"; at most {most} as stated by the user, not computed" if stated(accountant) else ""
-        note += "" if stated(accountant) else f"; the accountant proves at most {most}"
+        note += f"; at most {most} as stated by the user, not computed" if (accountant.get("source") in GIVEN) else ""
+        note += "" if (accountant.get("source") in GIVEN) else f"; the accountant proves at most {most}"
     if told.get("proven"):
         note += f"; the accountant proves at most {_most(told['proven'], told)}"
     if told.get("unproved"):
@@ -99,7 +99,7 @@ def _same_delta(upper: Plain, told: Plain) -> bool:
 def _unproven(told: Plain) -> bool:
     """Tell whether the user states more than training proves."""
     accountant, proven = told.get("accountant"), told.get("proven")
-    return bool(accountant and proven and not proves(proven, accountant))
+    return bool(accountant and proven and not Accountant(**proven).covers(Accountant(**accountant)))
 
 
 def number_of(delta: Any) -> str:

@@ -1,0 +1,31 @@
+"""All sentences of an audit."""
+
+from collections.abc import Sequence
+
+from reticent.findings.audit import AuditDocument
+from reticent.say import epsilon, exposure, groups, trust, verdict
+from reticent.say.population import unhealthy
+
+
+def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequence[str] = ()) -> AuditDocument:
+    """Fill in every sentence of an audit.
+
+    Args:
+        document: its findings.
+        further: what else cannot be said: of the data, and of the training.
+        missing: attacks that compare models, where none of them could run.
+    """
+    population, names = document.population, document.data.class_names
+    said = verdict.spoken(document.verdict, document.attacks, population)
+    detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
+    unsaid = (*said.cannot_say, *unhealthy(population, said.leak), *further)
+    unaware, checked = document.non_adaptive, document.control
+    best = next(audit for audit in document.attacks if audit.name == said.attack)
+    return document.with_(
+        verdict=said.with_(detail=detail, cannot_say=unsaid),
+        epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
+        groups=tuple(groups.spoken(one, names, population) for one in document.groups),
+        exposure=None if document.exposure is None else exposure.spoken(document.exposure),
+        non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),
+        control=None if checked is None else trust.control(checked),
+    )

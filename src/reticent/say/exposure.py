@@ -1,0 +1,53 @@
+"""How many single records leak beyond doubt."""
+
+import math
+
+from reticent.findings.audit import ExposureCount
+from reticent.rounding import level
+from reticent.say.grammar import agree
+
+NEEDED = "that needs models with it and without it, three in all"
+"""What a record needs to be tested."""
+
+
+def spoken(found: ExposureCount) -> ExposureCount:
+    """Fill in the sentence."""
+    return found.with_(sentence=_sentence(found) + _untested(found))
+
+
+def _untested(found: ExposureCount) -> str:
+    if not found.untested or not found.records:
+        return ""
+    verb = agree(found.untested, "is", "are")
+    return f" {found.untested:,} of all {found.untested + found.records:,} records {verb} not judged: {NEEDED}."
+
+
+def _sentence(found: ExposureCount) -> str:
+    if not found.records:
+        return f"No record can be judged by itself: {NEEDED}."
+    if found.distance_needed is None:
+        return _impossible(found)
+    needed = f"{found.distance_needed:.1f} standard errors"
+    if found.exposed:
+        return (
+            f"{found.exposed:,} of {found.records:,} records {agree(found.exposed, 'leaks', 'leak')} beyond doubt "
+            f"({level(found.confidence)} sure that none of them is there by chance): their margins with and without "
+            f"the record differ by about {needed} or more. Other records may leak too; for them it is not certain."
+        )
+    return (
+        f"No single record is shown to leak: among {found.records:,} records, that takes margins with and without the "
+        f"record that differ by about {needed}. A leak that is spread over many records is not excluded."
+    )
+
+
+def _impossible(found: ExposureCount) -> str:
+    """Say that no record can be counted, whatever its margins, and from how many models on one could."""
+    enough, allowed = found.models or 3, 1 - found.confidence
+    while found.records / math.comb(enough, enough // 2) > allowed:
+        enough += 1
+    return (
+        f"With {found.models} models no single record can be shown to leak, however far its margins differ: which "
+        f"models were trained on it was drawn in one of {found.memberships:,.0f} ways, and among {found.records:,} "
+        f"records one may look like that by the luck of the draw. With {enough} models, half of them trained on each "
+        "record, one could. A leak is not excluded."
+    )

@@ -1,0 +1,53 @@
+"""What the null control and the attacker who does not know of the defense show."""
+
+from reticent.findings.audit import Control, NonAdaptive
+from reticent.rounding import decimals, fraction, level, percent
+
+NULL = "With permuted membership, where there is nothing to find,"
+
+
+def control(found: Control) -> Control:
+    """Fill in the sentence of a null control."""
+    return found.with_(sentence=_control(found))
+
+
+def _control(found: Control) -> str:
+    if found.differ:
+        return (
+            f"{NULL} {', '.join(found.differ)} still differ from chance: the numbers of this audit cannot be trusted. "
+            "Run reticent selftest; if it passes, look for records that occur several times, or for signals that were "
+            "not computed by the models they are said to be of."
+        )
+    text, could = f"{NULL} no attack does better than chance.", found.detectable
+    if could is None:
+        return text
+    size = f"an AUC of {fraction(could.auc)}"
+    if could.tpr is not None and could.fpr is not None:
+        rate = percent(could.tpr, decimals(could.fpr))
+        size += f", or {rate} of the members at a false positive rate of {level(could.fpr)}"
+    return (
+        f"{text} An audit of this size finds a leak four times in five if it is as large as {size}, by {could.attack}."
+    )
+
+
+def non_adaptive(found: NonAdaptive, attack: str, aware: float) -> NonAdaptive:
+    """Fill in the sentence; `attack` is the verdict's, and `aware` its AUC with references that know the defense."""
+    return found.with_(sentence=_non_adaptive(found, attack, aware))
+
+
+def _non_adaptive(found: NonAdaptive, attack: str, aware: float) -> str:
+    if found.same_scores:
+        return (
+            f"The attack that finds most, {attack}, gives the same scores (AUC {fraction(aware)}) whether or not the "
+            "attacker knows of the defense, so it does not tell what hiding the defense would change."
+        )
+    unaware = next(one.auc.mean for one in found.attacks if one.name == attack)
+    said = (
+        f"An attacker who does not know of the defense reaches an AUC of {fraction(unaware)}; one who knows it, and "
+        f"trains references with it, {fraction(aware)} (both by {attack})"
+    )
+    if found.verdict == "tie":
+        return f"{said}: no difference is shown, so it is not shown that hiding the defense protects anybody."
+    if found.verdict == "second lower":
+        return f"{said}: the difference is protection by ignorance alone, which ends when the defense becomes known."
+    return f"{said}: here references without the defense serve the attacker better, so the larger number counts."

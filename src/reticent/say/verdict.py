@@ -1,0 +1,197 @@
+"""The verdict of an audit in sentences, and what the audit cannot say."""
+
+from collections.abc import Sequence
+
+from reticent.auditing.verdict import (
+    ENOUGH_FALSE_POSITIVES,
+    ENOUGH_TARGETS,
+    FEWEST,
+    MATERIAL_AUC,
+    MATERIAL_LIFT,
+    too_few,
+)
+from reticent.findings.attack import Audit
+from reticent.findings.audit import Leak, Reason, Verdict
+from reticent.findings.numbers import Figure, OverallRate
+from reticent.findings.population import Population
+from reticent.rounding import decimals, fraction, level, percent, plain
+from reticent.say.grammar import agree, alarms, listed, plural
+
+NOTHING = "No attack did better than chance"
+CONCLUSIONS = {
+    Reason.EXCLUDED: f"{NOTHING}, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} times as "
+    "many training records found as chance finds at that rate of false alarms) is excluded.",
+    Reason.TOO_SMALL: f"{NOTHING}, but this audit is too small to exclude a leak that matters.",
+    Reason.FEW_MODELS: f"{NOTHING}, but this audit is too small to exclude a leak that matters.",
+    Reason.TIES: f"{NOTHING}, but equal scores decide the share found, so a leak that matters is not excluded.",
+    Reason.FEW_RECORDS: "Nothing is judged: intervals over so few records of one model cannot be relied on (at least "
+    f"{FEWEST} members and {FEWEST} non-members are needed).",
+    Reason.LEARNING_UNKNOWN: f"{NOTHING}, but it is not known whether the models learned, and a model that learned "
+    "nothing has nothing to give away.",
+    Reason.SOME_UNLEARNED: f"{NOTHING}, but every figure is an average that includes the models that learned nothing, "
+    "and attacks learn from these too: a leak of the models that did learn is not excluded.",
+    Reason.MOST_UNLEARNED: f"{NOTHING}, but models that learned nothing have nothing to give away.",
+}
+"""What is concluded where no leak is found."""
+OPEN = {
+    Reason.TOO_SMALL: "Whether there is a leak: the intervals are too wide. More models or more records would narrow "
+    "them.",
+    Reason.FEW_MODELS: "Whether there is a leak: intervals over so few models cannot be relied on. More models would "
+    "settle it.",
+    Reason.TIES: "Whether there is a leak: too many records have equal scores for attacks to be read at that rate.",
+    Reason.FEW_RECORDS: f"Whether there is a leak: at least {FEWEST} members and {FEWEST} non-members, or more models, "
+    "are needed to judge it.",
+    Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
+    "better first.",
+}
+"""What is not known where nothing could be told."""
+
+
+def spoken(said: Verdict, audits: Sequence[Audit], population: Population) -> Verdict:
+    """Fill in the sentences of a verdict."""
+    best = next(audit for audit in audits if audit.name == said.attack)
+    detail = [*_learners(said, population), *_intervals(said, best), *_basis(said, best, audits), _conclusion(said)]
+    return said.with_(sentence=sentence(said), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best, audits)))
+
+
+def sentence(said: Verdict) -> str:
+    """Say what an attacker finds."""
+    if said.best_by is Figure.AUC or said.tpr is None or said.fpr is None:
+        return f"An attacker tells a training record from another one in {percent(said.auc)} of pairs; chance is 50 %."
+    return f"{_finds(said)}; chance is {level(said.fpr)}."
+
+
+def _finds(said: Verdict) -> str:
+    assert said.fpr is not None
+    return f"An attacker who accepts {alarms(said.fpr)} finds {_share(said, said.tpr)} of the training records"
+
+
+def _share(said: Verdict, share: float | None) -> str:
+    return percent(share, decimals(said.fpr))
+
+
+def _learners(said: Verdict, population: Population) -> list[str]:
+    sick = population.unlearned
+    if not sick:
+        return []
+    told = "A model that learned nothing has nothing to give away, so low numbers say nothing of a model that works."
+    if said.leak is Leak.FOUND:
+        told = "The others give away what is shown here; models that work may give away more."
+    return [f"{sick} of {population.models} models did not learn. {told}"]
+
+
+def _intervals(said: Verdict, best: Audit) -> list[str]:
+    """Say how sure the figures are."""
+    sure, by_pairs = level(said.confidence), said.best_by is Figure.AUC
+    low, high = said.auc_interval or (0.0, 1.0)
+    curve = (
+        f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is {fraction(said.auc)} "
+        f"({sure} interval {fraction(low)} to {fraction(high)}; chance is 0.5)."
+    )
+    if said.tpr is None or said.fpr is None or said.tpr_interval is None:
+        return [curve]
+    limits = " to ".join(_share(said, limit) for limit in said.tpr_interval)
+    ties = _ties(best.rate(said.fpr))
+    if not by_pairs:
+        return [f"The {sure} interval is {limits}.", *ties, curve]
+    return [curve, f"{_finds(said)} ({sure} interval {limits}; chance is {level(said.fpr)}).", *ties]
+
+
+def _ties(rate: OverallRate | None) -> list[str]:
+    if rate is None or not rate.tied or rate.realised_fpr is None:
+        return []
+    return [
+        "Equal scores decide that share: the thresholds flag "
+        f"{percent(rate.realised_fpr, decimals(rate.fpr))} of the non-members, and the next lower ones more than "
+        f"{level(rate.fpr)}. A low share is no sign of safety here."
+    ]
+
+
+def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
+    """Say what the figures rest on."""
+    lines = []
+    if said.best_of > 1:
+        by_tpr = said.best_by is Figure.TPR
+        at = "at that rate of false alarms" if by_tpr else "in telling pairs apart"
+        most = "finds most" if by_tpr else "tells most pairs apart"
+        which = ", as are those that say which attacks do better"
+        if said.best_among == said.best_of:
+            told, which = f"{best.name} {most}{f' {at}' * by_tpr}", ""
+        elif said.best_among > 1:
+            told = f"{said.best_among} do better than chance {at}, and of these {best.name} {most}"
+        else:
+            told = f"only {best.name} is shown to do better than chance {at}"
+        widest = max(audits, key=lambda audit: audit.auc.mean)
+        if round(widest.auc.mean, 3) > round(best.auc.mean, 3):
+            told += f" ({widest.name} has the larger area under the ROC curve, {fraction(widest.auc.mean)})"
+        lines.append(
+            f"Of {said.best_of} attacks tried, {told}; it was chosen on the same records, so the intervals are "
+            f"widened{which}."
+        )
+    targets = best.targets
+    members, others = min(one.members for one in targets), min(one.non_members for one in targets)
+    each = "each with at least" if len(targets) > 1 else "with"
+    comma = "," if len(targets) > 1 else ""
+    lines.append(
+        f"Measured on {plural(len(targets), 'model')}{comma} {each} {members:,} members and {others:,} non-members."
+    )
+    if too_few(len(targets)):
+        lines.append(
+            f"Intervals over only {len(targets)} models are too short to be relied on: audit {ENOUGH_TARGETS} or more."
+        )
+    return lines
+
+
+def _conclusion(said: Verdict) -> str:
+    if said.leak is not Leak.FOUND:
+        return CONCLUSIONS[said.reason or Reason.TOO_SMALL]
+    if said.shown_by == (Figure.AUC,) and said.tpr is not None:
+        return "The share of pairs is more than chance; the share of training records found may be chance by itself."
+    if said.shown_by == (Figure.TPR,):
+        return "The share of training records found is more than chance; the area may be chance by itself."
+    return "That is more than chance."
+
+
+def unresolved(audit: Audit) -> list[str]:
+    """Say which rates the audit is too small for."""
+    lines = []
+    for rate in audit.rates:
+        count, fpr = rate.false_positives_allowed, plain(rate.fpr)
+        if count < 1:
+            lines.append(
+                f"Nothing can be said at a false positive rate of {fpr}: it needs {rate.records_needed:,} non-members, "
+                f"this audit has {rate.non_members:,}."
+            )
+        elif count < ENOUGH_FALSE_POSITIVES:
+            lines.append(
+                f"The figure at a false positive rate of {fpr} rests on few records: it allows "
+                f"{plural(count, 'false alarm')} a model."
+            )
+    return lines
+
+
+def _unsaid(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
+    lines, models = unresolved(best), len(best.targets)
+    if models == 1:
+        lines.append("One model was audited: how much another training run would differ is not known.")
+    elif models < ENOUGH_TARGETS:
+        lines.append(f"Only {models} models were audited: how much they differ is hardly known.")
+    if said.leak is Leak.CANNOT_TELL and said.reason in OPEN:
+        lines.append(OPEN[said.reason])
+    wrong = [audit for audit in audits if audit.name in said.wrong_sign]
+    lines += [
+        f"{audit.name} ranks members below non-members (AUC {fraction(audit.auc.mean)}): its scores may have the wrong "
+        "sign."
+        for audit in wrong
+    ]
+    return [
+        *lines,
+        "Attacks that were not tried may find more: every figure is a lower bound on the leak.",
+        "The rates are averages over records: single records can be far more exposed.",
+    ]
+
+
+def missing_strong(names: Sequence[str]) -> str:
+    """Say that no attack ran that compares models which saw a record with models which did not."""
+    verb = agree(len(names), "was", "were")
+    return f"The strongest attacks are missing ({listed(names)} {verb} left out): the leak may be much larger."

@@ -13,7 +13,7 @@ import pytest
 import reticent
 from reticent.cli.screen import TERMINALS, unlost
 from reticent.errors import CorruptFileError, InputError, StoreError, UnwrittenError
-from reticent.jobs.row_folders import RowFolders
+from reticent.jobs.comparison.folders import RowFolders
 from reticent.report import place
 from reticent.report.write import write_pair
 

@@ -7,7 +7,7 @@ import pytest
 
 import reticent
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.contenders import changes
+from reticent.jobs.comparison.rows import changes
 
 SMALL = {"records": 240, "models": 6, "epochs": 12, "attacks": ("loss", "lira"), "workers": 1, "replicates": 200}
 

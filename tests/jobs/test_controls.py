@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from reticent.jobs.comparison.controls import control
+from reticent.jobs.comparison.early import Stop
+from reticent.jobs.comparison.specs import Entrant
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.controls import control
-from reticent.jobs.early import Stop
-from reticent.jobs.entrants import Entrant
 
 
 @dataclass

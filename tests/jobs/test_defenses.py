@@ -5,9 +5,9 @@ import pytest
 
 from reticent.cli.defenses import defenses
 from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
+from reticent.jobs.comparison.specs import entrants
 from reticent.jobs.config import AuditConfig, called, chosen, gather, prepare
 from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
-from reticent.jobs.entrants import entrants
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.outputs.temperature import Temperature
 from reticent.procedures.check import check

@@ -7,7 +7,7 @@ import pytest
 
 import reticent
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError, UnknownNameError
-from reticent.jobs.entrants import entrants
+from reticent.jobs.comparison.specs import entrants
 
 SMALL = {"records": 120, "models": 4, "epochs": 2, "attacks": ("loss",), "workers": 1}
 

@@ -5,8 +5,8 @@ import pytest
 import reticent
 from reticent.errors import InputError, SpecError, UnknownNameError
 from reticent.jobs.baseline import usual_baseline
+from reticent.jobs.comparison.specs import entrants
 from reticent.jobs.config import gather
-from reticent.jobs.entrants import entrants
 
 SMALL = {"records": 120, "models": 4, "epochs": 1, "attacks": ("loss",), "workers": 1}
 RELAXED = {"relax": {"defense": "relaxloss:level=1.5"}}

@@ -6,8 +6,8 @@ import pytest
 
 import reticent
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.entrants import entrants
-from reticent.jobs.sources import named, place
+from reticent.jobs.comparison.sources import named, place
+from reticent.jobs.comparison.specs import entrants
 
 SMALL = {"records": 60, "models": 4, "epochs": 1, "attacks": ("loss",), "workers": 1, "replicates": 100}
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from reticent.errors import UnknownNameError
+from reticent.jobs.comparison.specs import Entrant
 from reticent.jobs.defenses import NONE
-from reticent.jobs.entrants import Entrant
 
 
 def usual_baseline(found: Sequence[Entrant]) -> str:

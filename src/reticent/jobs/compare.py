@@ -16,13 +16,13 @@ from reticent.jobs import audit as auditing
 from reticent.jobs import document
 from reticent.jobs.attack import attack
 from reticent.jobs.baseline import check_baseline, usual_baseline
+from reticent.jobs.comparison.controls import control
+from reticent.jobs.comparison.early import Stop, stops
+from reticent.jobs.comparison.folders import RowFolders
+from reticent.jobs.comparison.rows import Contender, brought, trained, unaware
+from reticent.jobs.comparison.sources import Defenses, Finished, Recipes, check_arguments, check_runs, named, place
+from reticent.jobs.comparison.specs import Entrant, entrants
 from reticent.jobs.config import Job
-from reticent.jobs.contenders import Contender, brought, trained, unaware
-from reticent.jobs.controls import control
-from reticent.jobs.early import Stop, stops
-from reticent.jobs.entrants import Entrant, entrants
-from reticent.jobs.row_folders import RowFolders
-from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, check_runs, named, place
 from reticent.jobs.using import finished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison

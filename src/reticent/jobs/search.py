@@ -16,9 +16,9 @@ from reticent.ambient import fixed
 from reticent.errors import SpecError
 from reticent.jobs import document as documents
 from reticent.jobs.compare import compare
+from reticent.jobs.comparison.sources import check_arguments
 from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
-from reticent.jobs.sources import check_arguments
 from reticent.population.train import Callback
 from reticent.report.place import SEARCH, take_folder
 from reticent.report.search import write_search

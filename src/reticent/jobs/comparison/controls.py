@@ -3,10 +3,10 @@
 from collections.abc import Hashable, Sequence
 from typing import Protocol
 
+from reticent.jobs.comparison.early import Stop, models_of, stopped
+from reticent.jobs.comparison.rows import Contender
+from reticent.jobs.comparison.specs import Entrant
 from reticent.jobs.config import Job
-from reticent.jobs.contenders import Contender
-from reticent.jobs.early import Stop, models_of, stopped
-from reticent.jobs.entrants import Entrant
 from reticent.rounding import fraction, percent
 
 UNKNOWN = "a recipe that costs accuracy looks private by that alone."
@@ -16,7 +16,7 @@ class Maker(Protocol):
     """Who trains and audits."""
 
     def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
-        """Find where the undefended recipe has each accuracy, as `reticent.jobs.early.stops` does."""
+        """Find where the undefended recipe has each accuracy, as `reticent.jobs.comparison.early.stops` does."""
 
     def train(self, name: str, job: Job, where: Stop | None = None) -> list[Contender]:
         """Train one population and audit it."""

@@ -13,8 +13,8 @@ from reticent.findings.audit import Leak
 from reticent.findings.population import Population as PopulationFacts
 from reticent.jobs.attack import Attacked
 from reticent.jobs.audit import Audited, Evaluated
+from reticent.jobs.comparison.early import Stop
 from reticent.jobs.document import notices
-from reticent.jobs.early import Stop
 from reticent.say.population import unhealthy
 from reticent.signals.correct import correct, knows
 from reticent.spec import identity

@@ -16,13 +16,23 @@ from reticent.data import imported
 from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
-from reticent.jobs import pairing, replicas
+from reticent.jobs import replicas
 from reticent.jobs.attack import audited, problem_of, read_signals, runnable
 from reticent.jobs.attacks import AttackConfig, gather_attacks
+from reticent.jobs.comparison import pairing
+from reticent.jobs.comparison.sources import (
+    Defenses,
+    Finished,
+    Recipes,
+    Source,
+    check_defense,
+    named,
+    of_defenses,
+    place,
+)
 from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
-from reticent.jobs.sources import Defenses, Finished, Recipes, Source, check_defense, named, of_defenses, place
 from reticent.spec import Spec, full, text
 from reticent.training.recipe import Recipe
 

@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 import pytest
-from reticent.auditing.epsilon.wording import consistent, digits, rounded_down, sentence
 
 from reticent.auditing.epsilon import (
     AllThresholds,
@@ -19,6 +18,7 @@ from reticent.auditing.epsilon import (
 )
 from reticent.auditing.epsilon.audit import audit_epsilon, bounds, default_methods
 from reticent.auditing.epsilon.combine import combined, level
+from reticent.auditing.epsilon.wording import consistent, digits, rounded_down, sentence
 from reticent.errors import InputError, ShapeError
 from reticent.jobs.measure import Settings
 from reticent.report.sections.epsilon import parts as epsilon_parts

@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import pytest
-from reticent.auditing.epsilon.wording import rounded_up
 
 import reticent
+from reticent.auditing.epsilon.wording import rounded_up
 from reticent.errors import EXTRAS, MissingExtraError
 from reticent.jobs import document
 from reticent.jobs.attacks import AttackConfig

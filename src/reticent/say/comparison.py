@@ -2,6 +2,7 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 
+from reticent.auditing.verdict import ENOUGH_TARGETS
 from reticent.findings.comparison import (
     Comparison,
     ComparisonDocument,
@@ -22,8 +23,6 @@ MANY = 2
 """Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
 AMONG = 4
 """Recipes, beside the baseline, that are compared with each other in words, too."""
-ENOUGH_TARGETS = 5
-"""Models from which their spread is known well enough."""
 BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "share of members found"}
@@ -86,18 +85,29 @@ def _clause(document: Numbers, row: RowNumbers, *, begins: bool) -> str:
     held, baseline = row.control, document.baseline
     assert held is not None
     against = _against(document, row.name, baseline, begins=begins)
+    numbers = _in_short(row, _named(document, held.name))
     if held.unlearned is not None:
         return f"{against}, but {_unlearned(document, held.unlearned)}, so this is not judged"
     lost = _lost(document, row)
     if lost is not None:
-        return f"{against}, but it is {_apart(lost)} accurate, which alone may explain that (it has no control)"
+        return (
+            f"{against}{numbers}, but it is {_apart(lost)} accurate, which alone may explain that (it has no control)"
+        )
     if held.name != baseline:
-        return f"{against}, {_beside(document, row, held)}"
+        return f"{against}, {_beside(document, row, held)}{numbers}{', so this is not judged' * held.apart}"
     if not _accuracy_known(document, held, row):
-        return f"{against}, at an accuracy that is not known"
-    if held.missed is not None and not held.settled:
-        return f"{against}, but {baseline} is {_apart(held.missed)} accurate, so this is not judged"
-    return against
+        return f"{against}{numbers}, at an accuracy that is not known"
+    if held.apart:
+        return f"{against}{numbers}, but {baseline} is {_apart(held.missed or 0.0)} accurate, so this is not judged"
+    return f"{against}{numbers}"
+
+
+def _in_short(row: RowNumbers, other: RowNumbers) -> str:
+    """Give what a recipe and the row that it is held against leak, and their accuracies."""
+    accuracy = ""
+    if row.right is not None and other.right is not None:
+        accuracy = f"; accuracy {percent(row.right)} against {percent(other.right)}"
+    return f" (AUC {fraction(row.auc.mean)} against {fraction(other.auc.mean)}{accuracy})"
 
 
 def _beside(document: Numbers, row: RowNumbers, held: Standing) -> str:
@@ -113,7 +123,7 @@ def _beside(document: Numbers, row: RowNumbers, held: Standing) -> str:
             f"its control, the baseline stopped early, which came out {_apart(held.missed)} accurate than {row.name}"
         )
     told = _stands(held.leak, it, other, _partly(document, row.name, held.name))
-    return f"{joined} {told}{', so this is not judged' * held.apart}"
+    return f"{joined} {told}"
 
 
 def _counted(document: Numbers) -> str:
@@ -130,16 +140,15 @@ def _counted(document: Numbers) -> str:
         else:
             sort = "unlearned" if held.unlearned is not None else "apart" if held.apart else held.leak
             sorts[sort].append(_remarked(document, row, held))
-    early = any(row.role is Role.CONTROL for row in document.rows)
-    control = f"its control ({document.baseline}, stopped early at the same accuracy)" if early else document.baseline
-    less, *others = (
-        (sort, len(names), f" ({', '.join(names)})") for sort, names in sorts.items() if names or sort is Relation.LESS
-    )
+    control = f"the baseline {document.baseline}"
+    if any(row.role is Role.CONTROL for row in document.rows):
+        control = f"its control ({document.baseline}, stopped early at the same accuracy)"
+    (_, names), *others = ((sort, names) for sort, names in sorts.items() if names or sort is Relation.LESS)
     clauses = [f"none is shown to leak less than {control}"]
-    if less[1]:
-        clauses = [f"{less[1]} {agree(less[1], 'leaks', 'leak')} less than {control}{less[2]}"]
-    for sort, count, names in others:
-        leak = agree(count, "leaks", "leak")
+    if names:
+        clauses = [f"{len(names)} {agree(len(names), 'leaks', 'leak')} less than {control}: {', '.join(names)}"]
+    for sort, names in others:
+        count, leak = len(names), agree(len(names), "leaks", "leak")
         told = {
             Relation.MORE: f"{count} {leak} more",
             Relation.MIXED: f"{count} {leak} less by one measure and more by the other",
@@ -147,7 +156,7 @@ def _counted(document: Numbers) -> str:
             "apart": f"{count} cannot be judged, because no control is as accurate",
             "unlearned": f"{count} cannot be judged, because most of the models did not learn",
         }[sort]
-        clauses.append(f"{told}{names}")
+        clauses.append(f"{told}: {', '.join(names)}")
     if alone:
         clauses.append(
             f"{listed(alone)} {agree(len(alone), 'differs', 'differ')} in accuracy too, which alone may explain the "
@@ -200,7 +209,7 @@ def _detail(document: ComparisonDocument) -> list[str]:
             control = _named(document, row.control.name)
             lines += [_controlled(document, row, control, row.control), _accuracies(document, row, control)]
         lines += [
-            _two(document, row, other)
+            _unaware(document, row, other)
             for other in document.rows
             if other.role is Role.NON_ADAPTIVE and row.name in other.matches
         ]
@@ -211,9 +220,19 @@ def _detail(document: ComparisonDocument) -> list[str]:
 
 def _two(document: ComparisonDocument, first: RowNumbers, second: RowNumbers) -> str:
     """Say how much two rows leak."""
-    if second.role is Role.RECIPE and document.tests.same(first.name, second.name):
+    if document.tests.same(first.name, second.name):
         return f"{first.name} gives the same answers as {second.name}: all attacks give every record the same score."
     return f"{_against(document, first.name, second.name, begins=True)}: {_numbers(document, first, second)}."
+
+
+def _unaware(document: ComparisonDocument, row: RowNumbers, other: RowNumbers) -> str:
+    """Say how much a row leaks to an attacker who knows its defense, and to one who does not."""
+    if document.tests.same(row.name, other.name):
+        return (
+            f"All attacks give every record the same score whether or not the attacker knows the defense of {row.name}."
+        )
+    called = f"{row.name} under an attacker who does not know its defense"
+    return f"{_against(document, row.name, other.name, called, begins=True)}: {_numbers(document, row, other)}."
 
 
 def _against(document: Numbers, first: str, second: str, other: str | None = None, *, begins: bool) -> str:
@@ -332,8 +351,8 @@ def limits(document: Numbers, *, several: bool = True) -> list[str]:
         )
     if any(len(row.attacks) > 1 for row in document.rows):
         lines.append(
-            "By each measure a recipe is judged by the attack that finds most, chosen on the same records; for AUC and "
-            "TPR these may be two."
+            "Each recipe is judged by the attack that finds most under it, chosen on the same records; for AUC and for "
+            "TPR that may be another one."
         )
     return [*lines, "Attacks that were not tried may rank the recipes differently."]
 
@@ -367,12 +386,12 @@ def _noticed(row: Row, document: ComparisonDocument) -> Row:
 
 def _note(note: ControlNote, document: ComparisonDocument) -> str:
     baseline, row = document.baseline, note.row or ""
-    alone = "a recipe that costs accuracy looks private by that alone."
+    alone = "a recipe that costs accuracy can look private for that reason alone."
     none = f"{row} has no early-stopped control: "
     if note.note is Note.OUTPUTS:
-        return f"There is no early-stopped control, since {baseline} is outputs that were brought: {alone}"
+        return f"There is no early-stopped control, because {baseline} is a file of outputs: {alone}"
     if note.note is Note.NO_EPOCHS:
-        return f"There is no early-stopped control, since the training of {baseline} has no epochs: {alone}"
+        return f"There is no early-stopped control, because the training of {baseline} has no epochs: {alone}"
     if note.note is Note.ACCURACY_UNKNOWN:
         return f"{none}its accuracy is not known from margins alone."
     if note.note is Note.PATIENT:

@@ -1,45 +1,84 @@
 """What two rows of a comparison must share, and what is said where they do not."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from reticent.attacks.base import Problem
 from reticent.errors import InputError
+from reticent.jobs.config import Job
+from reticent.spec import Spec, full
 
-Facts = Mapping[str, Any]
-"""What a row's numbers rest on, but how its models were made; by what a message calls it."""
-ROLES = "the roles of the records"
-RECORDS = "their records"
-LABELS = "their labels"
-MEMBERSHIP = "who trained on what"
-TARGETS = "which models are audited"
-REFERENCES = "which models the attacks may learn from"
-SEEDS = "their seeds"
-QUERIES = "the views of a record"
-ATTACKS = "their attacks"
-CONFIDENCE = "the confidence of their intervals"
 ADVICE = {
-    RECORDS: "give both the same --dataset",
-    LABELS: "give outputs of the same records, in the same order",
-    MEMBERSHIP: "give both the same --models and --seed",
-    TARGETS: "give outputs with the same targets",
-    REFERENCES: "give outputs with the same references",
-    SEEDS: "give both the same --seed",
-    QUERIES: "give both the same [queries]",
-    ATTACKS: "give both the same attacks and options, for example with --attack",
-    CONFIDENCE: "give both the same confidence",
+    "records": ("their records", "give both the same --dataset"),
+    "roles": ("the roles of the records", ""),
+    "labels": ("their labels", "give outputs of the same records, in the same order"),
+    "membership": ("who trained on what", "give both the same --models and --seed"),
+    "targets": ("which models are audited", "give outputs with the same targets"),
+    "references": ("which models the attacks may learn from", "give outputs with the same references"),
+    "seed": ("their seeds", "give both the same --seed"),
+    "queries": ("the views of a record", "give both the same [queries]"),
+    "attacks": ("their attacks", "give both the same attacks and options, for example with --attack"),
+    "confidence": ("the confidence of their intervals", "give both the same confidence"),
 }
-"""What may differ, and what to do then."""
+"""What may differ, how a message calls it, and what to do then; in the order in which it is looked at."""
 
 
-def check_pairs(rows: Sequence[tuple[str, Facts]]) -> None:
+@dataclass(frozen=True)
+class Shared:
+    """What a row's numbers rest on, but how its models were made; None where outputs do not tell."""
+
+    labels: list[int]
+    membership: str
+    targets: list[int]
+    references: list[int]
+    attacks: list[Mapping[str, Any]]
+    confidence: float
+    records: str | None = None
+    roles: Mapping[str, Sequence[int]] | None = None
+    seed: int | None = None
+    queries: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of_outputs(cls, problem: Problem, attacks: Sequence[Spec], confidence: float) -> "Shared":
+        """Take it of outputs that were brought."""
+        return cls(
+            labels=problem.signals.labels.tolist(),
+            membership=problem.membership.digest,
+            targets=problem.targets.tolist(),
+            references=problem.references.tolist(),
+            attacks=[full(one) for one in attacks],
+            confidence=confidence,
+        )
+
+    @classmethod
+    def of_job(cls, job: Job) -> "Shared":
+        """Take it of models that are trained."""
+        population = job.population
+        return cls(
+            labels=population.records.y[population.roles.audited].tolist(),
+            membership=population.membership.digest,
+            targets=list(range(population.models)),
+            references=list(range(population.models)),
+            attacks=[full(one) for one in job.attacks],
+            confidence=job.config.confidence,
+            records=population.records.digest,
+            roles=population.roles.to_json(),
+            seed=population.seed,
+            queries=full(population.queries),
+        )
+
+
+def check_pairs(rows: Sequence[tuple[str, Shared]]) -> None:
     """Refuse two rows that differ in anything but how their models were made."""
-    (first, facts), *rest = rows
+    (first, wanted), *rest = rows
     for other, found in rest:
-        for what, value in found.items():
-            if what in facts and facts[what] != value:
-                advice = _of_roles(facts[what], value) if what == ROLES else ADVICE[what]
+        for key, (what, advice) in ADVICE.items():
+            one, two = getattr(wanted, key), getattr(found, key)
+            if one is not None and two is not None and one != two:
                 raise InputError(
-                    f"{first} and {other} cannot be compared, they differ in {what}: a comparison is paired; {advice}"
+                    f"{first} and {other} cannot be compared, they differ in {what}: a comparison is paired; "
+                    f"{advice or _of_roles(one, two)}"
                 )
 
 

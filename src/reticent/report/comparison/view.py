@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.auditing.comparison.wording import BELOW, points
 from reticent.report.view import short
 from reticent.report.wording import Plain, level, limits, middle, signed, value, words
+from reticent.say.comparison import BELOW, points
 
 VERDICTS = {"first lower": -1, "second lower": 1, "tie": 0}
 """Verdict of a pair -> the sign of its difference."""

@@ -11,6 +11,7 @@ from reticent.auditing.audit import audit
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.comparison.multiple import holm
 from reticent.errors import InputError, ShapeError, UnknownNameError
+from reticent.findings.comparison import ControlNote, Note
 from reticent.say.comparison import points
 
 T, N = 6, 400
@@ -33,13 +34,23 @@ def entry(name, leak, *, targets=T, records=N, accuracy=0.9, seed=1, **given):
     return RowScores(name, {"strong": scores, "weak": scores - leak / 2 * members}, members, **given)
 
 
-def run(*entries, fpr=0.05, **options):
-    return told(compare(entries, fpr=fpr, rng=np.random.default_rng(0), replicates=300, **options))
+def run(*entries, fpr=0.05, notes=(), **options):
+    return told(compare(entries, fpr=fpr, rng=np.random.default_rng(0), replicates=300, **options), notes)
 
 
 def pick(found, first, second, statistic):
     (one,) = [p for p in found["pairs"] if (p["first"], p["second"], p["statistic"]) == (first, second, statistic)]
     return one
+
+
+def short(found, *names):
+    """Write the numbers that a sentence has in brackets."""
+    rows = {row["name"]: row for row in found["rows"]}
+    areas = " against ".join(f"{rows[name]['auc']['mean']:.3f}" for name in names)
+    if rows[names[0]]["accuracy"]["non_members"] is None:
+        return f"AUC {areas}"
+    accuracies = " against ".join(f"{100 * rows[name]['accuracy']['non_members']['mean']:.1f} %" for name in names)
+    return f"AUC {areas}; accuracy {accuracies}"
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +84,9 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
     assert three["sentence"] == (
-        "decay leaks less than plain, but it is 7.7 percentage points less accurate, which alone may explain that (it "
-        "has no control); no difference is shown between again and plain."
+        f"decay leaks less than plain ({short(three, 'decay', 'plain')}), but it is 7.7 percentage points less "
+        "accurate, which alone may explain that (no control); no difference is shown between again and plain "
+        f"({short(three, 'again', 'plain')})."
     )
     text = " ".join(three["detail"])
     assert "of the members are found at 1 false alarm in 20 (difference -" in text
@@ -136,7 +148,7 @@ def test_control_that_does_as_well():
     )
     assert found["sentence"] == (
         "decay leaks less than plain, but no difference is shown between it and its control, the baseline stopped "
-        "early at the same accuracy."
+        f"early at the same accuracy ({short(found, 'decay', 'plain, 3 of 20 epochs')})."
     )
     lead = (
         "No difference is shown between decay and its control (plain, 3 of 20 epochs), so it is not shown to protect "
@@ -159,7 +171,9 @@ def test_intervals_over_few_models_are_called_too_short(three):
 def test_a_row_with_the_scores_of_the_baseline_did_nothing():
     plain = entry("plain", 1.0)
     found = run(plain, replace(plain, name="relaxloss"))
-    assert found["sentence"] == "relaxloss gives the same answers as plain: it changes nothing here."
+    assert found["sentence"] == (
+        f"relaxloss gives the same answers as plain: it changes nothing here ({short(found, 'relaxloss', 'plain')})."
+    )
     assert found["detail"][0] == (
         "relaxloss gives the same answers as plain: all attacks give every record the same score."
     )
@@ -194,8 +208,8 @@ def test_a_row_without_a_control_that_is_less_accurate_is_not_praised():
     worse = run(entry("plain", 1.5), entry("broken", 0.0, accuracy=0.4))
     lost = 100 * abs(pick(worse, "plain", "broken", "accuracy")["difference"])
     assert worse["sentence"] == (
-        f"broken leaks less than plain, but it is {points(lost / 100)} percentage points less accurate, which alone "
-        "may explain that (it has no control)."
+        f"broken leaks less than plain ({short(worse, 'broken', 'plain')}), but it is {points(lost / 100)} percentage "
+        "points less accurate, which alone may explain that (no control)."
     )
     better = run(entry("broken", 0.0, accuracy=0.4), entry("plain", 1.5))
     assert (
@@ -205,8 +219,8 @@ def test_a_row_without_a_control_that_is_less_accurate_is_not_praised():
     assert "no control" not in run(entry("plain", 1.5), entry("good", 0.0))["sentence"]
     beside = run(entry("plain", 1.5, matches=["broken"]), entry("broken", 0.0, accuracy=0.4))
     assert beside["sentence"] == (
-        f"broken leaks less than plain, but plain is {points(lost / 100)} percentage points more accurate, so "
-        "this is not judged."
+        f"broken leaks less than plain ({short(beside, 'broken', 'plain')}), but plain is {points(lost / 100)} "
+        "percentage points more accurate, so this is not judged."
     )
 
 
@@ -217,7 +231,8 @@ def test_a_control_that_is_less_accurate_is_said_to_be_too_hard_on_the_recipe():
         entry("early", 0.1, accuracy=0.72, role="control", matches=["decay"]),
     )
     assert "but it leaks more than its control, the baseline stopped early, which came out " in found["sentence"]
-    assert "percentage points less accurate than decay, so this is not judged." in found["sentence"]
+    assert "percentage points less accurate than decay (AUC " in found["sentence"]
+    assert found["sentence"].endswith("), so this is not judged.")
     assert any(
         "such a model leaks less by that alone, so the comparison is too hard on decay" in c
         for c in found["cannot_say"]
@@ -237,7 +252,8 @@ def test_auc_and_tpr_may_contradict_each_other():
     assert pick(found, "broad", "peaked", "auc")["verdict"] == "second lower"
     assert pick(found, "broad", "peaked", "tpr")["verdict"] == "first lower"
     assert found["sentence"] == (
-        "peaked leaks less by one measure and more by the other than broad, at an accuracy that is not known."
+        "peaked leaks less by one measure and more by the other than broad "
+        f"({short(found, 'peaked', 'broad')}), at an accuracy that is not known."
     )
 
 
@@ -385,3 +401,50 @@ def test_a_rate_that_equal_scores_decide_is_marked_in_its_row_and_told():
     told = "How many members of stuck are found at 5 % false alarms: so many scores are equal that"
     assert sum(line.startswith(told) for line in found["cannot_say"]) == 1
     assert not any("scores are equal" in line for line in run(free, stuck)["cannot_say"])
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        (
+            {"note": "the baseline is outputs that were brought"},
+            "There is no early-stopped control, because plain is",
+        ),
+        (
+            {"note": "the baseline's training has no epochs"},
+            "There is no early-stopped control, because the tr",
+        ),
+        ({"note": "accuracy unknown", "row": "decay"}, "decay has no early-stopped control: its accuracy is not known"),
+        (
+            {"note": "the baseline stops early by itself", "row": "decay"},
+            "decay has no early-stopped control: it is at",
+        ),
+        (
+            {"note": "the whole baseline is closest", "row": "decay", "epochs": 4 / 3, "of": 5},
+            "decay has no early-stopped control: plain is closest to its accuracy at the end of its training (1.33333 "
+            "of 5 epochs, by its own stop_after), so the baseline is its control.",
+        ),
+        (
+            {"note": "the baseline is defended"},
+            "How the rows compare with an undefended model: the baseline, plain,",
+        ),
+        (
+            {"note": "the baseline is never as accurate", "row": "decay", "reached": 0.8},
+            "plain reaches an accuracy of at most 80.0 % at any epoch, and decay has ",
+        ),
+    ],
+)
+def test_what_there_is_to_say_of_controls(note, words):
+    found = run(entry("plain", 1.0), entry("decay", 0.3), notes=[ControlNote(**note)])
+    assert sum(line.startswith(words) for line in found["cannot_say"]) == 1
+
+
+def test_a_row_with_the_baselines_labels_says_what_an_attacker_of_labels_finds():
+    rows = [entry("plain", 1.0), entry("decay", 0.3)]
+    rows = [replace(row, scores={"correctness": row.scores["strong"]}) for row in rows]
+    found = run(*rows, notes=[ControlNote(note=Note.SAME_LABELS, row="decay")])
+    assert found["rows"][1]["notices"] == [
+        "It labels the same records correctly as plain, which is therefore its control: an attacker who sees labels "
+        f"alone finds as much with it as without it (AUC {found['rows'][1]['auc']['mean']:.3f}, attack correctness)."
+    ]
+    assert found["cannot_say"][0].startswith("decay: It labels the same records")

@@ -36,11 +36,11 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
     ]
     done = written(compare(entries, fpr=None, rng=np.random.default_rng(0), replicates=200))
     assert done["sentence"] == (
-        "Of 5 recipes, 1 leaks less than its control (none, stopped early at the same accuracy) (a); "
-        "1 leaks more (d); no difference is shown for 3 (b, c, e)."
+        "Of 5 recipes, 1 leaks less than its control (none, stopped early at the same accuracy): a; "
+        "1 leaks more: d; no difference is shown for 3: b, c, e."
     )
     assert not any(line.startswith("b leaks") and "than c" in line for line in done["detail"])
-    assert any("a leaks more than a, non-adaptive" in line for line in done["detail"])
+    assert any("a leaks more than a under an attacker who does not know its defense" in line for line in done["detail"])
     asked = {(pair["first"], pair["second"]) for pair in done["pairs"]}
     assert ("a", "a, non-adaptive") in asked
     assert not any("a, non-adaptive" in pair and "b" in pair for pair in asked)
@@ -66,7 +66,7 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
         )
     ]
     none = written(compare([entries[0], *beaten], fpr=None, rng=np.random.default_rng(0), replicates=200))
-    assert none["sentence"].startswith("Of 5 recipes, none is shown to leak less than none; ")
+    assert none["sentence"].startswith("Of 5 recipes, none is shown to leak less than the baseline none; ")
 
 
 def test_many_recipes_that_are_less_accurate_and_have_no_control_are_named():
@@ -75,8 +75,8 @@ def test_many_recipes_that_are_less_accurate_and_have_no_control_are_named():
     rows = [entry(name, 2.0 - 0.3 * at, members, seed=at) for at, name in enumerate(names[:-1])]
     rows.append(entry("broken", 0.0, members, seed=9, right=0.1))
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
-    assert "(a" in told
-    assert "(broken" not in told
+    assert ": a" in told
+    assert ": broken" not in told
     assert told.endswith("; broken differs in accuracy too, which alone may explain the difference (no control).")
 
 
@@ -119,7 +119,7 @@ def _rows(members, *, accuracy=0.7):
 def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_more():
     members = np.random.default_rng(1).random((12, 600)) < 0.5
     told = written(compare(_rows(members), fpr=0.1, rng=np.random.default_rng(0), replicates=200))
-    assert "; 1 leaks more (smooth)" in told["sentence"]
+    assert "; 1 leaks more: smooth" in told["sentence"]
     by_name = {row["name"]: row for row in told["rows"]}
     assert by_name["smooth"]["control"] | {"missed": None} == {
         "name": "early",
@@ -133,7 +133,7 @@ def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_mor
     assert by_name["early"]["control"] is None
     assert by_name["none"]["control"] is None
     worse = written(compare(_rows(members, accuracy=0.66), fpr=0.1, rng=np.random.default_rng(0), replicates=200))
-    assert "1 cannot be judged, because no control is as accurate (smooth)" in worse["sentence"]
+    assert "1 cannot be judged, because no control is as accurate: smooth" in worse["sentence"]
     held = next(row["control"] for row in worse["rows"] if row["name"] == "smooth")
     assert (held["leak"], held["settled"]) == ("more", False)
     assert -0.06 < held["missed"] < -0.02
@@ -160,7 +160,7 @@ def test_a_recipe_that_differs_by_one_measure_alone_says_so():
     told = written(compare(rows, fpr=0.05, rng=np.random.default_rng(0), replicates=200))
     held = next(row["control"] for row in told["rows"] if row["name"] == "top")
     assert held["by"] == ["auc"]
-    assert "(top [by the AUC alone])" in told["sentence"]
+    assert ": top [by the AUC alone]" in told["sentence"]
 
 
 def test_a_recipe_of_unknown_accuracy_is_not_called_worth_its_cost():
@@ -168,11 +168,14 @@ def test_a_recipe_of_unknown_accuracy_is_not_called_worth_its_cost():
     rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d"))]
     rows.append(replace(entry("margins", 0.2, members, seed=9), accuracy=None))
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
-    assert told["sentence"].startswith("Of 5 recipes, 1 leaks less than none (margins [accuracy not known]); ")
+    begins = "Of 5 recipes, 1 leaks less than the baseline none: margins [accuracy not known]; "
+    assert told["sentence"].startswith(begins)
     held = {row["name"]: row["control"] for row in told["rows"]}["margins"]
     assert (held["leak"], held["missed"], held["settled"]) == ("less", None, False)
     few = written(compare([rows[0], rows[-1]], fpr=None, rng=np.random.default_rng(0), replicates=200))
-    assert few["sentence"] == "margins leaks less than none, at an accuracy that is not known."
+    assert (
+        few["sentence"] == "margins leaks less than none (AUC 0.555 against 0.759), at an accuracy that is not known."
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
     assert told["sentence"] == (
         "low leaks less than none, but 5 of the 8 models of low did not learn, so this is not judged; more leaks more "
-        "than none."
+        "than none (AUC 0.920 against 0.759; accuracy 70.0 % against 70.0 %)."
     )
     assert any("but 5 of the 8 models of low did not learn, and such models" in line for line in told["detail"])
     held = {row["name"]: row["control"] for row in told["rows"]}
@@ -211,11 +214,12 @@ def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more
     ]
     rows.append(entry("b", 1.0, members, seed=5))
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
-    assert "1 cannot be judged, because most of the models did not learn (low)" in told
+    assert "1 cannot be judged, because most of the models did not learn: low" in told
     half = written(
         compare([none, replace(low, unlearned=4, models=8)], fpr=None, rng=np.random.default_rng(0), replicates=200)
     )
-    assert half["sentence"] == "low leaks less than none."
+    assert half["sentence"].startswith("low leaks less than none (AUC ")
+    assert "judged" not in half["sentence"]
 
 
 def test_models_that_did_not_learn_are_told_so_without_a_control_too():
@@ -223,7 +227,7 @@ def test_models_that_did_not_learn_are_told_so_without_a_control_too():
     rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "b", "c"))]
     rows.append(replace(entry("low", 0.2, members, seed=5, right=0.1), unlearned=8, models=8))
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
-    assert told.endswith("1 cannot be judged, because most of the models did not learn (low).")
+    assert told.endswith("1 cannot be judged, because most of the models did not learn: low.")
 
 
 @pytest.mark.parametrize(("leak", "idle"), [(0.2, None), (1.0, "none"), (2.0, "none")])

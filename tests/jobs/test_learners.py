@@ -1,10 +1,10 @@
 """What is said of models that did not learn: no contradiction, and no group named."""
 
 import pytest
+from reticent.jobs.learners import named_of_learners, of_learners
 
 from reticent.auditing.verdict import EXCLUDED
 from reticent.jobs.document import health_sentences
-from reticent.jobs.learners import named_of_learners, of_learners
 
 SICK = {"models": 4, "health": [{"model": i, "problem": "p"} for i in range(4)]}
 WELL = {"models": 4, "health": []}

@@ -90,9 +90,7 @@ def _clause(document: Numbers, row: RowNumbers, *, begins: bool) -> str:
         return f"{against}, but {_unlearned(document, held.unlearned)}, so this is not judged"
     lost = _lost(document, row)
     if lost is not None:
-        return (
-            f"{against}{numbers}, but it is {_apart(lost)} accurate, which alone may explain that (it has no control)"
-        )
+        return f"{against}{numbers}, but it is {_apart(lost)} accurate, which alone may explain that (no control)"
     if held.name != baseline:
         return f"{against}, {_beside(document, row, held)}{numbers}{', so this is not judged' * held.apart}"
     if not _accuracy_known(document, held, row):

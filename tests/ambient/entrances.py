@@ -160,17 +160,21 @@ ENTRANCES = {
 }
 
 
-def _unwritten(folder, *given, **options):
-    return (folder / "page",)
+def _unwritten(output, *given, **options):
+    return (output.folder / "page",)
 
 
 PAGES = (
-    (audit, "write_report", _unwritten),
+    (audit, "write_audit", _unwritten),
     (compare, "write_comparison", _unwritten),
-    (harden_page, "write_harden", lambda folder, *given: (folder / "page", folder / "numbers")),
+    (harden_page, "write_harden", lambda output, *given: (output.folder / "page", output.folder / "numbers")),
     (layers, "write_layers", _unwritten),
     (records, "write_records_page", _unwritten),
     (search, "write_search", _unwritten),
-    (weights, "write", lambda written, found, out: weights.LocatedWeights(written, (out / "page", *found.files))),
+    (
+        weights,
+        "write",
+        lambda written, found, out: weights.LocatedWeights(written, (out.folder / "page", *found.files)),
+    ),
 )
 """What writes a page: its module, its name, and what is done instead."""

@@ -31,13 +31,15 @@ def test_each_target_equals_its_parts():
     scores, members = population()
     audited = run(scores, members)
     for target, row, own in zip(audited.targets, scores, members, strict=True):
-        assert target.auc == roc.auc(row, own)
-        assert target.auc_interval == auc_interval(row, own)
-        assert target.oracle == roc.roc(row, own).balanced_accuracy()[0]
-        assert target.transferred == roc.balanced_accuracy_at(row, own, target.threshold)
+        assert target.auc.value == roc.auc(row, own)
+        assert target.auc.interval == auc_interval(row, own)
+        assert target.balanced_accuracy.oracle == roc.roc(row, own).balanced_accuracy()[0]
+        assert target.balanced_accuracy.transferred == roc.balanced_accuracy_at(
+            row, own, target.balanced_accuracy.threshold
+        )
         assert target.members + target.non_members == 300
         point = roc.tpr_at_fpr(row, own, 0.1)
-        rate = target.rates[0]
+        rate = target.tpr_at_fpr[0]
         assert (rate.tpr, rate.threshold, rate.realised_fpr) == (point.tpr, point.threshold, point.realised_fpr)
         low, high = clopper_pearson(point.true_positives, point.members)
         assert rate.interval == (float(low), float(high))
@@ -46,15 +48,15 @@ def test_each_target_equals_its_parts():
 def test_overall_is_the_mean_over_targets_with_its_interval():
     scores, members = population()
     audited = run(scores, members)
-    each = np.array([target.auc for target in audited.targets])
+    each = np.array([target.auc.value for target in audited.targets])
     assert audited.auc.mean == pytest.approx(each.mean(), abs=1e-14)
     assert audited.auc.std == pytest.approx(each.std(ddof=1), abs=1e-14)
     assert audited.auc.interval[0] < norm.cdf(1 / np.sqrt(2)) < audited.auc.interval[1]
-    assert audited.auc.interval[1] - audited.auc.interval[0] < np.diff(audited.targets[0].auc_interval)[0]
-    tpr = np.array([target.rates[0].tpr for target in audited.targets])
+    assert audited.auc.interval[1] - audited.auc.interval[0] < np.diff(audited.targets[0].auc.interval)[0]
+    tpr = np.array([target.tpr_at_fpr[0].tpr for target in audited.targets])
     assert audited.rates[0].tpr.mean == pytest.approx(tpr.mean(), abs=1e-14)
-    assert audited.transferred.mean <= audited.oracle.mean
-    assert (audited.replicates, audited.over) == (200, "models and records")
+    assert audited.overall.balanced_accuracy.transferred.mean <= audited.overall.balanced_accuracy.oracle.mean
+    assert (audited.bootstrap.replicates, audited.bootstrap.over) == (200, "models and records")
 
 
 def test_a_rate_without_enough_non_members_is_not_measurable():
@@ -82,20 +84,22 @@ def test_a_rate_that_some_targets_cannot_measure_has_no_mean():
     members[0, :9] = members[1, :10] = True
     scores = np.random.default_rng(0).normal(size=(2, 19))
     audited = run(scores, members, fprs=(0.1,))
-    assert [target.rates[0].measurable for target in audited.targets] == [True, False]
+    assert [target.tpr_at_fpr[0].measurable for target in audited.targets] == [True, False]
     assert (audited.rates[0].measurable, audited.rates[0].tpr, audited.rates[0].realised_fpr) == (False, None, None)
 
 
 def test_one_target_has_no_spread_and_no_transferred_threshold():
     scores, members = population(models=2)
     audited = run(scores[:1], members[:1])
-    assert (audited.auc.std, audited.transferred, audited.targets[0].transferred) == (None, None, None)
-    assert audited.over == "records"
-    assert audited.auc.interval == pytest.approx(audited.targets[0].auc_interval, abs=0.03)
+    assert audited.auc.std is None
+    assert audited.overall.balanced_accuracy.transferred is None
+    assert audited.targets[0].balanced_accuracy.transferred is None
+    assert audited.bootstrap.over == "records"
+    assert audited.auc.interval == pytest.approx(audited.targets[0].auc.interval, abs=0.03)
     reference = run(scores[:1], members[:1], reference_scores=(scores[1:], members[1:]))
-    expected = roc.balanced_accuracy_at(scores[0], members[0], reference.targets[0].threshold)
-    assert reference.transferred.mean == expected
-    assert reference.targets[0].threshold in scores[1]
+    expected = roc.balanced_accuracy_at(scores[0], members[0], reference.targets[0].balanced_accuracy.threshold)
+    assert reference.overall.balanced_accuracy.transferred.mean == expected
+    assert reference.targets[0].balanced_accuracy.threshold in scores[1]
 
 
 def test_all_equal_scores_are_chance_with_an_honest_interval():
@@ -155,21 +159,21 @@ def test_mean_curve_of_known_targets():
     first = roc.roc([3, 2, 1, 0], np.array([True, False, True, False]))
     second = roc.roc([3, 2, 1, 0], np.array([False, False, True, True]))
     drawn = curves.mean_roc([first, second], 0.95)
-    assert (drawn["fpr"][0], drawn["fpr"][-1], len(drawn["fpr"])) == (0.5, 1.0, curves.POINTS)
-    assert drawn["tpr"][0] == 0.5
-    assert drawn["tpr"][-1] == 1
-    assert drawn["band"] == "targets"
-    assert drawn["low"][0] == pytest.approx(0.025)
+    assert (drawn.fpr[0], drawn.fpr[-1], len(drawn.fpr)) == (0.5, 1.0, curves.POINTS)
+    assert drawn.tpr[0] == 0.5
+    assert drawn.tpr[-1] == 1
+    assert drawn.band == "targets"
+    assert drawn.low[0] == pytest.approx(0.025)
     alone = curves.mean_roc([first], 0.95)
     low, high = clopper_pearson(2, 2)
-    assert (alone["band"], alone["low"][0], alone["high"][0]) == ("exact", float(low), float(high))
+    assert (alone.band, alone.low[0], alone.high[0]) == ("exact", float(low), float(high))
 
 
 def test_mean_curve_agrees_with_the_rates():
     scores, members = population(models=4, records=1000)
     own = [roc.roc(row, truth) for row, truth in zip(scores, members, strict=True)]
     drawn = curves.mean_roc(own, 0.95)
-    for fpr, tpr, low, high in zip(drawn["fpr"], drawn["tpr"], drawn["low"], drawn["high"], strict=True):
+    for fpr, tpr, low, high in zip(drawn.fpr, drawn.tpr, drawn.low, drawn.high, strict=True):
         each = [curve.true_positives[curve.fpr <= fpr * (1 + 1e-9)].max() / curve.members for curve in own]
         assert tpr == pytest.approx(np.mean(each), abs=1e-12)
         assert low <= tpr <= high
@@ -179,11 +183,11 @@ def test_mean_curve_agrees_with_the_rates():
 def test_histogram_is_a_density(scale):
     scores, members = population()
     drawn = curves.histogram(scores * scale, members)
-    width = np.diff(drawn["edges"])
-    assert (len(width), len(drawn["members"])) == (curves.BINS, curves.BINS)
+    width = np.diff(drawn.edges)
+    assert (len(width), len(drawn.members)) == (curves.BINS, curves.BINS)
     assert (width > 0).all()
-    assert (np.array(drawn["members"]) * width).sum() == pytest.approx(1)
-    assert (np.array(drawn["non_members"]) * width).sum() == pytest.approx(1)
+    assert (np.array(drawn.members) * width).sum() == pytest.approx(1)
+    assert (np.array(drawn.non_members) * width).sum() == pytest.approx(1)
 
 
 def test_errors_say_what_to_do():

@@ -11,13 +11,18 @@ from scipy.special import expit
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing import permutation
-from reticent.auditing.exposed import exposed
+from reticent.auditing.exposed import exposed as counted
 from reticent.auditing.exposure import exposure
 from reticent.auditing.probability import probability
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
+from reticent.say.exposure import spoken
 from reticent.signals import matrix as signals_module
 from reticent.signals.matrix import Signals
+
+
+def exposed(found):
+    return spoken(counted(found))
 
 
 def logit(p):
@@ -130,8 +135,8 @@ def test_a_constant_record_has_no_memorisation_and_no_exposure():
     found = exposure(signals, np.array([[True, False], [True, False], [False, True], [False, True]]))
     assert found.memorisation.tolist() == found.memorisation_soft.tolist() == [0, 0]
     assert found.exposure.tolist() == found.distance.tolist() == [None, None]
-    assert exposed(found)["records"] == 0
-    assert "three in all" in exposed(found)["sentence"]
+    assert exposed(found).records == 0
+    assert "three in all" in exposed(found).sentence
 
 
 def test_what_too_few_models_say_is_none():
@@ -208,10 +213,10 @@ def test_distances_are_corrected_by_holm_over_the_records_that_have_one():
         expected[record] = min(1, max(p[record] * (50 - rank), expected.max(initial=0)))
     assert found.distance_p_corrected.tolist() == pytest.approx(expected.tolist())
     told = exposed(found)
-    assert told["records"] == 50
-    assert told["exposed"] == np.count_nonzero(expected <= 0.05) >= 3
-    assert told["distance_needed"] == pytest.approx(stats.t.isf(0.05 / 50, 30))
-    assert told["sentence"].startswith(f"{told['exposed']} of 50 records give themselves away beyond doubt (95 % sure")
+    assert told.records == 50
+    assert told.exposed == np.count_nonzero(expected <= 0.05) >= 3
+    assert told.distance_needed == pytest.approx(stats.t.isf(0.05 / 50, 30))
+    assert told.sentence.startswith(f"{told.exposed} of 50 records leak beyond doubt (95 % sure")
 
 
 def test_records_that_cannot_be_judged_are_counted():
@@ -219,11 +224,11 @@ def test_records_that_cannot_be_judged_are_counted():
     matrix = membership.matrix.copy()
     matrix[:, 7] = False
     told = exposed(exposure(signals, matrix))
-    assert told["records"] == 29
-    assert told["sentence"].endswith(
+    assert told.records == 29
+    assert told.sentence.endswith(
         " 1 of all 30 records is not judged: that needs models with it and without it, three in all."
     )
-    assert "not judged" not in exposed(exposure(signals, membership))["sentence"]
+    assert "not judged" not in exposed(exposure(signals, membership)).sentence
 
 
 @pytest.mark.parametrize("kind", ["normal", "unequal", "heavy", "skewed"])
@@ -240,19 +245,18 @@ def test_records_without_a_trace_are_rarely_called_exposed(kind, models):
             "skewed": lambda rng=rng, shape=shape: rng.exponential(size=shape),
         }[kind]()
         signals = Signals.from_margins(noise + rng.normal(size=200), np.zeros(200, dtype=int), 2)
-        alarms += exposed(exposure(signals, Membership.draw(models, 200, seed)))["exposed"] > 0
+        alarms += exposed(exposure(signals, Membership.draw(models, 200, seed))).exposed > 0
     assert alarms <= stats.binom.ppf(0.99, 200, 0.05)
 
 
 def test_too_few_models_for_any_record_are_said_to_be_too_few():
     signals, membership = case(models=4, records=300, seed=4)
     told = exposed(exposure(signals, membership))
-    assert (told["exposed"], told["distance_needed"]) == (0, None)
-    assert told["sentence"] == (
-        "With 4 models no record, taken by itself, can give itself away beyond doubt, however far its margins lie "
-        "apart: chance drew which models were trained on it, in one of 6 ways, and among 300 records one may look "
-        "like that by the luck of the draw. From 15 models on, half of them trained on each record, one could. A leak "
-        "is not excluded."
+    assert (told.exposed, told.distance_needed) == (0, None)
+    assert told.sentence == (
+        "With 4 models no single record can be shown to leak, however far its margins differ: which models were "
+        "trained on it was drawn in one of 6 ways, and among 300 records one may look like that by the luck of the "
+        "draw. With 15 models, half of them trained on each record, one could. A leak is not excluded."
     )
 
 
@@ -319,8 +323,8 @@ def test_no_record_counts_that_the_luck_of_the_draw_explains(models, ways, count
     found = split(models)
     assert 1 - 1e-9 <= found.distance_p[5] * ways <= (1 + 1e-9 if models < 32 else 300)
     told = exposed(found)
-    assert told["exposed"] == count
-    assert ("in one of 12,870 ways" in told["sentence"]) == ("From 18 models on" in told["sentence"]) == (models == 16)
+    assert told.exposed == count
+    assert ("in one of 12,870 ways" in told.sentence) == ("With 18 models, half" in told.sentence) == (models == 16)
 
 
 def test_a_record_in_a_quarter_of_the_models_has_fewer_ways():
@@ -330,7 +334,7 @@ def test_a_record_in_a_quarter_of_the_models_has_fewer_ways():
     margins[:, 3] = 10.0 * matrix[:, 3] + 0.01 * rng.normal(size=16)
     found = exposure(Signals.from_margins(margins, np.zeros(50, int), 2), matrix)
     assert found.distance_p[3] == pytest.approx(1 / 1820, rel=1e-9)
-    assert exposed(found)["exposed"] == 1
+    assert exposed(found).exposed == 1
 
 
 def beliefs(models=8, shift=2.0, records=60, seed=0):

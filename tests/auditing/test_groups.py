@@ -8,7 +8,6 @@ from scipy import stats
 
 from reticent.attacks import score
 from reticent.attacks.base import Problem
-from reticent.auditing import grouptext
 from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.crossed import area_interval, share_interval
 from reticent.auditing.exposure import exposure
@@ -19,6 +18,8 @@ from reticent.auditing.roc import auc, roc, tpr_at_fpr
 from reticent.auditing.within import areas, rates
 from reticent.data.membership import Membership
 from reticent.errors import InputError
+from reticent.findings.population import Population
+from reticent.say.groups import spoken
 from reticent.signals.matrix import Signals
 
 SIZES = (1, 2, 3, 5, 8, 10)
@@ -48,7 +49,11 @@ def case(seed, targets=8, records=600, sizes=SIZES, shift=1.0, extra=0.0, attack
 
 def found(seed, fpr=0.1, **options):
     labelling, scores, members, exposed = case(seed, **options)
-    return groups(labelling, scores, members, exposed, attack="a", fpr=fpr)
+    return said(groups(labelling, scores, members, exposed, attack="a", fpr=fpr))
+
+
+def said(grouping, names=()):
+    return spoken(grouping, names, Population(models=8))
 
 
 @pytest.mark.parametrize("rounded", [None, 0])
@@ -138,33 +143,33 @@ def test_order_and_names_of_groups_and_monotone_scores_change_nothing(seed):
 def test_an_entry_has_every_number_and_its_count():
     labelling, scores, members, exposed = case(3)
     entry = groups(labelling, scores, members, exposed, attack="lira", fpr=0.1)
-    assert (entry["by"], entry["attack"], entry["fpr"], entry["confidence"]) == ("g", "lira", 0.1, 0.95)
-    assert sum(group["records"] for group in entry["groups"]) == 600
-    for g, group in enumerate(entry["groups"]):
+    assert (entry.by, entry.attack, entry.fpr, entry.confidence) == ("g", "lira", 0.1, 0.95)
+    assert sum(group.records for group in entry.groups) == 600
+    for g, group in enumerate(entry.groups):
         chosen = labelling.codes == g
-        assert group["members"] == pytest.approx(members[:, chosen].sum(axis=1).mean())
-        assert group["members"] + group["non_members"] == group["records"] == chosen.sum()
-        if group["auc"] is None:
+        assert group.members == pytest.approx(members[:, chosen].sum(axis=1).mean())
+        assert group.members + group.non_members == group.records == chosen.sum()
+        if group.auc is None:
             continue
-        assert group["auc"]["mean"] == pytest.approx(auc(scores[:, chosen], members[:, chosen]).mean())
-        assert group["exposure"]["mean"] == pytest.approx(exposed.exposure[chosen].mean())
-        assert group["memorisation"]["mean"] == pytest.approx(exposed.memorisation[chosen].mean())
+        assert group.auc.mean == pytest.approx(auc(scores[:, chosen], members[:, chosen]).mean())
+        assert group.exposure.mean == pytest.approx(exposed.exposure[chosen].mean())
+        assert group.memorisation.mean == pytest.approx(exposed.memorisation[chosen].mean())
         for key in ("auc", "tpr", "exposure", "memorisation", "difference"):
-            low, high = group[key]["interval"]
-            assert low < group[key]["mean"] < high
+            low, high = getattr(group, key).interval
+            assert low < getattr(group, key).mean < high
 
 
 def test_the_difference_is_from_the_mean_of_the_others_own_areas():
     labelling, scores, members, exposed = case(3)
     entry = groups(labelling, scores, members, exposed, attack="lira")
-    known = [group for group in entry["groups"] if group["auc"] is not None]
+    known = [group for group in entry.groups if group.auc is not None]
     for one in known:
         others = [group for group in known if group is not one]
-        rest = np.average([g["auc"]["mean"] for g in others], weights=[g["records"] for g in others])
-        assert one["difference"]["mean"] == pytest.approx(one["auc"]["mean"] - rest)
-    p = sorted(group["difference"]["p"] for group in known)
-    assert min(group["difference"]["p_corrected"] for group in known) == pytest.approx(min(1, len(p) * p[0]))
-    assert all(group["tpr"] is None for group in known)
+        rest = np.average([g.auc.mean for g in others], weights=[g.records for g in others])
+        assert one.difference.mean == pytest.approx(one.auc.mean - rest)
+    p = sorted(group.difference.p for group in known)
+    assert min(group.difference.p_corrected for group in known) == pytest.approx(min(1, len(p) * p[0]))
+    assert all(group.tpr is None for group in known)
 
 
 NULLS = [
@@ -185,15 +190,15 @@ NULLS = [
 
 @pytest.mark.parametrize("options", NULLS, ids=str)
 def test_no_group_is_named_where_groups_are_alike(options):
-    named = [found(seed, None, **options)["most_exposed"] is not None for seed in range(200)]
+    named = [found(seed, None, **options).most_exposed is not None for seed in range(200)]
     assert sum(named) <= stats.binom.ppf(0.99, 200, 0.05)
 
 
 @pytest.mark.parametrize("options", [{"shift": 0.5, "extra": 1.0}, {"shift": 0.0, "extra": 1.5, "targets": 16}])
 def test_a_planted_group_is_named(options):
     entries = [found(seed, **options) for seed in range(20)]
-    assert [entry["most_exposed"] for entry in entries].count("5") >= 19
-    assert all(entry["groups"][5]["stands_out"] == "more" for entry in entries if entry["most_exposed"])
+    assert [entry.most_exposed for entry in entries].count("5") >= 19
+    assert all(entry.groups[5].stands_out == "more" for entry in entries if entry.most_exposed)
 
 
 @pytest.mark.parametrize(
@@ -201,22 +206,22 @@ def test_a_planted_group_is_named(options):
 )
 def test_intervals_cover_where_there_is_nothing_to_find(targets):
     entries = [found(seed, targets=targets, shift=0.0) for seed in range(80)]
-    known = [group for entry in entries for group in entry["groups"] if group["auc"] is not None]
+    known = [group for entry in entries for group in entry.groups if group.auc is not None]
     assert len(known) > 440
     for key, truth in (("auc", 0.5), ("tpr", 0.1), ("exposure", 0.0), ("difference", 0.0)):
-        covered = [group[key]["interval"][0] <= truth <= group[key]["interval"][1] for group in known]
+        covered = [getattr(group, key).interval[0] <= truth <= getattr(group, key).interval[1] for group in known]
         assert np.mean(covered) >= 0.93, key
 
 
 def test_small_groups_are_not_measurable():
     labelling, scores, members, exposed = case(0, records=200, sizes=(1, 60))
     entry = groups(labelling, scores, members, exposed, attack="a", fpr=0.1)
-    small, large = entry["groups"]
-    assert small["records"] < 10
-    assert [small[key] for key in ("auc", "tpr", "difference", "stands_out")] == [None] * 4
-    assert large["auc"]["mean"] > 0.5
-    assert large["difference"] is None
-    assert entry["sentence"] == (
+    small, large = entry.groups
+    assert small.records < 10
+    assert [getattr(small, key) for key in ("auc", "tpr", "difference", "stands_out")] == [None] * 4
+    assert large.auc.mean > 0.5
+    assert large.difference is None
+    assert said(entry).sentence == (
         "The groups by g cannot be compared: each needs about 22 records, and only 1 of 2 has enough."
     )
 
@@ -240,8 +245,8 @@ def test_a_small_group_that_is_told_apart_perfectly_by_chance_does_not_stand_out
         signals = Signals.from_margins(np.concatenate([scores, scores]), np.zeros(240, dtype=int), 2)
         exposed = exposure(signals, np.concatenate([members, ~members]))
         entry = groups(by_class(codes), scores, members, exposed, attack="a")
-        assert sum(group["auc"]["mean"] == 1 for group in entry["groups"]) < 20
-        named += entry["most_exposed"] is not None
+        assert sum(group.auc.mean == 1 for group in entry.groups) < 20
+        named += entry.most_exposed is not None
     assert named <= stats.binom.ppf(0.99, 200, 0.05)
 
 
@@ -252,48 +257,49 @@ def test_perfect_and_constant_scores_give_finite_numbers():
     scores = np.where(codes == 0, members * 1.0, 0.5)
     signals = Signals.from_margins(scores, np.zeros(120, dtype=int), 2)
     entry = groups(by_class(codes), scores, members, exposure(signals, members), attack="a", fpr=0.1)
-    perfect, blind = entry["groups"]
-    assert perfect["auc"]["mean"] == 1
-    assert blind["auc"]["mean"] == 0.5
-    assert 0.8 < perfect["auc"]["interval"][0] < 1 == perfect["auc"]["interval"][1]
-    assert (perfect["stands_out"], blind["stands_out"]) == ("more", "less")
-    assert 0 < perfect["difference"]["p"] < 1e-6
+    perfect, blind = entry.groups
+    assert perfect.auc.mean == 1
+    assert blind.auc.mean == 0.5
+    assert 0.8 < perfect.auc.interval[0] < 1 == perfect.auc.interval[1]
+    assert (perfect.stands_out, blind.stands_out) == ("more", "less")
+    assert 0 < perfect.difference.p < 1e-6
     # All of the second group have one score, below the threshold.
-    assert (blind["tpr"]["mean"], blind["tpr"]["interval"][0]) == (0, 0)
-    assert 0.01 < blind["tpr"]["interval"][1] < 0.1
+    assert (blind.tpr.mean, blind.tpr.interval[0]) == (0, 0)
+    assert 0.01 < blind.tpr.interval[1] < 0.1
 
 
 def test_one_group_cannot_be_compared():
     _, scores, members, exposed = case(0)
     entry = groups(by_class(np.zeros(600, dtype=int)), scores, members, exposed, attack="a")
-    assert entry["sentence"] == "The classes cannot be compared: there is only one."
-    assert entry["groups"][0]["auc"]["mean"] == pytest.approx(auc(scores, members).mean())
+    assert said(entry).sentence == "The classes cannot be compared: there is only one."
+    assert entry.groups[0].auc.mean == pytest.approx(auc(scores, members).mean())
 
 
 def test_sentences_name_the_group_or_say_that_none_stands_out():
     clear = found(0, shift=0.0, extra=2.0)
-    assert clear["sentence"].startswith('The most exposed group by g is "5": an attacker tells its members from its')
-    assert "corrected for all 6 groups" in clear["sentence"]
+    assert clear.sentence.startswith('The most exposed group by g is "5": an attacker tells its members from its')
+    assert "corrected for all 6 groups" in clear.sentence
     none = found(1, shift=0.0)
-    assert none["most_exposed"] is None
-    assert none["sentence"].startswith("No group by g stands out as more exposed")
+    assert none.most_exposed is None
+    assert none.sentence.startswith("No group by g stands out as more exposed")
     labelling, scores, members, exposed = case(2, sizes=(1, 1), shift=0.0, extra=2.0)
-    shown = by_class(labelling.codes, ("cats\nand dogs", "o" * 10000))
-    text = groups(shown, scores, members, exposed, attack="a")["sentence"]
+    classes = groups(by_class(labelling.codes), scores, members, exposed, attack="a")
+    text = said(classes, ("cats\nand dogs", "o" * 10000)).sentence
     assert "of the other class in" in text
     assert len(text) < 400
     assert "\n" not in text
 
 
 def test_the_most_exposed_group_is_of_those_that_stand_out_where_another_is_higher():
-    labelling, *_ = case(0)
-    entries = found(0, shift=0.0, extra=2.0)["groups"]
-    entries[0] = entries[0] | {"auc": entries[5]["auc"] | {"mean": 0.999}, "stands_out": None}
-    text = grouptext.sentence(labelling, entries, 5, 40)
+    entry = found(0, shift=0.0, extra=2.0)
+    groups_ = list(entry.groups)
+    groups_[0] = groups_[0].with_(auc=groups_[5].auc.with_(mean=0.999), stands_out=None)
+    text = said(entry.with_(groups=tuple(groups_))).sentence
     assert text.startswith('The most exposed group by g of those that stand out is "5": an attacker tells')
     assert "1 of the others has a higher value, which chance may explain." in text
-    entries[1] = entries[1] | {"auc": entries[0]["auc"], "stands_out": None}
-    assert "2 of the others have a higher value, which" in grouptext.sentence(labelling, entries, 5, 40)
+    groups_[1] = groups_[1].with_(auc=groups_[0].auc, stands_out=None)
+    text = said(entry.with_(groups=tuple(groups_))).sentence
+    assert "2 of the others have a higher value, which" in text
 
 
 def test_shares_without_a_hit_have_clopper_and_pearsons_limit():
@@ -313,10 +319,10 @@ def test_means_over_records_are_students():
     chosen = np.array([True, True, True, True, False])
     got = mean(values, errors, chosen, 0.9)
     arm = stats.t.isf(0.05, 2) * np.std([1, 2, 4], ddof=1) / np.sqrt(3)
-    assert got["mean"] == pytest.approx(7 / 3)
-    assert got["interval"] == pytest.approx([7 / 3 - arm, 7 / 3 + arm])
+    assert got.mean == pytest.approx(7 / 3)
+    assert got.interval == pytest.approx([7 / 3 - arm, 7 / 3 + arm])
     equal = mean(masked([0, 0], [1, 1]), masked([0.3, 0.3], [1, 1]), np.ones(2, dtype=bool), 0.95, limit=1.0)
-    assert equal["interval"] == [-1, 1]
+    assert equal.interval == (-1, 1)
     assert mean(values, errors, np.array([False] * 3 + [True] * 2), 0.95) is None
 
 

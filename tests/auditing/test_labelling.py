@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.auditing.grouptext import sentence
 from reticent.auditing.labelling import MISSING, by_class, by_column
 from reticent.errors import InputError, ShapeError
+from reticent.findings.audit import Difference, Group, Grouping
+from reticent.findings.numbers import Estimate
+from reticent.findings.population import Population
+from reticent.say.groups import spoken
 
 
 def grouped(values):
@@ -71,9 +74,9 @@ def test_every_record_is_in_exactly_one_group_that_holds_its_value(values):
     assert all(a[1] <= b[1] for a, b in zip(sorted(known), sorted(known)[1:], strict=False))
 
 
-def test_classes_are_named_by_number_and_shown_by_name():
-    found = by_class(np.array([2, 0, 2]), ("cat", "dog", "owl"))
-    assert (found.by, found.names, found.shown) == ("class", ("0", "2"), ("cat", "owl"))
+def test_classes_are_named_by_number():
+    found = by_class(np.array([2, 0, 2]))
+    assert (found.by, found.names) == ("class", ("0", "2"))
     assert found.codes.tolist() == [1, 0, 1]
 
 
@@ -92,6 +95,9 @@ def test_that_numbers_were_cut_is_told():
     numbers = by_column("id", np.arange(100), 100)
     assert numbers.cut
     assert not by_column("kind", np.arange(100) % 3, 100).cut
-    entries = [{"auc": {"mean": 0.5}, "difference": {"mean": 0.0}, "stands_out": None} for _ in numbers.names]
-    assert sentence(numbers, entries, None, 40).endswith("was cut at its quartiles.")
-    assert sentence(numbers, entries[:1], None, 40).endswith("was cut at its quartiles.")
+    same = Estimate(mean=0.5, interval=(0.4, 0.6))
+    apart = Difference(mean=0.0, interval=(-0.1, 0.1), p=1.0, p_corrected=1.0)
+    groups = tuple(Group(name=name, auc=same, difference=apart) for name in numbers.names)
+    for some in (groups, groups[:1]):
+        entry = spoken(Grouping(by="id", cut=True, groups=some, records_needed=40), (), Population(models=2))
+        assert entry.sentence.endswith("was cut at its quartiles.")

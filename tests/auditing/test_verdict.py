@@ -1,17 +1,28 @@
 """The verdict: which rate and attack it reports, when it calls a leak, and the words."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from reticent.auditing.audit import audit
-from reticent.auditing.results import Audit, OverallRate, Rate, Summary, TargetAudit
-from reticent.auditing.verdict import expected_fpr, reported_fpr, verdict, widened
-from reticent.auditing.wording import TIED, TIES, UNJUDGED, UNSURE, plain
+from reticent.auditing.verdict import expected_fpr, reported_fpr, widened
+from reticent.auditing.verdict import verdict as judged
 from reticent.data.membership import Membership
 from reticent.errors import InputError
+from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
+from reticent.findings.audit import Reason
+from reticent.findings.numbers import Area, Estimate, OverallRate, Rate
+from reticent.findings.population import Population
+from reticent.rounding import plain
+from reticent.say.verdict import CONCLUSIONS, OPEN, spoken
+
+TIED, UNJUDGED = CONCLUSIONS[Reason.TIES], CONCLUSIONS[Reason.FEW_RECORDS]
+TIES, UNSURE = OPEN[Reason.TIES], OPEN[Reason.FEW_RECORDS]
+
+
+def verdict(audits):
+    return spoken(judged(audits), audits, Population(models=64))
 
 
 def made(
@@ -19,31 +30,52 @@ def made(
 ):
     """An audit with given means and limits at FPR 0.01."""
     rates = tuple(
-        OverallRate(fpr, round(1 / fpr), 898, 899, count, None, Summary(tpr[0], 0.01, tpr[1:]) if count else None)
+        OverallRate(
+            fpr=fpr,
+            measurable=count > 0,
+            records_needed=round(1 / fpr),
+            members=898,
+            non_members=899,
+            false_positives_allowed=count,
+            tpr=Estimate(mean=tpr[0], std=0.01, interval=tpr[1:]) if count else None,
+        )
         for fpr, count in zip((0.1, 0.01, 0.001, 0.0001), allowed, strict=True)
     )
-    target = TargetAudit(0, 898, 899, area[0], area[1:], (), None, 0.6, None)
-    overall = Summary(area[0], 0.01, area[1:])
-    return Audit(
-        name, {}, "logits", confidence, (target,) * models, overall, rates, None, overall, {}, {}, 1000, "records"
+    overall = Overall(auc=Estimate(mean=area[0], std=0.01, interval=area[1:]), tpr_at_fpr=rates)
+    targets = (target(898, 899, ()),) * models
+    return Audit(name=name, access="logits", confidence=confidence, overall=overall, targets=targets)
+
+
+def target(members, non_members, rates):
+    return TargetAudit(
+        model=0,
+        members=members,
+        non_members=non_members,
+        auc=Area(value=0.5, interval=(0.45, 0.55)),
+        tpr_at_fpr=rates,
+        balanced_accuracy=TargetAccuracy(oracle=0.5),
     )
+
+
+def with_rates(audit, rates):
+    return audit.with_(overall=audit.overall.with_(tpr_at_fpr=tuple(rates)))
 
 
 def test_the_sentence():
     said = verdict([made()])
-    assert said["sentence"] == (
+    assert said.sentence == (
         "An attacker who accepts 1 false alarm in 100 finds 6.6 % of the training records; chance is 1 %."
     )
-    assert said["detail"] == (
+    assert said.detail == (
         "The 95 % interval is 5.0 % to 8.0 %. The area under the ROC curve is 0.600 (95 % interval 0.550 to 0.650; "
         "chance is 0.5). Measured on 64 models, each with at least 898 members and "
         "899 non-members. That is more than chance."
     )
-    assert (said["attack"], said["best_of"], said["fpr"], said["tpr"], said["auc"]) == ("lira", 1, 0.01, 0.066, 0.6)
-    assert said["tpr_interval"] == pytest.approx([0.05, 0.08])
-    assert said["cannot_say"] == [
-        "Nothing can be said at a false-positive rate of 0.001: it needs 1,000 non-members, this audit has 899.",
-        "Nothing can be said at a false-positive rate of 0.0001: it needs 10,000 non-members, this audit has 899.",
+    assert (said.attack, said.best_of, said.fpr, said.tpr, said.auc) == ("lira", 1, 0.01, 0.066, 0.6)
+    assert said.tpr_interval == pytest.approx([0.05, 0.08])
+    assert list(said.cannot_say) == [
+        "Nothing can be said at a false positive rate of 0.001: it needs 1,000 non-members, this audit has 899.",
+        "Nothing can be said at a false positive rate of 0.0001: it needs 10,000 non-members, this audit has 899.",
         "Attacks that were not tried may find more: every figure is a lower bound on the leak.",
         "The rates are averages over records: single records can be far more exposed.",
     ]
@@ -59,102 +91,100 @@ def test_the_rate_is_chosen_by_counts_alone():
 
 def test_without_a_measurable_rate_the_sentence_is_about_pairs():
     said = verdict([made(allowed=(0, 0, 0, 0))])
-    assert said["sentence"] == (
-        "An attacker tells a training record from another one in 60.0 % of pairs; chance is 50 %."
-    )
-    assert (said["fpr"], said["tpr"], said["tpr_interval"], said["leak"]) == (None, None, None, "found")
-    assert verdict([made(area=(0.5, 0.49, 0.51), allowed=(0, 0, 0, 0))])["leak"] == "cannot tell"
+    assert said.sentence == ("An attacker tells a training record from another one in 60.0 % of pairs; chance is 50 %.")
+    assert (said.fpr, said.tpr, said.tpr_interval, said.leak) == (None, None, None, "found")
+    assert verdict([made(area=(0.5, 0.49, 0.51), allowed=(0, 0, 0, 0))]).leak == "cannot tell"
 
 
 def test_best_of_several_is_labelled_and_widened():
     said = verdict([made("loss", tpr=(0.01, 0.005, 0.02)), made("lira"), made("rmia", tpr=(0.06, 0.05, 0.07))])
-    assert (said["attack"], said["best_of"]) == ("lira", 3)
-    assert (
-        "Of 3 attacks tried, 2 do better than chance at that rate of false alarms, and of these lira finds"
-        in (said["detail"])
+    assert (said.attack, said.best_of) == ("lira", 3)
+    assert "Of 3 attacks tried, 2 do better than chance at that rate of false alarms, and of these lira finds" in (
+        said.detail
     )
-    assert "on the same records, so the intervals are widened, also those that say which do better." in said["detail"]
-    low, high = said["tpr_interval"]
+    assert (
+        "on the same records, so the intervals are widened, as are those that say which attacks do better."
+        in said.detail
+    )
+    low, high = said.tpr_interval
     # Arms stretched from 1.960 to 2.394 standard errors, the quantile at 1 - 0.05 / 6.
     assert low == pytest.approx(0.066 - 0.016 * 2.39398 / 1.95996, abs=1e-6)
     assert high == pytest.approx(0.066 + 0.014 * 2.39398 / 1.95996, abs=1e-6)
 
 
 def test_widened_stays_in_range_and_one_choice_changes_nothing():
-    summary = Summary(0.01, None, (0.001, 0.9))
+    summary = Estimate(mean=0.01, interval=(0.001, 0.9))
     assert widened(summary, 0.95, 1) == pytest.approx((0.001, 0.9))
     assert widened(summary, 0.95, 20) == (0.0, 1.0)
 
 
 def test_found_not_found_cannot_tell():
     chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
-    assert verdict([made(**chance)])["leak"] == "not found"
-    assert "a leak that matters (an AUC of 0.55, or 2 times as many records" in verdict([made(**chance)])["detail"]
+    assert verdict([made(**chance)]).leak == "not found"
+    assert "a leak that matters (an AUC of 0.55, or 2 times as many training" in verdict([made(**chance)]).detail
     wide = {"area": (0.5, 0.42, 0.58), "tpr": (0.01, 0.002, 0.04)}
     told = verdict([made(**wide)])
-    assert told["leak"] == "cannot tell"
-    assert "too small to exclude a leak that matters" in told["detail"]
-    assert any(line.startswith("Whether there is a leak") for line in told["cannot_say"])
+    assert told.leak == "cannot tell"
+    assert "too small to exclude a leak that matters" in told.detail
+    assert any(line.startswith("Whether there is a leak") for line in told.cannot_say)
     # One attack of several suffices for "found", and one that cannot tell spoils "not found".
-    assert verdict([made(**chance), made("b", **wide)])["leak"] == "cannot tell"
+    assert verdict([made(**chance), made("b", **wide)]).leak == "cannot tell"
     other = made("b", area=(0.53, 0.52, 0.54), tpr=(0.009, 0.008, 0.013))
     both = verdict([made(**chance), other])
     # The headline is about the attack that shows the leak, though the other one finds more records.
-    assert (both["leak"], both["attack"], both["tpr"]) == ("found", "b", 0.009)
+    assert (both.leak, both.attack, both.tpr) == ("found", "b", 0.009)
     # It quotes the figure that is more than chance, which is not the share of records.
-    assert (
-        both["sentence"] == "An attacker tells a training record from another one in 53.0 % of pairs; chance is 50 %."
-    )
-    assert "An attacker who accepts 1 false alarm in 100 finds 0.9 % of the training records (" in both["detail"]
-    assert both["detail"].endswith("the share of training records found may be chance by itself.")
+    assert both.sentence == "An attacker tells a training record from another one in 53.0 % of pairs; chance is 50 %."
+    assert "An attacker who accepts 1 false alarm in 100 finds 0.9 % of the training records (" in both.detail
+    assert both.detail.endswith("the share of training records found may be chance by itself.")
     # A TPR above the rate is a leak whatever the AUC says.
     only = verdict([made(area=(0.5, 0.49, 0.51), tpr=(0.02, 0.015, 0.025))])
-    assert only["leak"] == "found"
-    assert only["sentence"].startswith("An attacker who accepts 1 false alarm in 100 finds")
-    assert only["detail"].endswith("the area may be chance by itself.")
+    assert only.leak == "found"
+    assert only.sentence.startswith("An attacker who accepts 1 false alarm in 100 finds")
+    assert only.detail.endswith("the area may be chance by itself.")
 
 
 def with_ties(audit, strong):
     """The same audit, of which equal scores decide the TPR at 1 %; thresholds accuse 0.3 %."""
-    rates = tuple(replace(r, realised_fpr=0.003, tpr=r.tpr and replace(r.tpr, tied=r.fpr == 0.01)) for r in audit.rates)
-    return replace(audit, rates=rates, strong=strong)
+    rates = [r.with_(realised_fpr=0.003, tpr=r.tpr and r.tpr.with_(tied=r.fpr == 0.01)) for r in audit.rates]
+    return with_rates(audit, rates).with_(strong=strong)
 
 
 def test_a_rate_that_equal_scores_decide_excludes_nothing():
     chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.0056, 0.003, 0.008)}
     told = verdict([with_ties(made(**chance), strong=False)])
-    assert (told["leak"], told["tied"]) == ("cannot tell", True)
-    assert TIED in told["detail"]
-    assert TIES in told["cannot_say"]
+    assert (told.leak, told.tied) == ("cannot tell", True)
+    assert TIED in told.detail
+    assert TIES in told.cannot_say
     assert (
-        "The 95 % interval is 0.3 % to 0.8 %. Equal scores decide that share: the thresholds accuse 0.3 % of the other "
-        "records, and the next ones more than 1 %; so it is no sign of safety where it is low."
-    ) in told["detail"]
+        "The 95 % interval is 0.3 % to 0.8 %. Equal scores decide that share: the thresholds flag 0.3 % of the "
+        "non-members, and the next lower ones more than 1 %. A low share is no sign of safety here."
+    ) in told.detail
     # An attack that asks one model alone, and ties, takes nothing from the others; one that compares models does.
     weak, strong = (with_ties(made("b", **chance), strong=one) for one in (False, True))
     full = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
-    assert verdict([made(**full), weak])["leak"] == "not found"
-    assert verdict([made(**full), weak])["tied"] is False
-    assert verdict([made(**full), strong])["leak"] == "cannot tell"
+    assert verdict([made(**full), weak]).leak == "not found"
+    assert verdict([made(**full), weak]).tied is False
+    assert verdict([made(**full), strong]).leak == "cannot tell"
     # Too wide an interval is told as that.
     wide = with_ties(made(area=(0.5, 0.42, 0.58), tpr=(0.01, 0.002, 0.04)), strong=True)
-    assert TIED not in verdict([wide])["detail"]
-    assert TIES not in verdict([wide])["cannot_say"]
+    assert TIED not in verdict([wide]).detail
+    assert TIES not in verdict([wide]).cannot_say
 
 
 def test_few_models_exclude_nothing_and_every_verdict_on_them_says_why():
     chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
     warned = "Intervals over only 4 models are too short to be relied on: audit 5 or more."
     few = verdict([made(models=4, **chance)])
-    assert few["leak"] == "cannot tell"
-    assert warned in few["detail"]
-    assert "excluded" not in few["detail"]
-    assert any("More models would settle it" in line for line in few["cannot_say"])
+    assert few.leak == "cannot tell"
+    assert warned in few.detail
+    assert "excluded" not in few.detail
+    assert any("More models would settle it" in line for line in few.cannot_say)
     found = verdict([made(models=4)])
-    assert found["leak"] == "found"
-    assert warned in found["detail"]
+    assert found.leak == "found"
+    assert warned in found.detail
     for models in (1, 5):
-        assert "too short" not in verdict([made(models=models, **chance)])["detail"]
+        assert "too short" not in verdict([made(models=models, **chance)]).detail
 
 
 @pytest.mark.parametrize(("members", "leak"), [(2, "cannot tell"), (19, "cannot tell"), (20, "found")])
@@ -166,25 +196,23 @@ def test_one_model_with_few_records_is_not_judged(members, leak):
         own = (np.arange(inside + others) < inside)[None]
         one = audit("loss", {}, scores, own, np.arange(1), rng=np.random.default_rng(0), replicates=100)
         said = verdict([one])
-        assert said["leak"] == leak
-        assert (UNJUDGED in said["detail"]) == (UNSURE in said["cannot_say"]) == (leak == "cannot tell")
-        assert "No attack did better" not in said["detail"]
+        assert said.leak == leak
+        assert (UNJUDGED in said.detail) == (UNSURE in said.cannot_say) == (leak == "cannot tell")
+        assert "No attack did better" not in said.detail
 
 
 def test_bonferroni_makes_a_close_call_chance():
     close = {"area": (0.52, 0.5005, 0.5395), "tpr": (0.011, 0.008, 0.015)}
-    assert verdict([made(**close)])["leak"] == "found"
-    assert verdict([made(**close), made("b", area=(0.5, 0.49, 0.51), tpr=(0.01, 0.008, 0.013))])["leak"] != "found"
+    assert verdict([made(**close)]).leak == "found"
+    assert verdict([made(**close), made("b", area=(0.5, 0.49, 0.51), tpr=(0.01, 0.008, 0.013))]).leak != "found"
 
 
 def test_limits_name_few_models_few_false_alarms_and_a_wrong_sign():
-    lines = verdict([made(models=1, allowed=(14, 1, 0, 0), tpr=(0.1, 0.05, 0.2))])["cannot_say"]
-    assert "The figure at a false-positive rate of 0.01 rests on few records: it allows 1 false alarm a model." in lines
+    lines = verdict([made(models=1, allowed=(14, 1, 0, 0), tpr=(0.1, 0.05, 0.2))]).cannot_say
+    assert "The figure at a false positive rate of 0.01 rests on few records: it allows 1 false alarm a model." in lines
     assert "One model was audited: how much another training run would differ is not known." in lines
-    assert (
-        "Only 4 models were audited: how much they differ is hardly known." in verdict([made(models=4)])["cannot_say"]
-    )
-    lines = verdict([made(), made("loss", area=(0.4, 0.38, 0.42))])["cannot_say"]
+    assert "Only 4 models were audited: how much they differ is hardly known." in verdict([made(models=4)]).cannot_say
+    lines = verdict([made(), made("loss", area=(0.4, 0.38, 0.42))]).cannot_say
     assert "loss ranks members below non-members (AUC 0.400): its scores may have the wrong sign." in lines
 
 
@@ -211,13 +239,13 @@ def simulated(seed, distance, models=8, records=400):
 
 def test_a_planted_leak_is_found_and_the_verdict_is_plain_json():
     said = simulated(0, 0.8)
-    assert (said["leak"], said["fpr"]) == ("found", 0.1)
-    assert said == json.loads(json.dumps(said, allow_nan=False))
+    assert (said.leak, said.fpr) == ("found", 0.1)
+    assert said.to_json() == json.loads(json.dumps(said.to_json(), allow_nan=False))
 
 
 @pytest.mark.calibration
 def test_no_leak_is_found_at_most_at_the_nominal_rate():
-    called = sum(simulated(seed, 0.0)["leak"] == "found" for seed in range(300))
+    called = sum(simulated(seed, 0.0).leak == "found" for seed in range(300))
     # The 99.9 % binomial limit at 5 % of 300.
     assert called <= 28
 
@@ -225,50 +253,50 @@ def test_no_leak_is_found_at_most_at_the_nominal_rate():
 def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     wide = {"tpr": (0.06, 0.001, 0.12), "area": (0.539, 0.45, 0.62)}
     only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
-    assert (only["leak"], only["attack"], only["best_by"], only["best_among"]) == ("found", "correctness", "auc", 1)
-    assert only["sentence"].startswith("An attacker tells")
-    assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the" in only["detail"]
-    assert "larger area under the ROC curve, 0.539);" in only["detail"]
+    assert (only.leak, only.attack, only.best_by, only.best_among) == ("found", "correctness", "auc", 1)
+    assert only.sentence.startswith("An attacker tells")
+    assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the" in only.detail
+    assert "larger area under the ROC curve, 0.539);" in only.detail
     # Of attacks that show the same figure, the one with most of it, whatever the other figure says.
     some = [
         made("a", area=(0.6, 0.59, 0.61), tpr=(0.01, 0.005, 0.03)),
         made("b", area=(0.7, 0.69, 0.71), tpr=(0.009, 0, 0.03)),
     ]
     told = verdict([*some, made("c", area=(0.5, 0.4, 0.6), tpr=(0.012, 0.0, 0.05))])
-    assert (told["attack"], told["best_by"], told["best_among"]) == ("b", "auc", 2)
-    assert "2 do better than chance in telling pairs apart, and of these b tells most pairs apart;" in told["detail"]
+    assert (told.attack, told.best_by, told.best_among) == ("b", "auc", 2)
+    assert "2 do better than chance in telling pairs apart, and of these b tells most pairs apart;" in told.detail
     # A share of records that is more than chance goes before any area.
     told = verdict([*some, made("d", area=(0.5, 0.4, 0.6))])
-    assert (told["attack"], told["best_by"], told["best_among"]) == ("d", "tpr", 1)
+    assert (told.attack, told.best_by, told.best_among) == ("d", "tpr", 1)
 
 
 def test_equal_or_unknown_shares_leave_the_choice_to_the_area():
     zero = {"tpr": (0.0, 0.0, 0.02), "models": 4}
     told = verdict([made("a", area=(0.48, 0.4, 0.6), **zero), made("b", area=(0.51, 0.4, 0.6), **zero)])
-    assert (told["leak"], told["attack"], told["best_by"], told["best_among"]) == ("cannot tell", "b", "tpr", 2)
+    assert (told.leak, told.attack, told.best_by, told.best_among) == ("cannot tell", "b", "tpr", 2)
     none = {"allowed": (0, 0, 0, 0)}
     told = verdict([made("a", area=(0.48, 0.4, 0.6), **none), made("b", area=(0.51, 0.4, 0.6), **none)])
-    assert (told["attack"], told["best_by"]) == ("b", "auc")
+    assert (told.attack, told.best_by) == ("b", "auc")
     more = verdict([made("a", area=(0.476, 0.4, 0.6), tpr=(0.02, 0.0, 0.1)), made("b", area=(0.5, 0.4, 0.6), **zero)])
-    assert (more["attack"], more["best_by"]) == ("a", "tpr")
-    assert "a finds most at that rate of false alarms (b has the larger area under the ROC curve," in more["detail"]
+    assert (more.attack, more.best_by) == ("a", "tpr")
+    assert "a finds most at that rate of false alarms (b has the larger area under the ROC curve," in more.detail
 
 
 def few(non_members=250, allowed=2, fpr=0.01):
-    rate = Rate(fpr, round(1 / fpr), allowed)
-    return TargetAudit(0, non_members, non_members, 0.5, (0.45, 0.55), (rate,), None, 0.5, None)
+    rate = Rate(fpr=fpr, records_needed=round(1 / fpr), false_positives_allowed=allowed)
+    return target(non_members, non_members, (rate,))
 
 
 def test_guessing_finds_more_than_the_rate_asked_for_where_few_false_positives_are_allowed():
     """A threshold that lets 2 of 250 pass lies just above the third: 3 in 251 are expected beyond it, not 1 in 100."""
-    assert expected_fpr(replace(made(), targets=(few(),)), 0.01) == pytest.approx(3 / 251, abs=1e-15)
-    assert expected_fpr(replace(made(), targets=(few(), few(999, 9))), 0.01) == pytest.approx((3 / 251 + 0.01) / 2)
-    assert expected_fpr(replace(made(), targets=(few(),)), 0.1) == 0.1
-    assert expected_fpr(replace(made(), targets=(few(1000, 4),)), 0.01) == 0.01
+    assert expected_fpr(made().with_(targets=(few(),)), 0.01) == pytest.approx(3 / 251, abs=1e-15)
+    assert expected_fpr(made().with_(targets=(few(), few(999, 9))), 0.01) == pytest.approx((3 / 251 + 0.01) / 2)
+    assert expected_fpr(made().with_(targets=(few(),)), 0.1) == 0.1
+    assert expected_fpr(made().with_(targets=(few(1000, 4),)), 0.01) == 0.01
 
 
 @pytest.mark.parametrize(("low", "leak"), [(0.0119, "cannot tell"), (0.0121, "found")])
 def test_what_guessing_finds_is_no_leak(low, leak):
     audit = made(area=(0.5, 0.45, 0.55), tpr=(low + 0.004, low, low + 0.008), allowed=(25, 2, 0, 0))
-    rates = tuple(rate for rate in audit.rates if rate.fpr == 0.01)
-    assert verdict([replace(audit, rates=rates, targets=(few(),) * 64)])["leak"] == leak
+    rates = [rate for rate in audit.rates if rate.fpr == 0.01]
+    assert verdict([with_rates(audit, rates).with_(targets=(few(),) * 64)]).leak == leak

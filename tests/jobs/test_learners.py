@@ -1,47 +1,89 @@
-"""What is said of models that did not learn: no contradiction, and no group named."""
+"""What follows from models that did not learn: no contradiction, and no group named."""
 
 import pytest
-from reticent.jobs.learners import named_of_learners, of_learners
 
-from reticent.auditing.verdict import EXCLUDED
-from reticent.jobs.document import health_sentences
+from reticent.auditing.groups import of_learners as groups_of_learners
+from reticent.auditing.verdict import of_learners
+from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
+from reticent.findings.audit import Difference, Group, Grouping, Leak, Reason, Verdict
+from reticent.findings.numbers import Area, Estimate
+from reticent.findings.population import Population, Unlearned
+from reticent.say import groups as say_groups
+from reticent.say.population import unhealthy
+from reticent.say.verdict import CONCLUSIONS, spoken
 
-SICK = {"models": 4, "health": [{"model": i, "problem": "p"} for i in range(4)]}
-WELL = {"models": 4, "health": []}
+SICK = Population(models=4, health=tuple(Unlearned(model=i, problem="p") for i in range(4)))
+WELL = Population(models=4)
+UNKNOWN = Population(models=4, health=None)
 NOTHING = "nothing to give away"
-GROUP = {"name": "1", "auc": {"mean": 0.593}, "stands_out": "more", "difference": {"p_corrected": 0.01}}
+AREA = Estimate(mean=0.593, interval=(0.5, 0.7))
+APART = Difference(mean=0.1, interval=(0.05, 0.15), p=0.01, p_corrected=0.01)
+TARGET = TargetAudit(
+    model=0,
+    members=100,
+    non_members=100,
+    auc=Area(value=0.5, interval=(0.4, 0.6)),
+    tpr_at_fpr=(),
+    balanced_accuracy=TargetAccuracy(oracle=0.6),
+)
+AUDIT = Audit(name="lira", confidence=0.95, overall=Overall(auc=AREA), targets=(TARGET,) * 8)
+
+
+def said(leak, reason):
+    return Verdict(attack="lira", best_of=1, auc=0.593, confidence=0.95, leak=leak, reason=reason)
+
+
+def told(leak, reason, population):
+    return spoken(of_learners(said(leak, reason), population), [AUDIT], population)
 
 
 def grouped(by="class"):
-    return [{"by": by, "most_exposed": "1", "sentence": 'The most exposed class is "1".', "groups": [dict(GROUP)]}]
+    group = Group(name="1", auc=AREA, stands_out="more", difference=APART)
+    return Grouping(by=by, most_exposed="1", groups=(group,))
 
 
-@pytest.mark.parametrize("population", [SICK, {"models": 4, "health": None}])
+@pytest.mark.parametrize("population", [SICK, UNKNOWN])
 def test_a_leak_that_is_shown_is_not_said_to_be_nothing(population):
-    verdict = {"leak": "found", "detail": "That is more than chance.", "cannot_say": []}
-    told = [of_learners(verdict, population)["detail"], *health_sentences(population, "found")]
-    assert not any(NOTHING in sentence for sentence in told)
-    assert "models that work may give away more" in told[-1]
-    assert any(NOTHING in sentence for sentence in health_sentences(population, "cannot tell"))
+    found = told(Leak.FOUND, Reason.MORE_THAN_CHANCE, population)
+    assert found.leak is Leak.FOUND
+    sentences = [found.detail, *unhealthy(population, Leak.FOUND)]
+    assert not any(NOTHING in sentence for sentence in sentences)
+    assert "models that work may give away more" in sentences[-1]
+    assert any(NOTHING in sentence for sentence in unhealthy(population, Leak.CANNOT_TELL))
 
 
 @pytest.mark.parametrize("sick", [1, 2, 3])
 def test_where_any_model_learned_nothing_no_leak_is_excluded(sick):
-    population = {"models": 4, "health": SICK["health"][:sick]}
-    found = of_learners({"leak": "not found", "detail": f"Measured. {EXCLUDED}", "cannot_say": []}, population)
-    assert found["leak"] == "cannot tell"
-    assert EXCLUDED not in found["detail"]
-    assert found["detail"].startswith(f"{sick} of 4 models did not learn. ")
-    assert found["detail"].endswith("is not excluded." if sick < 3 else "have nothing to give away.")
-    assert of_learners({"leak": "not found", "detail": EXCLUDED, "cannot_say": []}, WELL)["leak"] == "not found"
+    population = SICK.with_(health=SICK.health[:sick])
+    found = told(Leak.NOT_FOUND, Reason.EXCLUDED, population)
+    assert found.leak is Leak.CANNOT_TELL
+    assert CONCLUSIONS[Reason.EXCLUDED] not in found.detail
+    assert found.detail.startswith(f"{sick} of 4 models did not learn. ")
+    assert found.detail.endswith("is not excluded." if sick < 3 else "have nothing to give away.")
+    assert told(Leak.NOT_FOUND, Reason.EXCLUDED, WELL).leak is Leak.NOT_FOUND
+
+
+def test_where_nobody_knows_whether_models_learned_no_leak_is_excluded():
+    found = told(Leak.NOT_FOUND, Reason.EXCLUDED, UNKNOWN)
+    assert (found.leak, found.reason) == (Leak.CANNOT_TELL, Reason.LEARNING_UNKNOWN)
+    assert "it is not known whether the models learned" in found.detail
+
+
+@pytest.mark.parametrize("reason", [Reason.TOO_SMALL, Reason.FEW_MODELS, Reason.TIES])
+def test_more_models_that_learned_nothing_would_not_tell(reason):
+    found = told(Leak.CANNOT_TELL, reason, SICK)
+    assert found.reason is Reason.MOST_UNLEARNED
+    assert any("train better first" in line for line in found.cannot_say)
+    assert told(Leak.CANNOT_TELL, Reason.FEW_RECORDS, SICK).reason is Reason.FEW_RECORDS
 
 
 def test_no_group_is_named_where_the_models_learned_nothing():
-    (told,) = named_of_learners(grouped(), "cannot tell", SICK)
-    assert (told["most_exposed"], told["groups"][0]["stands_out"]) == (None, None)
-    assert told["sentence"] == "No class is named as more or less exposed: 4 of 4 models did not learn."
-    assert told["groups"][0]["difference"] == GROUP["difference"]
-    assert named_of_learners(grouped("sex"), "cannot tell", SICK)[0]["sentence"].startswith("No group by sex is named")
-    assert named_of_learners(grouped(), "found", SICK) == grouped()
-    for population in (WELL, {"models": 4, "health": None}, {"models": 4, "health": SICK["health"][:2]}):
-        assert named_of_learners(grouped(), "cannot tell", population) == grouped()
+    found = groups_of_learners(grouped(), SICK)
+    assert (found.most_exposed, found.groups[0].stands_out) == (None, None)
+    assert found.groups[0].difference == APART
+    sentence = say_groups.spoken(found, (), SICK).sentence
+    assert sentence == "No class is named as more or less exposed: 4 of 4 models did not learn."
+    by_sex = groups_of_learners(grouped("sex"), SICK)
+    assert say_groups.spoken(by_sex, (), SICK).sentence.startswith("No group by sex is named")
+    for population in (WELL, UNKNOWN, SICK.with_(health=SICK.health[:2])):
+        assert groups_of_learners(grouped(), population) == grouped()

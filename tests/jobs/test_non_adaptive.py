@@ -6,6 +6,7 @@ import pytest
 from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
 from reticent.errors import ShapeError, SpecError
+from reticent.findings.audit import Verdict
 from reticent.jobs.attacks import AttackConfig, build_attacks
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, attacked
@@ -13,6 +14,7 @@ from reticent.jobs.non_adaptive import against, facts
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.outputs.temperature import Temperature
 from reticent.procedures.user import Function
+from reticent.say import trust
 from reticent.signals.matrix import Signals
 from reticent.signals.swapped import swapped
 from reticent.training.recipe import Recipe
@@ -70,19 +72,25 @@ def test_rows_are_swapped_however_they_are_read():
         swapped(one, made(models=6).signals, 0)
 
 
+def verdict(attack):
+    return Verdict(attack=attack, best_of=1, fpr=0.1, auc=0.6, confidence=0.95, leak="found")
+
+
 def test_the_gap_is_put_into_words():
     attacks = build_attacks(AttackConfig(attacks=("loss",)))
     defended, plain = made(seed=5), made(seed=5, shift=2.0)
     _, scores = attacked(defended, attacks, SETTINGS)
-    said = {"attack": "loss", "fpr": 0.1}
+    said = verdict("loss")
     told = facts(against(defended, plain, attacks, SETTINGS), defended, scores, said, SETTINGS)
-    assert told["verdict"] == "tie"
-    assert told["sentence"].startswith("The attack that finds most, loss, gives the same scores (AUC ")
-    assert [row["name"] for row in told["attacks"]] == ["loss"]
+    told = trust.non_adaptive(told, "loss", 0.6)
+    assert told.verdict == "tie"
+    assert told.sentence.startswith("The attack that finds most, loss, gives the same scores (AUC ")
+    assert [row.name for row in told.attacks] == ["loss"]
     weak = {"loss": np.random.default_rng(0).normal(size=scores["loss"].shape)}
     hidden = facts(against(defended, plain, attacks, SETTINGS), defended, weak, said, SETTINGS)
-    assert hidden["verdict"] == "first lower"
-    assert "the larger number counts" in hidden["sentence"]
+    hidden = trust.non_adaptive(hidden, "loss", 0.5)
+    assert hidden.verdict == "first lower"
+    assert "the larger number counts" in hidden.sentence
 
 
 def test_both_attackers_are_compared_by_the_attack_of_the_verdict():
@@ -92,11 +100,11 @@ def test_both_attackers_are_compared_by_the_attack_of_the_verdict():
     # By the largest AUC of each, loss would be on at least one side.
     strong = scores | {"loss": defended.membership.matrix + 0.0}
     found = against(defended, plain, attacks, SETTINGS)
-    told = facts(found, defended, strong, {"attack": "lira", "fpr": 0.1}, SETTINGS)
-    assert "(both by lira)" in told["sentence"]
+    told = trust.non_adaptive(facts(found, defended, strong, verdict("lira"), SETTINGS), "lira", 0.6)
+    assert "(both by lira)" in told.sentence
     areas = {audit.name: audit.auc.mean for audit in found.audits}
-    assert f"does not know of the defense reaches an AUC of {areas['lira']:.3f};" in told["sentence"]
-    assert "protects nobody" not in told["sentence"]
+    assert f"does not know of the defense reaches an AUC of {areas['lira']:.3f};" in told.sentence
+    assert "protects nobody" not in told.sentence
 
 
 def test_the_defense_is_taken_out_of_a_recipe():

@@ -8,6 +8,7 @@ from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
 from reticent.jobs import control
 from reticent.jobs.measure import Settings, attacked
+from reticent.say import trust
 from reticent.signals.matrix import Signals
 
 ATTACK_NAMES = ("loss", "lira", "rmia")
@@ -34,17 +35,17 @@ def audited(problem, seed=0):
 def test_a_leaky_population_passes_its_null_control(seed):
     problem = leaky(seed)
     audits = audited(problem)
-    found = control.null(problem, specs(), audits, Settings(seed, replicates=200))
-    assert found["passed"]
+    found = trust.control(control.null(problem, specs(), audits, Settings(seed, replicates=200)))
+    assert found.passed
     assert min(audit.auc.mean for audit in audits) > 0.6
-    assert [attack["name"] for attack in found["attacks"]] == list(ATTACK_NAMES)
-    for attack in found["attacks"]:
-        assert attack["auc"]["mean"] == pytest.approx(0.5, abs=0.05)
-    assert 0.5 < found["detectable"]["auc"] < 0.6
-    assert found["detectable"]["fpr"] < found["detectable"]["tpr"] < 0.5
-    assert "no attack does better than chance" in found["sentence"]
-    assert found["sentence"].endswith(f"by {found['detectable']['attack']}.")
-    assert "if it were as large as an AUC of " in found["sentence"]  # Not "this size", read after another number.
+    assert [attack.name for attack in found.attacks] == list(ATTACK_NAMES)
+    for attack in found.attacks:
+        assert attack.auc.mean == pytest.approx(0.5, abs=0.05)
+    assert 0.5 < found.detectable.auc < 0.6
+    assert found.detectable.fpr < found.detectable.tpr < 0.5
+    assert "no attack does better than chance" in found.sentence
+    assert found.sentence.endswith(f"by {found.detectable.attack}.")
+    assert "if it is as large as an AUC of " in found.sentence  # Not "this size", read after another number.
 
 
 def test_the_same_seed_gives_the_same_control_and_another_seed_another_one():
@@ -52,22 +53,22 @@ def test_the_same_seed_gives_the_same_control_and_another_seed_another_one():
     audits = audited(problem)
     first, again, other = (control.null(problem, specs(), audits, Settings(s, replicates=200)) for s in (1, 1, 2))
     assert first == again
-    assert first["attacks"] != other["attacks"]
+    assert first.attacks != other.attacks
 
 
 def test_a_control_that_finds_something_fails_and_says_so(monkeypatch):
     problem = leaky()
     monkeypatch.setattr(control, "Membership", lambda _: problem.membership)
-    found = control.null(problem, specs(), audited(problem), Settings(0, replicates=200))
-    assert not found["passed"]
-    assert "cannot be trusted" in found["sentence"]
-    assert "reticent selftest" in found["sentence"]
+    found = trust.control(control.null(problem, specs(), audited(problem), Settings(0, replicates=200)))
+    assert not found.passed
+    assert "cannot be trusted" in found.sentence
+    assert "reticent selftest" in found.sentence
 
 
 def test_an_inverted_attack_fails_the_control_too(monkeypatch):
     problem = leaky()
     monkeypatch.setattr(control, "Membership", lambda _: Membership(~problem.membership.matrix))
-    assert not control.null(problem, specs(), audited(problem), Settings(0, replicates=200))["passed"]
+    assert not control.null(problem, specs(), audited(problem), Settings(0, replicates=200)).passed
 
 
 def test_more_records_detect_less():
@@ -75,7 +76,7 @@ def test_more_records_detect_less():
     for records in (100, 1600):
         problem = leaky(records=records)
         found = control.null(problem, specs(), audited(problem), Settings(0, replicates=200))
-        sizes.append(found["detectable"]["auc"] - 0.5)
+        sizes.append(found.detectable.auc - 0.5)
     assert sizes[0] > 2.5 * sizes[1]
 
 

@@ -9,13 +9,25 @@ import numpy as np
 import pytest
 
 from reticent.errors import InputError, StoreError
+from reticent.report import csv as record_csv
 from reticent.report import files
-from reticent.report.csv import COLUMNS, write_records
-from reticent.report.write import as_json, write_report
+from reticent.report.csv import COLUMNS
+from reticent.report.html import html
+from reticent.report.output import AUDIT, Output, as_json
+
+
+def write_report(folder, document, rows):
+    page = html(document, rows)
+    files.make_folder(folder)
+    return Output(folder, AUDIT).write(document, {"report.html": page, "records.csv": record_csv.records(rows)})
+
+
+def write_records(path, rows):
+    files.replace_bytes(path, record_csv.records(rows).encode())
 
 
 def test_three_files_and_nothing_else(tmp_path, small, rows):
-    paths = write_report(tmp_path / "a" / "b", small, rows, None)
+    paths = write_report(tmp_path / "a" / "b", small, rows)
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["audit.json", "records.csv", "report.html"]
     assert [p.name for p in paths] == ["report.html", "records.csv", "audit.json"]
     text = paths[2].read_text(encoding="utf-8")
@@ -133,12 +145,13 @@ def test_an_error_while_writing_leaves_the_old_file(tmp_path):
     path = tmp_path / "records.csv"
     path.write_text("old")
 
-    def broken():
-        yield {"record": 1}
-        raise RuntimeError("no more")
+    def write():
+        with files.replacing(path) as stream:
+            stream.write("record")
+            raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):
-        write_records(path, broken())
+        write()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -150,7 +163,7 @@ def test_a_full_disk(tmp_path, monkeypatch, small, rows):
         type(tmp_path),
         "open",
         lambda self, mode="r", **k: real(
-            type(self)("/dev/full") if mode == "x" else self, "w" if mode == "x" else mode, **k
+            type(self)("/dev/full") if mode == "xb" else self, "wb" if mode == "xb" else mode, **k
         ),
     )
     with pytest.raises(StoreError, match="No space left on device: free some space there"):

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from reticent.errors import UnwrittenError
-from reticent.report.place import KINDS
+from reticent.report.output import KINDS
 from reticent.report.study import markdown, picture, terminal, write_study
 from reticent.report.study.page import html
 from reticent.report.study.picture import described, files, pictures

@@ -53,7 +53,7 @@ def attack(
     from reticent.jobs.attack import not_looked_at, read_signals
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
-    from reticent.report.place import AUDIT, check_folder
+    from reticent.report.output import AUDIT, check_folder
     from reticent.report.tables import terminal
 
     given = {"attacks": attack, "group_by": group_by, "seed": seed, "control": control, "delta": delta}

@@ -22,7 +22,7 @@ def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B0
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
-    from reticent.report.place import AUDIT
+    from reticent.report.output import AUDIT
     from reticent.report.tables import terminal
 
     job = prepare(gather(flags.config, with_options(flags.values(), options, flags.config)))

@@ -48,7 +48,7 @@ def compare(
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.compare import compare as run
     from reticent.report.comparison import terminal
-    from reticent.report.place import COMPARISON
+    from reticent.report.output import COMPARISON
 
     no_options(options, flags.defense or ())
     if flags.config is not None:

@@ -87,7 +87,7 @@ def harden(
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.harden import harden as repair
     from reticent.report.harden import terminal
-    from reticent.report.place import HARDEN
+    from reticent.report.output import HARDEN
 
     if data.initial is not None and data.initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")

@@ -14,7 +14,7 @@ from reticent.errors import UnwrittenError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from reticent.report.place import Form
+    from reticent.report.output import Form
 
 PIPED_WIDTH = 160
 NARROWEST = 80

@@ -37,7 +37,7 @@ def search(
     from reticent.cli.progress import screen
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.search import search as run
-    from reticent.report.place import SEARCH
+    from reticent.report.output import SEARCH
     from reticent.report.search import terminal
 
     if flags.config is not None:

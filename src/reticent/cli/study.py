@@ -41,7 +41,7 @@ def study(
     """
     from reticent.cli.progress import screen
     from reticent.cli.screen import replaced, stdout, told, unlost
-    from reticent.report.place import STUDY
+    from reticent.report.output import STUDY
     from reticent.report.study import terminal
     from reticent.studies.run import study as run
 

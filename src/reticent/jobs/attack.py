@@ -1,10 +1,8 @@
 """Bring your own outputs: attacks and audit on the signals of any framework, without training."""
 
 import difflib
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -32,8 +30,9 @@ from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import AttackConfig, build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
-from reticent.report.place import AUDIT, take_folder
-from reticent.report.write import write_report
+from reticent.jobs.work import Work
+from reticent.report.audit import write_audit
+from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
@@ -162,7 +161,7 @@ def attack(
         >>> round(found.document["attacks"][0]["overall"]["auc"]["mean"], 1)
         0.7
     """
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    work = Work(stage)
     given = {"labels": labels, "membership": membership, "logits": logits, "margins": margins}
     given |= {"probabilities": probabilities}
     problem = problem_of(given | {"targets": targets, "references": references, "classes": classes})
@@ -189,15 +188,14 @@ def attack(
     settings = Settings.of(config)
     if config.control == "null":
         check(problem, specs, settings)
-    if out is not None:
-        take_folder(opening.path(out), AUDIT, kind=config.format)
-    measured = measure(problem, specs, settings, labellings=labellings, progress=stage)
-    checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
-    seconds = round(time.perf_counter() - clock, 3)
+    output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
+    with work.on("scoring"):
+        measured = measure(problem, specs, settings, labellings=labellings, progress=work.tell)
+        checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),
         population=facts,
-        environment=document.versions(started=started, seconds_scoring=seconds),
+        environment=work.environment(),
         control=checked,
         left_out=left_out,
     )
@@ -208,7 +206,7 @@ def attack(
         () if any(audit.strong for audit in measured.audits) else strong,
     )
     rows = document.record_rows(measured, ids, problem.signals.labels, ())
-    files = write_report(opening.path(out), found.to_json(), rows, form=config.format) if out is not None else ()
+    files = () if output is None else write_audit(output, found, rows)
     return Attacked(found, rows, measured.scores, problem, ids, files)
 
 

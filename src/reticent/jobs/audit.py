@@ -1,9 +1,7 @@
 """The main job: from records to an honest audit."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,13 +21,13 @@ from reticent.jobs.non_adaptive import facts as non_adaptive_facts
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.using import using
+from reticent.jobs.work import Work
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made
 from reticent.procedures import entry
-from reticent.report.place import AUDIT, take_folder
-from reticent.report.watch import Watch
-from reticent.report.write import write_report
+from reticent.report.audit import write_audit
+from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.grammar import plural
 from reticent.spec import canonical, full
@@ -104,13 +102,13 @@ def audit(
 @fixed()
 def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:
     """Run a job that is prepared."""
-    watch = Watch.begin(take_folder(Path(job.config.out), AUDIT, [job.config.dataset], job.config.format), AUDIT)
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    with using(job.config.store, job.population):
-        evaluated = evaluate(job, progress=progress, stage=stage)
-        if stage is not None:
-            stage("report")
-        return write(evaluated, watch, started)
+    config = job.config
+    output = Output.take(Path(config.out), AUDIT, [config.dataset], config.format)
+    with using(config.store, job.population):
+        work = Work(stage, progress)
+        evaluated = evaluate(job, work)
+        work.tell("report")
+        return write(evaluated, output)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,59 +117,55 @@ class Evaluated:
 
     Attributes:
         job: what was done.
+        work: when and at what cost.
         made: one entry a model.
         problem: signals and membership.
         measured: what the attacks found.
         control: what the null control found, or None.
-        seconds: by what they were spent on.
         unaware: what an attacker finds who does not know of the defense, if it was asked for.
     """
 
     job: Job
+    work: Work
     made: Sequence[Made]
     problem: Problem
     measured: Measured
-    control: Control | None
-    seconds: dict[str, float]
+    control: Control | None = None
     unaware: Unaware | None = None
 
 
-def evaluate(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Evaluated:
+def evaluate(job: Job, work: Work) -> Evaluated:
     """Train what is not finished, attack every model, and measure; writes nothing but the store."""
-    tell, store, clock = stage or (lambda _: None), Store(Path(job.config.store)).open(), _Clock()
-    tell("training")
-    made = train(job.population, store, workers=job.workers, device=job.device, progress=progress)
-    seconds = {"training": clock.lap()}
-    signals, others = population_signals.signals(job.population, store, made)
-    replicas = opened(job.attacks, job.population, store, made)
-    problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
-    settings = Settings.of(job.config, document.accountant(made))
-    measured = measure(problem, job.attacks, settings, labellings=job.labellings, progress=tell)
-    seconds["scoring"] = clock.lap()
-    unaware = None
+    store = Store(Path(job.config.store)).open()
+    with work.on("training", "training"):
+        made = train(job.population, store, workers=job.workers, device=job.device, progress=work.progress)
+    with work.on("scoring"):
+        signals, others = population_signals.signals(job.population, store, made)
+        replicas = opened(job.attacks, job.population, store, made)
+        problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
+        settings = Settings.of(job.config, document.accountant(made))
+        measured = measure(problem, job.attacks, settings, labellings=job.labellings, progress=work.tell)
+    unaware = control = None
     if job.config.also_non_adaptive:
-        unaware = non_adaptive(job, problem, progress=progress, stage=tell)
-        seconds["non_adaptive"] = clock.lap()
-    control = None
+        with work.on("non_adaptive"):
+            unaware = non_adaptive(job, problem, work)
     if job.config.control == "null":
-        tell("null control")
-        control = null(problem, job.attacks, measured.audits, settings)
-        seconds["control"] = clock.lap()
-    return Evaluated(job, made, problem, measured, control, seconds, unaware)
+        with work.on("control", "null control"):
+            control = null(problem, job.attacks, measured.audits, settings)
+    return Evaluated(job, work, made, problem, measured, control, unaware)
 
 
-def write(evaluated: Evaluated, watch: Watch, started: str) -> Audited:
+def write(evaluated: Evaluated, output: Output) -> Audited:
     """Write the files of an audit."""
     job, measured = evaluated.job, evaluated.measured
-    found = assembled(evaluated, started)
-    watch.check(found.to_json())
+    found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
-    files = write_report(watch.folder, found.to_json(), rows, thumbnails(job, rows), job.config.format)
+    files = write_audit(output, found, rows, thumbnails(job, rows))
     return Audited(found, rows, measured.scores, job.population.membership.matrix, ids, files)
 
 
-def assembled(evaluated: Evaluated, started: str) -> AuditDocument:
+def assembled(evaluated: Evaluated) -> AuditDocument:
     """Put the document of an audit together."""
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
     facts, proven = document.population_facts(job.population, made), document.accountant(made)
@@ -179,11 +173,10 @@ def assembled(evaluated: Evaluated, started: str) -> AuditDocument:
         data=document.data_facts(job.records, job.population.roles),
         recipe=full(job.population.recipe),
         population=facts,
-        environment=document.environment(
-            job,
-            evaluated.seconds,
-            sum(not one.fresh for one in made),
-            started,
+        environment=evaluated.work.environment(
+            device=job.device,
+            workers=job.workers,
+            models_found=sum(not one.fresh for one in made),
             stages=stage_costs(made),
             config=canonical(job.config),
         ),
@@ -215,16 +208,3 @@ def _duplicates(job: Job) -> list[str]:
         f"{plural(job.records.duplicates, 'record')} repeat another one exactly: where one copy was a member and the "
         "other not, an attack that finds the record is counted as wrong, so the leak of such records is understated."
     ]
-
-
-class _Clock:
-    """Seconds since the last lap."""
-
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
-
-    def lap(self) -> float:
-        """Return the seconds since the last call."""
-        now = time.perf_counter()
-        seconds, self._last = now - self._last, now
-        return seconds

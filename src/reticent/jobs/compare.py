@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from reticent.auditing.comparison.compare import compare as tested
 from reticent.errors import InputError
 from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironment, ControlNote, Note
 from reticent.jobs import audit as auditing
-from reticent.jobs import document
 from reticent.jobs.attack import attack
 from reticent.jobs.comparison.controls import controls
 from reticent.jobs.comparison.early import Stop, stops
@@ -33,10 +31,10 @@ from reticent.jobs.comparison.sources import (
 from reticent.jobs.comparison.specs import RowSpec, baseline_of, row_specs
 from reticent.jobs.config import Job
 from reticent.jobs.using import finished, using
+from reticent.jobs.work import Work
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
-from reticent.report.place import AUDIT, COMPARISON
-from reticent.report.watch import Watch
+from reticent.report.output import AUDIT, Output
 from reticent.say.comparison import spoken
 
 OUTPUTS = "given outputs"
@@ -132,35 +130,31 @@ def compare(
     kind, note = str(values.get("format") or "html"), note or _silent
     read = [path for run in runs for path in AUDIT.files(place(run))]
     folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
-    replacing = [folders.take(one.name, one.config.format) for one in asked]
-    watch, started = Watch.begin(opening.path(out), COMPARISON), datetime.now(UTC).isoformat(timespec="seconds")
+    outputs = {one.name: folders.take(one.name, one.config.format) for one in asked}
+    work = Work(stage, progress)
     with ExitStack() as held:
         owners: dict[tuple[str, str], str] = {}
         for name, job in ((one.name, one.job) for one in asked if one.job is not None):
             held.enter_context(using(job.config.store, job.population))
             owner = owners.setdefault((job.config.store, job.population.training_id(0)), name)
             note(_in_store(name, job, owner))
-        for told in filter(None, replacing):
-            note(told)
-        auditor = _Auditor(folders, asked, progress, stage or _silent, note, held)
+        auditor = _Auditor(folders, outputs, work, note, held)
         rows = [row for one in asked for row in auditor.audit(one)]
         base = next(row for row in rows if row.name == first.name)
         notes: list[ControlNote] = []
         if early_stopped:
             more, notes = controls(first.job, base, rows, auditor.stops, auditor.control)
             rows += more
-        auditor.tell("comparison")
+        work.tell("comparison")
         if first.defended:
             notes.append(ControlNote(note=Note.DEFENDED))
         found = _findings(rows, base, fpr, asked, values, notes)
         found = found.with_(
             environment=ComparisonEnvironment(
-                **dict(document.versions(started=started, peak_memory_bytes=document.peak_memory())),
-                rows={row.name: row.costs for row in rows},
+                **dict(work.environment(rows={row.name: row.costs for row in rows})),
             )
         )
-        watch.check(found.to_json())
-        files = write_comparison(opening.path(out), found.to_json(), kind)
+        files = write_comparison(folders.output, found.to_json())
         for told in folders.left():
             note(told)
         return Compared(found, {row.name: row.findings.to_json() for row in rows}, files)
@@ -188,49 +182,46 @@ class _Auditor:
     """Makes the audits of rows, each with its report, and tells how far it is."""
 
     def __init__(
-        self,
-        folders: RowFolders,
-        asked: Sequence[RowSpec],
-        progress: Callback | None,
-        tell: Tell,
-        note: Tell,
-        held: ExitStack,
+        self, folders: RowFolders, outputs: Mapping[str, Output], work: Work, note: Tell, held: ExitStack
     ) -> None:
-        self._folders, self._progress, self.tell, self._note, self._held = folders, progress, tell, note, held
-        self._watches = {
-            one.name: Watch.begin(folders.of(one.name, one.config.format), AUDIT) for one in asked if one.job
-        }
+        self._folders, self._outputs, self._work, self._note, self._held = folders, outputs, work, note, held
+        for name, output in outputs.items():
+            self._replacing(name, output)
+
+    def _replacing(self, name: str, output: Output) -> None:
+        told = self._folders.replaced(name, output)
+        if told is not None:
+            self._note(told)
 
     def audit(self, spec: RowSpec) -> list[AuditedRow]:
         """Audit one row; by one attacker, or by two."""
         if spec.job is not None:
-            return self._train(spec.name, spec.job, self._watches[spec.name])
+            return self._train(spec.name, spec.job, self._outputs[spec.name])
         assert spec.arrays is not None
         config = spec.config
         given = {key: getattr(config, key) for key in config.model_fields_set - {"attack", "group_by"}}
         arrays: dict[str, Any] = {**spec.arrays, **given, "options": config.attack, "name": spec.name}
-        out = self._folders.of(spec.name, config.format)
-        done = attack(**arrays, out=out, stage=partial(self._told, spec.name))
+        done = attack(**arrays, out=self._outputs[spec.name].folder, stage=partial(self._told, spec.name))
         return [brought(done, done.problem, spec.name)]
 
     def control(self, name: str, job: Job, stop: Stop) -> AuditedRow:
         """Train the baseline, stopped early."""
         self._held.enter_context(using(job.config.store, job.population))
-        watch = Watch.begin(self._folders.of(name, job.config.format, self._note), AUDIT)
-        return self._train(name, job, watch, stop)[0]
+        output = self._folders.late(name, job.config.format)
+        self._replacing(name, output)
+        return self._train(name, job, output, stop)[0]
 
     def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
         """Find where the undefended recipe has each accuracy."""
-        return stops(job, accuracies, progress=self._progress, stage=self.tell)
+        return stops(job, accuracies, progress=self._work.progress, stage=self._work.tell)
 
-    def _train(self, name: str, job: Job, watch: Watch, stop: Stop | None = None) -> list[AuditedRow]:
+    def _train(self, name: str, job: Job, output: Output, stop: Stop | None = None) -> list[AuditedRow]:
         """Train, or find, one population, audit it, and write its report."""
-        started = datetime.now(UTC).isoformat(timespec="seconds")
-        evaluated = auditing.evaluate(job, progress=self._progress, stage=partial(self._told, name))
-        return trained(evaluated, auditing.write(evaluated, watch, started), name, stop)
+        evaluated = auditing.evaluate(job, Work(partial(self._told, name), self._work.progress))
+        return trained(evaluated, auditing.write(evaluated, output), name, stop)
 
     def _told(self, name: str, word: str) -> None:
-        self.tell(f"{name}: {word}")
+        self._work.tell(f"{name}: {word}")
 
 
 def _findings(

@@ -10,7 +10,7 @@ from reticent.auditing.gate.limits import Limits, gather
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.reading import read_document
 from reticent.report.junit import MARK, write_junit
-from reticent.report.place import AUDIT, check_file
+from reticent.report.output import AUDIT, check_file
 
 
 class Result(Protocol):

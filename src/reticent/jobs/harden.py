@@ -28,8 +28,7 @@ from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.misplaced import owners
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
-from reticent.report.place import HARDEN, REPAIRED, take_folder
-from reticent.report.watch import Watch
+from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.store import Store
 
 FOLDER = "repaired"
@@ -149,12 +148,12 @@ def harden(
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
     inputs = [weights, initial, members, non_members, reference, dataset]
-    watch = Watch.begin(take_folder(opening.path(out), HARDEN, inputs), HARDEN)
+    output = Output.take(opening.path(out), HARDEN, inputs)
     store = Store(Path(config.store)).open()
     with store.using([named(checked), *_runs(checked.before), *_runs(checked.after)]):
         made, sides = _sides(checked, store, clock, tell, progress)
         tell("report")
-        return _written(assemble(checked, made, *sides, weights, clock.seconds), made, watch)
+        return _written(assemble(checked, made, *sides, weights, clock.seconds), made, output)
 
 
 def _refuse_options(values: Mapping[str, Any], method: str, objective: str | None) -> None:
@@ -186,13 +185,12 @@ def _sides(
     return made, (sides["before"], sides["after"])
 
 
-def _written(document: dict[str, Any], made: Repaired, watch: Watch) -> Hardened:
+def _written(document: dict[str, Any], made: Repaired, output: Output) -> Hardened:
     """Write the weights, the page and, last, the numbers."""
     from reticent.report.harden.write import write_harden
 
-    watch.check(document)
-    page, numbers = write_harden(watch.folder, document, {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))})
-    return Hardened(document, (page, watch.folder / WEIGHTS, numbers))
+    weights = {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))}
+    return Hardened(document, write_harden(output, document, weights))
 
 
 def marked(content: bytes) -> bytes:

@@ -7,7 +7,7 @@ target's references: with it the attacker would be handed the answer.
 Paper: Song and Mittal (2021), section 3; references without the defense are their non-adaptive attack.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,8 +23,9 @@ from reticent.findings.comparison import Statistic
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, audited
+from reticent.jobs.work import Work
 from reticent.population import gather
-from reticent.population.train import Callback, train
+from reticent.population.train import train
 from reticent.signals.matrix import Floats
 from reticent.signals.swapped import swapped
 from reticent.spec import Spec
@@ -46,18 +47,15 @@ class Unaware:
     scores: dict[str, Floats]
 
 
-def non_adaptive(
-    job: Job, problem: Problem, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
-) -> Unaware:
+def non_adaptive(job: Job, problem: Problem, work: Work) -> Unaware:
     """Train the undefended references, or find them, and attack the defended targets with them."""
-    tell = stage or (lambda _: None)
-    tell("undefended references")
+    work.tell("undefended references")
     population = replace(job.population, recipe=undefended(job.population.recipe))
     store = Store(Path(job.config.store)).open()
-    made = train(population, store, workers=job.workers, device=job.device, progress=progress)
+    made = train(population, store, workers=job.workers, device=job.device, progress=work.progress)
     signals, others = gather.signals(population, store, made)
     plain = Problem.make(signals, population.membership, population=others)
-    tell("attacks that do not know of the defense")
+    work.tell("attacks that do not know of the defense")
     return against(problem, plain, job.attacks, Settings.of(job.config))
 
 

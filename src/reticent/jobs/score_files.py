@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.errors import InputError
 from reticent.report.files import replace_bytes
-from reticent.report.place import check_file
+from reticent.report.output import check_file
 
 ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
 """What a file of arrays begins with, by its ending."""

@@ -22,9 +22,8 @@ from reticent.jobs.comparison.sources import check_arguments
 from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.population.train import Callback
-from reticent.report.place import SEARCH, take_folder
+from reticent.report.output import SEARCH, Output
 from reticent.report.search import write_search
-from reticent.report.watch import Watch
 from reticent.say.search import spoken
 
 MOST = 60
@@ -110,7 +109,7 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    watch = Watch.begin(take_folder(opening.path(out), SEARCH, [values.get("dataset")]), SEARCH)
+    output = Output.take(opening.path(out), SEARCH, [values.get("dataset")])
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
@@ -140,8 +139,7 @@ def search(
             environment=document.versions(),
         )
     )
-    watch.check(written.to_json())
-    return Searched(written, (*write_search(opening.path(out), written.to_json()), *compared.files))
+    return Searched(written, (*write_search(output, written.to_json()), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:

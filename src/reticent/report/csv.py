@@ -1,11 +1,9 @@
 """One line a record, as CSV: what to sort, filter and join elsewhere."""
 
 import csv
+import io
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
-
-from reticent.report.files import replacing
 
 COLUMNS = (
     "record",
@@ -21,18 +19,15 @@ COLUMNS = (
 """The columns that are always there, in this order (``docs/schema.md``)."""
 
 
-def write_records(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write the rows of all records; the file appears complete or not at all.
+def records(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Write the rows of all records.
 
     Numbers keep all their digits; an unknown value is empty. What the first row has beyond `COLUMNS` follows them.
     """
-    iterator = iter(rows)
-    first = next(iterator, None)
-    extra = [key for key in first if key not in COLUMNS] if first is not None else []
-    names = [*COLUMNS, *extra]
-    with replacing(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(names)
-        if first is not None:
-            writer.writerow([first.get(name) for name in names])
-            writer.writerows([row.get(name) for name in names] for row in iterator)
+    listed = list(rows)
+    names = [*COLUMNS, *(key for key in (listed[0] if listed else ()) if key not in COLUMNS)]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([row.get(name) for name in names] for row in listed)
+    return stream.getvalue()

@@ -19,7 +19,7 @@ from reticent.errors import InputError, UnknownNameError
 from reticent.jobs import document
 from reticent.population.train import Callback, choose_device
 from reticent.report.files import make_folder, replacing
-from reticent.report.place import STUDY, take_folder
+from reticent.report.output import STUDY, Output
 from reticent.report.study import write_study
 from reticent.spec import identity
 from reticent.studies import STUDIES
@@ -118,7 +118,8 @@ def study(
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)
-    make_folder(take_folder(folder, STUDY) / PARTS)
+    output = Output.take(folder, STUDY)
+    make_folder(folder / PARTS)
     if checked is not None and _of_another(folder, chosen.name, scale):
         checked(folder)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
@@ -134,7 +135,7 @@ def study(
         "parts_found": runner.kept,
         "peak_memory_bytes": document.peak_memory(),
     }
-    return Studied(written, results, write_study(folder, written))
+    return Studied(written, results, write_study(output, written))
 
 
 def known(name: str) -> Study:

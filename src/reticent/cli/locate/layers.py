@@ -44,7 +44,7 @@ def layers(
     from reticent.cli.screen import replaced, told, unlost
     from reticent.jobs.locate.layers import prepare, run
     from reticent.report.locate.layers import terminal
-    from reticent.report.place import LAYERS
+    from reticent.report.output import LAYERS
 
     own: dict[str, Any] = {
         "stages": tuple(stage) if stage else None,

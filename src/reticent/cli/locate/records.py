@@ -21,7 +21,7 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
     from reticent.cli.screen import replaced, told, unlost
     from reticent.jobs.locate.records import again, locate_records
     from reticent.report.locate.records import terminal
-    from reticent.report.place import RECORD_LIST
+    from reticent.report.output import RECORD_LIST
 
     values = with_options(flags.values(), options, flags.config)
     if run is not None:

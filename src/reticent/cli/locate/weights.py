@@ -52,7 +52,7 @@ def weights(
     from reticent.cli.screen import replaced, told, unlost
     from reticent.errors import InputError
     from reticent.jobs.locate.weights import locate_weights
-    from reticent.report.place import WEIGHTS
+    from reticent.report.output import WEIGHTS
 
     if initial is not None and initial_seed is not None:
         raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")

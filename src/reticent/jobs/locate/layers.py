@@ -23,7 +23,7 @@ from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
 from reticent.population.train import Callback
 from reticent.report.locate.layers import write_layers
-from reticent.report.place import LAYERS
+from reticent.report.output import LAYERS
 
 __all__ = ["LocatedLayers", "Options", "locate_layers", "prepare", "run"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from reticent.errors import SpecError
 from reticent.jobs.config import AuditConfig
-from reticent.report.place import Form, take_folder
+from reticent.report.output import Form, Output
 
 ATTACKING = (
     "attacks",
@@ -54,9 +54,9 @@ def taken(
     form: Form,
     inputs: Iterable[Any] = (),
     checked: Callable[[Path], None] | None = None,
-) -> Path:
+) -> Output:
     """Take the folder of a report: the one that is asked for, or the command's own."""
-    out = take_folder(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)
+    out = Output.take(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)
     if checked is not None:
-        checked(out)
+        checked(out.folder)
     return out

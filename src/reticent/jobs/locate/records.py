@@ -29,7 +29,7 @@ from reticent.jobs.using import using
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.report.locate.records import write_records_page
-from reticent.report.place import AUDIT, RECORD_LIST, check_folder
+from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
 from reticent.say.population import unhealthy
 from reticent.spec import canonical, full
@@ -117,7 +117,7 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None]
             "leave it out, or leave the audit out to train"
         )
     found = read(path)
-    check_folder(out, RECORD_LIST, AUDIT.files(found.folder))
+    output = Output.take(out, RECORD_LIST, AUDIT.files(found.folder))
     if checked is not None:
         checked(out)
     shown = found.document
@@ -129,7 +129,7 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None]
         "recipe": shown.get("recipe"),
         "environment": document.versions(audit=_of_audit(found)).to_json(),
     }
-    return _write(out, parts, found.rows, found.records, _health(shown["population"]))
+    return _write(output, parts, found.rows, found.records, _health(shown["population"]))
 
 
 def _of_audit(found: Finished) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[st
 
 
 def _write(
-    out: Path,
+    out: Output,
     parts: Mapping[str, Any],
     rows: list[dict[str, Any]],
     records: Records | None,

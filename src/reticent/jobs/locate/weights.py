@@ -29,8 +29,7 @@ from reticent.locate.kinds import kinds
 from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
-from reticent.report.place import WEIGHTS
-from reticent.report.write import write_pair
+from reticent.report.output import WEIGHTS, Output
 from reticent.spec import full
 from reticent.training.memory import peak
 
@@ -178,14 +177,14 @@ def _trained(
 
 
 def _located(
-    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Path, tell: Callable[[str], None]
+    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, tell: Callable[[str], None]
 ) -> LocatedWeights:
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     source.restore()
     device = source.materials.prepare.device
     data = known(source, config.dataset)
     with peak(device) as memory, source.streams.lent("asking"):
-        found = scored(source, scoring, repeats, out, tell)
+        found = scored(source, scoring, repeats, out.folder, tell)
     seconds = time.perf_counter() - clock
     parameters = sum(p.numel() for p in source.network.parameters())
     of = kinds(source.network)
@@ -206,11 +205,11 @@ def _located(
     return write(written, found, out)
 
 
-def write(written: dict[str, Any], found: Scored, out: Path) -> LocatedWeights:
+def write(written: dict[str, Any], found: Scored, out: Output) -> LocatedWeights:
     """Write the page and, last, the numbers."""
     from reticent.report.locate.weights import page
 
-    shown, numbers = write_pair(out, "weights", page(written), written)
+    shown, numbers = out.write(written, {"weights.html": page(written)})
     return LocatedWeights(written, (shown, *found.files, numbers))
 
 

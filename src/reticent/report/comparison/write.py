@@ -1,16 +1,15 @@
 """The three files of a comparison: the page, a table of its rows, the numbers."""
 
 import csv
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from reticent.report.comparison.text import markdown
 from reticent.report.comparison.view import costs, matched
-from reticent.report.files import replacing, together
-from reticent.report.place import COMPARISON, left_over
+from reticent.report.output import Output
 from reticent.report.wording import Plain, limits, middle
-from reticent.report.write import as_json, write_section
 
 COLUMNS = (
     "name",
@@ -49,23 +48,16 @@ COLUMNS = (
 """The columns of ``compare.csv``."""
 
 
-def write_comparison(folder: Path, document: Mapping[str, Any], form: str = "html") -> tuple[Path, ...]:
+def write_comparison(output: Output, document: Mapping[str, Any]) -> tuple[Path, ...]:
     """Write ``compare.html``, ``compare.csv`` and, last, ``compare.json``: all of them, or none."""
     from reticent.report.comparison.page import html  # draws with matplotlib, which takes half a second to import
 
-    page, numbers = html(document), as_json(document)
-    paths = folder / "compare.html", folder / "compare.csv", folder / "compare.json"
-    with together(folder, document, left_over(folder, COMPARISON, COMPARISON.names(form))):
-        with replacing(paths[0]) as stream:
-            stream.write(page)
-        with replacing(paths[1]) as stream:
-            writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(_line(row, document) for row in document.get("rows") or ())
-        section = write_section(folder / "compare.md", markdown(document)) if form == "md" else ()
-        with replacing(paths[2]) as stream:
-            stream.write(numbers)
-    return (*paths, *section)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_line(row, document) for row in document.get("rows") or ())
+    section = {"compare.md": markdown(document)} if output.kind == "md" else {}
+    return output.write(document, {"compare.html": html(document), "compare.csv": stream.getvalue(), **section})
 
 
 def _line(row: Plain, document: Mapping[str, Any]) -> dict[str, Any]:

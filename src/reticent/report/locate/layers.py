@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reticent.report.output import Output
 from reticent.report.page import facts, scale
 from reticent.report.view import short
 from reticent.report.wording import level, limits, middle, number, percent, span, written
-from reticent.report.write import write_pair
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,9 +36,9 @@ GLOSSARY = (
 """Word -> one line."""
 
 
-def write_layers(folder: Path, document: Mapping[str, Any]) -> tuple[Path, ...]:
+def write_layers(output: Output, document: Mapping[str, Any]) -> tuple[Path, ...]:
     """Write ``layers.html`` and, last, ``layers.json``, each complete or not at all."""
-    return write_pair(folder, "layers", html(document), document)
+    return output.write(document, {"layers.html": html(document)})
 
 
 def html(document: Mapping[str, Any]) -> str:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.report.csv import write_records
-from reticent.report.files import replacing, together
+from reticent.report import csv
+from reticent.report.output import Output
 from reticent.report.page import facts, scale
 from reticent.report.png import data_uri
 from reticent.report.sections import records as section
 from reticent.report.view import label, short
 from reticent.report.wording import Plain, count, number
 from reticent.report.words import GLOSSARY as WORDS
-from reticent.report.write import as_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,18 +31,10 @@ GLOSSARY = tuple(
 
 
 def write_records_page(
-    folder: Path, document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]
+    output: Output, document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]
 ) -> tuple[Path, ...]:
-    """Write ``records.html``, ``records.csv`` and, last, ``records.json``, each complete or not at all."""
-    page, numbers = html(document, rows, thumbnails), as_json(document)
-    paths = folder / "records.html", folder / "records.csv", folder / "records.json"
-    with together(folder, document):
-        with replacing(paths[0]) as stream:
-            stream.write(page)
-        write_records(paths[1], rows)
-        with replacing(paths[2]) as stream:
-            stream.write(numbers)
-    return paths
+    """Write ``records.html``, ``records.csv`` and, last, ``records.json``."""
+    return output.write(document, {"records.html": html(document, rows, thumbnails), "records.csv": csv.records(rows)})
 
 
 def html(document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]) -> str:

@@ -1,16 +1,22 @@
-"""Where a report may be written: never over what the same command reads, nor over files that are none of reticent's."""
+"""The folder of a report: taken before the work, written after it, and nothing of anybody else's is lost.
+
+A report is never written over what the same command reads, by whatever link it is named, nor over what reticent did not
+write. What another command wrote into the folder during the work stays. All files of a report appear together, or none.
+"""
 
 import json
 import logging
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from reticent import opening
-from reticent.errors import InputError
-from reticent.report.files import make_folder, there
-from reticent.report.seal import unbroken
+from reticent.errors import InputError, UnwrittenError
+from reticent.findings.base import Document
+from reticent.report.files import make_folder, replace_bytes, there, together
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +42,7 @@ class Form:
         others: names of the files that are always beside it.
         section: name of the file that only ``format="md"`` writes.
         marks: by name, the mark of a file whose kind has none of its own in `KINDS`: how a text begins, or what the
-            header of tensors holds. A section's is also known by its last line (`report.seal`).
+            header of tensors holds. A section's is also known by its last line (`sealed`).
     """
 
     numbers: str
@@ -114,6 +120,76 @@ STUDY = Form("study.json", "reticent.study/", ("study.html", "study.md"), marks=
 FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, STUDY)
 
 
+@dataclass(frozen=True)
+class Output:
+    """A folder that was taken for a report.
+
+    Attributes:
+        folder: where the report goes.
+        form: of the report.
+        kind: "html", or "md" for a section in Markdown too.
+        before: what tells one writing of the numbers from another, before the work; None where there were none.
+    """
+
+    folder: Path
+    form: Form
+    kind: str = "html"
+    before: tuple[int, ...] | None = None
+
+    @classmethod
+    def take(cls, folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> "Output":
+        """Check a folder as `check_folder` does, make it, and look at what is there before the work."""
+        check_folder(folder, form, inputs, kind)
+        make_folder(folder)
+        return cls.begin(folder, form, kind)
+
+    @classmethod
+    def begin(cls, folder: Path, form: Form, kind: str = "html") -> "Output":
+        """Look at what is in a folder before the work."""
+        return cls(folder, form, kind, _stamp(folder / form.numbers))
+
+    def write(self, document: Document | Mapping[str, Any], files: Mapping[str, str | bytes]) -> tuple[Path, ...]:
+        """Write the files of a report and, last, its numbers: all of them, or none; a section gets its last line."""
+        plain = document.to_json() if isinstance(document, Document) else document
+        self.check(plain)
+        try:  # Names that are known only now, such as those of figures. What was measured is kept in the error.
+            check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
+        except InputError as error:
+            raise UnwrittenError(str(error), plain) from None
+        texts = {name: sealed(text) if name == self.form.section else text for name, text in files.items()}
+        texts[self.form.numbers] = as_json(plain)
+        with together(self.folder, plain, left_over(self.folder, self.form, texts)):
+            for name, text in texts.items():
+                content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+                replace_bytes(self.folder / name, content)
+        return tuple(self.folder / name for name in texts)
+
+    def check(self, document: Mapping[str, Any]) -> None:
+        """Refuse to replace what another command wrote since, unless it says the same."""
+        if _stamp(self.folder / self.form.numbers) in {self.before, None}:
+            return
+        other = self.form.earlier(self.folder)
+        if other is not None and _lasting(other) != _lasting(document):
+            raise UnwrittenError(
+                f"out: another command wrote its report into {self.folder} while this one ran: it stays, and this one "
+                "is not written. The same command with another --out finds all models that are finished, and writes it",
+                document,
+            )
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told.st_ino, told.st_mtime_ns, told.st_size
+
+
+def _lasting(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what differs between equal runs."""
+    return {key: value for key, value in document.items() if key != "environment"}
+
+
 def check_file(flag: str, path: Path, inputs: Iterable[Any], mark: bytes | None = None) -> None:
     """Refuse to write over a file that the same command reads, by whatever path, link or hard link it is named."""
     for given in inputs:
@@ -172,13 +248,6 @@ def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
         )
 
 
-def take_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> Path:
-    """Check a folder as `check_folder` does, and make it."""
-    check_folder(folder, form, inputs, kind)
-    make_folder(folder)
-    return folder
-
-
 def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
     """List files of an earlier report that a new one does not write, and that would stand beside it with old numbers.
 
@@ -234,3 +303,41 @@ def _same(path: Path, given: str | Path) -> bool:
         return path.samefile(opening.path(given))
     except (OSError, ValueError):
         return False
+
+
+SEAL = "<!-- Written by reticent; SHA-256 of the lines above: {} -->\n"
+"""The last line of a section in Markdown: a comment, which shows whether it is word for word what reticent wrote."""
+_LENGTH = len(SEAL.format("0" * 64))
+
+
+def sealed(text: str | bytes) -> str:
+    """Put the last line below a section."""
+    body = (text if isinstance(text, str) else text.decode("utf-8")).rstrip() + "\n\n"
+    return body + SEAL.format(sha256(body.encode("utf-8", "backslashreplace")).hexdigest())
+
+
+def unbroken(content: bytes) -> bool:
+    """Say whether a section is as it was written, so that nothing of a user's is in it."""
+    body, line = content[:-_LENGTH], content[-_LENGTH:]
+    return line == SEAL.format(sha256(body).hexdigest()).encode("ascii")
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """Write the document as JSON that any parser takes: in its own order, without NaN, one newline at the end."""
+    try:
+        return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    except (ValueError, TypeError) as error:
+        where = _offender(document, "document")
+        raise InputError(f"{where or 'document'}: expected plain, finite values, got {error}") from None
+
+
+def _offender(value: Any, path: str) -> str | None:
+    """Find the path of the first value that JSON cannot hold."""
+    if isinstance(value, Mapping):
+        found = (_offender(item, f"{path}.{key}") for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        found = (_offender(item, f"{path}[{i}]") for i, item in enumerate(value))
+    else:
+        plain = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
+        return None if plain else path
+    return next((item for item in found if item), None)

@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "img", "input", "br", "hr", "link"}
+VOID = {"meta", "img", "input", "br", "hr", "link", "wbr"}
 SHAPES = {"path", "circle", "rect", "use"}
 
 

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reticent.report import figures, svg
+from reticent.report import figures, page, svg
 
 
 def _texts(drawing):
@@ -76,3 +76,15 @@ def test_shares_above_one_have_no_label(document):
 def test_one_drawing_is_one_text(document):
     assert figures.spread(document["attacks"]) == figures.spread(document["attacks"])
     assert figures.exposures([0.1, 0.2, 3.0]) != figures.exposures([0.1, 0.2, 4.0])
+
+
+def test_a_histogram_with_a_spike_has_a_logarithmic_axis_and_says_so(document):
+    even = {"edges": [0.0, 1.0, 2.0, 3.0, 4.0], "members": [0.2, 0.3, 0.3, 0.2], "non_members": [0.3, 0.2, 0.2, 0.3]}
+    spiked = even | {"members": [0.0, 0.01, 0.09, 0.9]}
+    assert not figures.spiked(_attack(document, histogram=even))
+    assert "logarithmic" not in figures.histogram(_attack(document, histogram=even), "h")
+    attack = _attack(document, histogram=spiked)
+    drawing = figures.histogram(attack, "h")
+    assert {"1\u00a0%", "10\u00a0%", "100\u00a0%"} <= set(_texts(drawing))
+    assert "logarithmic axis" in drawing
+    assert "logarithmic axis" in page.histogram_caption(attack)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reticent.errors import UnwrittenError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from reticent.report.blocks import Document
     from reticent.report.output import Form
 
 PIPED_WIDTH = 160
@@ -21,8 +22,8 @@ NARROWEST = 80
 """Columns that the tables are made for."""
 TERMINALS = {
     "reticent.audit": "reticent.report.tables:terminal",
-    "reticent.comparison": "reticent.report.comparison:terminal",
-    "reticent.search": "reticent.report.search:terminal",
+    "reticent.comparison": "reticent.report.kinds.comparison:comparison",
+    "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
     "reticent.locate.weights": "reticent.cli.locate.weights:table",
     "reticent.locate.layers": "reticent.report.locate.layers:terminal",
@@ -30,6 +31,11 @@ TERMINALS = {
     "reticent.study": "reticent.report.study:terminal",
 }
 """By a document's schema, without the version, what lays it out."""
+TYPED = {
+    "reticent.comparison": "reticent.findings.comparison:ComparisonDocument",
+    "reticent.search": "reticent.findings.search:SearchDocument",
+}
+"""What that takes, where it is not plain values."""
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's categories of characters that are not shown and may move what is."""
 
@@ -51,11 +57,21 @@ def stderr() -> "Console":
     return Console(stderr=True, highlight=False, emoji=False)
 
 
-def told(found: "RenderableType | None", files: Sequence[Path], beside: Sequence[str] = ()) -> Sequence[Path]:
+def shown(found: "RenderableType | Document") -> None:
+    """Write what was found on standard output."""
+    from reticent.report.blocks import Document
+    from reticent.report.render.terminal import terminal
+
+    stdout().print(terminal(found) if isinstance(found, Document) else found)
+
+
+def told(
+    found: "RenderableType | Document | None", files: Sequence[Path], beside: Sequence[str] = ()
+) -> Sequence[Path]:
     """Show what was found, and where it lies."""
-    console = stdout()
     if found is not None:
-        console.print(found)
+        shown(found)
+    console = stdout()
     for line in (*beside, *map(str, files)):
         console.print(line, markup=False, soft_wrap=True)
     return files
@@ -82,11 +98,18 @@ def unlost() -> Iterator[None]:
     try:
         yield
     except UnwrittenError as error:
-        document = error.document or {}
-        module, _, function = TERMINALS.get(str(document.get("schema")).rpartition("/")[0], "").partition(":")
-        if function:
-            stdout().print(getattr(import_module(module), function)(document))
+        document: Any = error.document or {}
+        schema = str(document.get("schema")).rpartition("/")[0]
+        if schema in TYPED:
+            document = _imported(TYPED[schema]).read(document, schema)
+        if schema in TERMINALS:
+            shown(_imported(TERMINALS[schema])(document))
         raise
+
+
+def _imported(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def first(warn: Callable[[], None], then: Callable[[str], None]) -> Callable[[str], None]:

@@ -38,7 +38,6 @@ def search(
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.search import search as run
     from reticent.report.output import SEARCH
-    from reticent.report.search import terminal
 
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --defense, --over and other flags")
@@ -61,7 +60,9 @@ def search(
             note=shown.note,
             **values,
         )
-    return told(terminal(searched.document), searched.files)
+    from reticent.report.kinds.search import search as kind
+
+    return told(kind(searched.findings), searched.files)
 
 
 def _values(text: str) -> tuple[str, list[Any]]:

@@ -23,7 +23,6 @@ from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.population.train import Callback
 from reticent.report.output import SEARCH, Output
-from reticent.report.search import write_search
 from reticent.say.search import spoken
 
 MOST = 60
@@ -139,7 +138,10 @@ def search(
             environment=document.versions(),
         )
     )
-    return Searched(written, (*write_search(output, written.to_json()), *compared.files))
+    from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
+    return Searched(written, (*output.write(written, {"search.html": html(kind.search(written))}), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,9 @@ from reticent.report.wording import Plain, count, level, limits, middle, number,
 BANDS = 3
 """With more curves than this, only the strongest attack's band is drawn; the table has every interval."""
 
+SPIKE = 0.3
+"""With more than this share of a side's scores in one bin, a histogram's axis of shares is logarithmic."""
+
 
 def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -> str:
     """Draw the curves of all attacks on logarithmic axes, with the chance line and bands."""
@@ -44,28 +47,46 @@ def curve(axes: Axes, attack: Plain, least: float, colour: str, dash: Any, label
     axes.plot(found["fpr"], found["tpr"], color=colour, linestyle=dash, label=label, zorder=3)
 
 
+def spiked(attack: Plain) -> bool:
+    """Tell whether one bin holds so many scores that equal steps of shares would show it alone."""
+    return max(float(_shares(attack["histogram"][side]).max(initial=0)) for side in ("members", "non_members")) > SPIKE
+
+
 def histogram(attack: Plain, name: str) -> str:
-    """Draw one attack's scores of members and of non-members."""
+    """Draw one attack's scores of members and of non-members; see `spiked`."""
     drawn = attack["histogram"]
     edges = np.asarray(drawn["edges"], np.float64)
     inside, outside = (_shares(drawn[key]) for key in ("members", "non_members"))
+    most = max(1e-9, float(max(inside.max(initial=0), outside.max(initial=0))))
+    both = np.concatenate([inside, outside])
+    least = float(both[both > 0].min(initial=most)) / 1.6 if spiked(attack) else 0.0
     with drawing():
         figure, axes = canvas(206, 304)
-        axes.stairs(outside, edges, fill=True, color=SERIES[1], alpha=0.16, linewidth=0)
-        axes.stairs(inside, edges, fill=True, color=SERIES[0], alpha=0.22, linewidth=0)
-        axes.stairs(outside, edges, color=SERIES[1], linewidth=1.5, linestyle=DASHES[1], label="non-members")
-        axes.stairs(inside, edges, color=SERIES[0], linewidth=1.5, label="members")
+        for shares, k, alpha in ((outside, 1, 0.16), (inside, 0, 0.22)):
+            axes.stairs(shares, edges, baseline=least, fill=True, color=SERIES[k], alpha=alpha, linewidth=0)
+        axes.stairs(
+            outside, edges, baseline=least, color=SERIES[1], linewidth=1.5, linestyle=DASHES[1], label="non-members"
+        )
+        axes.stairs(inside, edges, baseline=least, color=SERIES[0], linewidth=1.5, label="members")
         axes.set(xlabel="score (higher: more like a member)", ylabel="share of records")
         axes.set_xlim(edges[0], edges[-1])
-        axes.set_ylim(0, max(1e-9, float(max(inside.max(initial=0), outside.max(initial=0)))) * 1.28)
+        if least:
+            axes.set_yscale("log")
+            axes.set_ylim(least, most * (most / least) ** 0.25)
+            axes.yaxis.set_major_locator(LogLocator(10))
+            axes.yaxis.set_minor_locator(NullLocator())
+        else:
+            axes.set_ylim(0, most * 1.28)
+            axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9)) if y <= 1 else ""))
-        axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
         heading = f"Scores of members and non-members under {_name(attack)}"
+        scale = " Shares on a logarithmic axis." if least else ""
         centres = (edges[:-1] + edges[1:]) / 2
         means = [number(float(np.sum(side * centres)), 2) for side in (inside, outside)]
-        return render(figure, name, heading, f"{heading}. Mean score of members {means[0]}, of non-members {means[1]}.")
+        said = f"Mean score of members {means[0]}, of non-members {means[1]}.{scale}"
+        return render(figure, name, heading, f"{heading}. {said}")
 
 
 def spread(attacks: Sequence[Plain], name: str = "spread") -> str:

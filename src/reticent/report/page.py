@@ -90,7 +90,10 @@ def roc_caption(attacks: Sequence[Plain]) -> str:
 
 def histogram_caption(attack: Plain) -> str:
     """Describe one attack's histogram."""
-    return f"{short(title(attack))}: AUC {written(attack['overall']['auc'])}"
+    from reticent.report.figures import spiked
+
+    scale = "; logarithmic axis, since one bar stands far above the others" if spiked(attack) else ""
+    return f"{short(title(attack))}: AUC {written(attack['overall']['auc'])}{scale}"
 
 
 def scale(data: Plain, population: Plain) -> str:

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reticent.report.prose import Prose
+from reticent.report.render.terminal import Wrapped
 from reticent.report.view import confidence, measured, ordered, rate_at, short, tied, title, unmeasured
 from reticent.report.wording import (
     MARK,
@@ -32,18 +32,18 @@ MARKS = {"found": ("▲", "bold red"), "not found": ("✓", "bold green"), "cann
 def terminal(document: Mapping[str, Any]) -> RenderableType:
     """Lay out an audit for the terminal."""
     verdict, attacks = document.get("verdict") or {}, ordered(document)
-    parts: list[RenderableType] = [Prose(_verdict(verdict))]
+    parts: list[RenderableType] = [Wrapped(_verdict(verdict))]
     if attacks:
         parts += [Padding(_table(attacks), (1, 0))]
-        parts += [Prose(Text(short(one["sentence"], 600), style="yellow")) for one in document.get("left_out") or ()]
-        parts.append(Prose(_notes(attacks)))
+        parts += [Wrapped(Text(short(one["sentence"], 600), style="yellow")) for one in document.get("left_out") or ()]
+        parts.append(Wrapped(_notes(attacks)))
     health = (document.get("population") or {}).get("health") or ()
     said = _said(document)
     if said:
-        parts.append(Prose(Text("\n".join(["", *said]))))
+        parts.append(Wrapped(Text("\n".join(["", *said]))))
     notices = (document.get("population") or {}).get("notices") or ()
     there = (document.get("epsilon") or {}).get("unproved")  # It stands in the sentence on epsilon.
-    parts.extend(Prose(Text(short(one, 600), style="yellow")) for one in notices if one != there)
+    parts.extend(Wrapped(Text(short(one, 600), style="yellow")) for one in notices if one != there)
     parts.extend(
         Text(f"Model {item.get('model')}: {short(item.get('problem', ''), 200)}", style="yellow") for item in health
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reticent.report.render.text import clean
 from reticent.report.wording import Plain, count, level, middle
 
 
@@ -84,5 +85,4 @@ def label(row: Plain) -> str:
 
 def short(text: Any, most: int = 80) -> str:
     """Cut long text, and take out what does not print or would turn the direction of the line."""
-    clean = "".join(c if c.isprintable() else " " for c in str(text)[: most + 1]).strip().replace(" %", "\u00a0%")
-    return clean if len(str(text)) <= most else clean[: most - 1].rstrip() + "…"
+    return clean(str(text), most).strip()

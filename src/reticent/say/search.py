@@ -11,7 +11,9 @@ def spoken(document: SearchDocument) -> SearchDocument:
 
 def _sentence(document: SearchDocument) -> str:
     undefended = document.undefended
-    kept = f"{100 * document.lost:g} percentage points of accuracy ({percent(undefended.accuracy.mean)} without it)"
+    kept = (
+        f"{100 * document.lost:g} percentage points of accuracy ({percent(undefended.accuracy.mean)} without a defense)"
+    )
     chosen = next((one for one in document.tried if one.defense == document.chosen), None)
     if chosen is None:
         return f"Every value that was tried costs more than {kept}: nothing is chosen."

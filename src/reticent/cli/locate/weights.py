@@ -93,7 +93,7 @@ def table(document: "Mapping[str, Any]") -> "RenderableType":
     from rich.table import Table
     from rich.text import Text
 
-    from reticent.report.prose import Prose
+    from reticent.report.render.terminal import Wrapped
     from reticent.report.wording import count, level, number, percent
 
     kinds = Table(box=None, pad_edge=False, header_style="bold")
@@ -122,8 +122,8 @@ def table(document: "Mapping[str, Any]") -> "RenderableType":
         largest.add_row(level(row["rate"]), count(row["entries"]), *shares, *again)
     said = Text("\n".join(f"Not said: {line}" for line in document["cannot_say"]), style="dim")
     return Group(
-        Prose(Text(document["sentence"], style="bold")),
+        Wrapped(Text(document["sentence"], style="bold")),
         Padding(kinds, (1, 0)),
         Padding(largest, (0, 0, 1, 0)),
-        Prose(said),
+        Wrapped(said),
     )

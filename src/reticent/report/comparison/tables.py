@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reticent.report.comparison import view
-from reticent.report.prose import Prose
+from reticent.report.render.terminal import Wrapped
 from reticent.report.view import short, tied
 from reticent.report.wording import (
     MARK,
@@ -34,11 +34,11 @@ LISTED = 12
 def terminal(document: Mapping[str, Any]) -> RenderableType:
     """Lay out a comparison for the terminal."""
     rows = view.rows(document)
-    parts: list[RenderableType] = [Prose(Text(short(document.get("sentence") or "", 1200), style="bold"))]
+    parts: list[RenderableType] = [Wrapped(Text(short(document.get("sentence") or "", 1200), style="bold"))]
     if rows:
-        parts += [Padding(_table(document, rows), (1, 0)), Prose(_notes(document, rows))]
+        parts += [Padding(_table(document, rows), (1, 0)), Wrapped(_notes(document, rows))]
     noticed = [f"{row['name']}: {notice}" for row in rows for notice in row.get("notices") or ()]
-    parts += [Prose(Text(short(notice, 600), style="yellow")) for notice in noticed]
+    parts += [Wrapped(Text(short(notice, 600), style="yellow")) for notice in noticed]
     differences = _differences(document)
     if differences is not None:
         parts.append(differences)
@@ -115,4 +115,4 @@ def _differences(document: Mapping[str, Any]) -> RenderableType | None:
         )
     left = f"; {len(differ) - LISTED} more differ (compare.html lists them)" if len(differ) > LISTED else ""
     text.append(f"\n{ties} of {len(pairs)} tests are ties: no difference shown{left}.", "dim")
-    return Prose(text)
+    return Wrapped(text)

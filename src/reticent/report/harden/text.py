@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reticent.report.harden.lines import alone, main, marked
-from reticent.report.prose import Prose
+from reticent.report.render.terminal import Wrapped
 from reticent.report.wording import MARK, TIES, duration
 
 
@@ -33,9 +33,9 @@ def terminal(document: Mapping[str, Any]) -> Group:
     ]
     limits = "\n".join(f"Not said: {line}" for line in document["cannot_say"])
     return Group(
-        Prose(Text(document["sentence"], style="bold")),
+        Wrapped(Text(document["sentence"], style="bold")),
         Padding(table, (1, 0)),
-        Prose(Text(" ".join(said))),
+        Wrapped(Text(" ".join(said))),
         "",
-        Prose(Text(limits, style="dim")),
+        Wrapped(Text(limits, style="dim")),
     )

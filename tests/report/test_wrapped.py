@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from reticent.report.prose import Prose
+from reticent.report.render.terminal import Wrapped
 
 NBSP = "\u00a0"
 
 
 def _lines(text, width):
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
-    console.print(Prose(Text(text)))
+    console.print(Wrapped(Text(text)))
     return [line.rstrip(" ") for line in console.file.getvalue().splitlines()]
 
 

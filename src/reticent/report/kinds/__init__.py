@@ -1,0 +1,1 @@
+"""Which blocks each kind of document is made of: one file a kind."""

@@ -154,7 +154,7 @@ def compare(
                 **dict(work.environment(rows={row.name: row.costs for row in rows})),
             )
         )
-        files = write_comparison(folders.output, found.to_json())
+        files = write_comparison(folders.output, found)
         for told in folders.left():
             note(told)
         return Compared(found, {row.name: row.findings.to_json() for row in rows}, files)

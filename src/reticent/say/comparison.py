@@ -17,7 +17,7 @@ from reticent.findings.comparison import (
     Statistic,
 )
 from reticent.rounding import decimals, fraction, level, percent
-from reticent.say.grammar import agree, alarms, listed, plural
+from reticent.say.grammar import agree, alarms, listed, plural, short
 
 MANY = 2
 """Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
@@ -186,8 +186,8 @@ def _unlearned(document: Numbers, name: str) -> str:
     return f"{row.unlearned} of the {plural(row.models, 'model')} of {name} did not learn"
 
 
-def _apart(difference: float) -> str:
-    return f"{points(difference)} percentage points {'more' if difference > 0 else 'less'}"
+def _apart(difference: float, unit: str = "percentage points") -> str:
+    return f"{points(difference)} {unit} {'more' if difference > 0 else 'less'}"
 
 
 def points(difference: float) -> str:
@@ -413,3 +413,43 @@ def _note(note: ControlNote, document: ComparisonDocument) -> str:
         f"{baseline} reaches an accuracy of at most {reached} at any epoch, and {row} has {wanted}: a less accurate "
         f"model leaks less by that alone, so the control is too hard on {row}."
     )
+
+
+def remark(document: ComparisonDocument, row: Row) -> str:
+    """Say in a few words what a row is, or how a recipe stands to its control."""
+    if row.role is Role.NON_ADAPTIVE:
+        return "its models, attacked by one who does not know the defense"
+    if row.role is Role.CONTROL:
+        when = "" if row.epochs_kept is None else f" after {row.epochs_kept:g} epochs"
+        near = [f"{_nearness(row.right, _named(document, name).right)} {short(name, 40)}" for name in row.matches]
+        return ", ".join([f"control: stopped{when}", *near])
+    if row.name == document.baseline:
+        return "baseline"
+    return "" if row.control is None else _standing(document, row, row.control)
+
+
+def _standing(document: ComparisonDocument, row: Row, held: Standing) -> str:
+    other = "the baseline" if held.name == document.baseline else "its control"
+    if held.unlearned is not None:
+        idle = "it" if held.unlearned == row.name else other
+        return f"not judged: most models of {idle} did not learn"
+    if held.apart:
+        return f"not judged: {other} is {_apart(held.missed or 0.0, 'points')} accurate"
+    measures = {Statistic.AUC: "AUC", Statistic.TPR: "members found"}
+    alone = f", by {measures[held.by[0]]} alone" if len(held.by) == 1 else ""
+    told = {
+        Relation.LESS: f"leaks less than {other}{alone}",
+        Relation.MORE: f"leaks more than {other}{alone}",
+        Relation.TIE: f"not told apart from {other}",
+        Relation.MIXED: f"leaks less than {other} by one measure, more by the other",
+    }[held.leak]
+    return told if held.settled else f"{told}, at an accuracy that is not known"
+
+
+def _nearness(control: float | None, wanted: float | None) -> str:
+    """Say how a control's accuracy compares with that of a row, up to the row's name."""
+    if control is None or wanted is None:
+        return "to be as accurate as"
+    if abs(control - wanted) < 0.0005:
+        return "as accurate as"
+    return f"{_apart(control - wanted, 'points')} accurate than"

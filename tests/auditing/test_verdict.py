@@ -12,7 +12,7 @@ from reticent.data.membership import Membership
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
 from reticent.findings.audit import Reason
-from reticent.findings.numbers import Area, Estimate, OverallRate, Rate
+from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate
 from reticent.findings.population import Population
 from reticent.rounding import plain
 from reticent.say.verdict import CONCLUSIONS, OPEN, spoken
@@ -37,11 +37,11 @@ def made(
             members=898,
             non_members=899,
             false_positives_allowed=count,
-            tpr=Estimate(mean=tpr[0], std=0.01, interval=tpr[1:]) if count else None,
+            tpr=ShareEstimate(mean=tpr[0], std=0.01, interval=tpr[1:]) if count else None,
         )
         for fpr, count in zip((0.1, 0.01, 0.001, 0.0001), allowed, strict=True)
     )
-    overall = Overall(auc=Estimate(mean=area[0], std=0.01, interval=area[1:]), tpr_at_fpr=rates)
+    overall = Overall(auc=ShareEstimate(mean=area[0], std=0.01, interval=area[1:]), tpr_at_fpr=rates)
     targets = (target(898, 899, ()),) * models
     return Audit(name=name, access="logits", confidence=confidence, overall=overall, targets=targets)
 
@@ -113,7 +113,7 @@ def test_best_of_several_is_labelled_and_widened():
 
 
 def test_widened_stays_in_range_and_one_choice_changes_nothing():
-    summary = Estimate(mean=0.01, interval=(0.001, 0.9))
+    summary = ShareEstimate(mean=0.01, interval=(0.001, 0.9))
     assert widened(summary, 0.95, 1) == pytest.approx((0.001, 0.9))
     assert widened(summary, 0.95, 20) == (0.0, 1.0)
 

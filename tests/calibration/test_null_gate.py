@@ -20,7 +20,7 @@ from scipy.stats import binom, norm
 
 import reticent
 from reticent.auditing.audit import audit
-from reticent.auditing.gate import leak
+from reticent.gating import judge
 
 TARGETS, REPLICATES = 8, 200
 RATES = (0.1, 0.01)
@@ -36,9 +36,15 @@ def document(seed, records, shift, attacks):
         members = rng.permuted(np.tile([True, False], (TARGETS, records // 2)), axis=1)
         scores = rng.normal(size=(TARGETS, records)) + shift * members
         numbers = np.arange(TARGETS)
-        audits.append(audit(name, {}, scores, members, numbers, rng=rng, fprs=RATES, replicates=REPLICATES).to_json())
+        audits.append(
+            audit(
+                name, {}, scores, members, numbers, rng=rng, strong=name == "lira", fprs=RATES, replicates=REPLICATES
+            ).to_json()
+        )
     return {
         "schema": "reticent.audit/1",
+        "verdict": {"attack": "lira", "best_of": attacks, "auc": 0.5, "confidence": 0.95, "leak": "found"},
+        "environment": {},
         "data": {"name": "simulated", "records": records},
         "population": {"models": TARGETS, "health": []},
         "attacks": audits,
@@ -66,7 +72,7 @@ def test_false_alarms_and_false_passes_at_the_true_value(seeds, records, shift, 
 
 def test_without_the_uncertainty_of_the_threshold_there_would_be_more_false_alarms(monkeypatch):
     with_it = errors(40, 200, 0.0, 2, "above the limit")[2]
-    monkeypatch.setattr(leak, "threshold_scale", lambda *_: 1.0)
+    monkeypatch.setattr(judge, "threshold_scale", lambda *_: 1.0)
     without = errors(40, 200, 0.0, 2, "above the limit")[2]
     assert with_it <= 1
     assert without > binom.ppf(0.99, 40, 0.05)

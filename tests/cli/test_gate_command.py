@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.auditing.gate.check import Check
-from reticent.auditing.gate.judge import Gate
-from reticent.auditing.gate.limits import ALLOWED
 from reticent.cli.gate import _table
+from reticent.findings.gate import ALLOWED, Check, Gate
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -87,8 +85,11 @@ def test_the_table_shows_the_limit_that_was_judged(command, audited):
 
 
 def test_the_side_of_a_limit_is_the_checks_own_whatever_its_name():
-    checks = [Check(name, 0.1, "passed", "", 0.51239, 0.51239, side=name) for name in ("at least", "at most")]
-    table = _table(Gate("passed", tuple(checks), "", ""))
+    checks = [
+        Check(name=name, limit=0.1, outcome="passed", message="", estimate=0.51239, bound=0.51239, side=name)
+        for name in ("at least", "at most")
+    ]
+    table = _table(Gate(outcome="passed", checks=tuple(checks), sentence="", data=""))
     assert list(table.columns[2].cells) == ["at least 0.5123", "at most 0.5124"]
 
 

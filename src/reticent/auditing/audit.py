@@ -17,7 +17,7 @@ from reticent.auditing.weighted import FIXED
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit
 from reticent.findings.base import Interval
-from reticent.findings.numbers import Area, Estimate, OverallRate, Rate
+from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate
 from reticent.spec import canonical
 
 Floats = NDArray[np.float64]
@@ -184,12 +184,12 @@ class _Over:
         self._members = min(t.members for t in targets)
         self._non_members = min(t.non_members for t in targets)
 
-    def summary(self, statistic: int, observed: Sequence[float], pairs: int | None = None) -> Estimate:
+    def summary(self, statistic: int, observed: Sequence[float], pairs: int | None = None) -> ShareEstimate:
         """Average, and bound by the bootstrap; where the replicates do not vary, by the smallest group's size."""
         each = np.asarray(observed, dtype=np.float64)
         mean = float(each.mean())
         interval = self._drawn.interval(statistic, each, self._confidence)
-        return Estimate(
+        return ShareEstimate(
             mean=mean,
             std=float(each.std(ddof=1)) if len(each) > 1 else None,
             interval=interval or degenerate(mean, pairs or min(self._members, self._non_members), self._confidence),

@@ -27,7 +27,7 @@ from reticent.auditing.labelling import Labelling
 from reticent.auditing.roc import roc, tied, two_groups
 from reticent.auditing.within import areas, rates, sizes
 from reticent.findings.audit import Difference, Group, Grouping
-from reticent.findings.numbers import Estimate
+from reticent.findings.numbers import Estimate, ShareEstimate
 from reticent.findings.population import Population
 
 Floats = NDArray[np.float64]
@@ -165,18 +165,18 @@ def mean(
     return Estimate(mean=centre, std=float(known.std(ddof=1)), interval=(low, high))
 
 
-def _area(area: Moments, g: int, pairs: int, confidence: float) -> Estimate:
+def _area(area: Moments, g: int, pairs: int, confidence: float) -> ShareEstimate:
     variance, free = area.variance()
     value = float(area.value[g])
     interval = area_interval(value, float(variance[g]), float(free[g]), pairs, confidence)
-    return Estimate(mean=value, std=None if area.std is None else float(area.std[g]), interval=interval)
+    return ShareEstimate(mean=value, std=None if area.std is None else float(area.std[g]), interval=interval)
 
 
-def _rate(rate: Moments, g: int, members: int, confidence: float) -> Estimate:
+def _rate(rate: Moments, g: int, members: int, confidence: float) -> ShareEstimate:
     variance, free = rate.variance()
     value, most = float(rate.value[g]), (int(rate.records[g]), members)
     interval = share_interval(value, float(variance[g]), float(free[g]), most, confidence)
-    return Estimate(mean=value, std=None if rate.std is None else float(rate.std[g]), interval=interval)
+    return ShareEstimate(mean=value, std=None if rate.std is None else float(rate.std[g]), interval=interval)
 
 
 def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Difference | None]:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from reticent.auditing.gate.judge import Gate
+    from reticent.findings.gate import Gate
 
 STYLES = {"passed": "green", "failed": "bold red", "cannot judge": "bold yellow", "skipped": "yellow"}
 
@@ -53,8 +53,8 @@ def gate(
     Raises:
         SystemExit: with the exit code, where it is not 0.
     """
-    from reticent.auditing.gate.limits import ALLOWED_TOGETHER
     from reticent.cli.screen import stdout, visible
+    from reticent.findings.gate import ALLOWED_TOGETHER
     from reticent.jobs.gate import check_junit
     from reticent.jobs.gate import gate as run
     from reticent.report.junit import write_junit
@@ -89,9 +89,9 @@ def _table(result: "Gate") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from reticent.auditing.gate.check import DIGITS
     from reticent.cli.screen import visible
     from reticent.rounding import MISSING, down, up
+    from reticent.say.gate import DIGITS
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("check", overflow="fold")

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from reticent.findings.base import Finding, LeftOut, Number, Plain
 from reticent.findings.epsilon import EpsilonBounds
-from reticent.findings.numbers import Area, Count, Estimate, OverallRate, Rate, Share
+from reticent.findings.numbers import Area, Count, OverallRate, Rate, Share, ShareEstimate
 
 
 class TargetAccuracy(Finding):
@@ -35,16 +35,16 @@ class TargetAudit(Finding):
 class BalancedAccuracy(Finding):
     """Balanced accuracy over targets."""
 
-    transferred: Estimate | None = None
+    transferred: ShareEstimate | None = None
     "At a threshold chosen on other models."
-    oracle: Estimate | None = None
+    oracle: ShareEstimate | None = None
     "At the best threshold of each target: an upper bound, no attacker has it."
 
 
 class Overall(Finding):
     """One attack over all targets."""
 
-    auc: Estimate
+    auc: ShareEstimate
     "0.5 is chance."
     tpr_at_fpr: tuple[OverallRate, ...] = ()
     "One a false-positive rate."
@@ -102,7 +102,7 @@ class Audit(Finding):
     "Lower bounds on epsilon by this attack alone."
 
     @property
-    def auc(self) -> Estimate:
+    def auc(self) -> ShareEstimate:
         """The AUC over targets."""
         return self.overall.auc
 
@@ -125,5 +125,5 @@ class Measured(Finding):
     """What an attack found, in short."""
 
     name: str
-    auc: Estimate
+    auc: ShareEstimate
     tpr_at_fpr: tuple[OverallRate, ...] = ()

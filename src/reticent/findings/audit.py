@@ -9,7 +9,7 @@ from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Plain, Unless
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
-from reticent.findings.numbers import Count, Estimate, Figure, Share
+from reticent.findings.numbers import Count, Estimate, Figure, Share, ShareEstimate
 from reticent.findings.population import Data, Population
 
 SCHEMA = "reticent.audit/1"
@@ -107,9 +107,9 @@ class Group(Finding):
     members: Number | None = None
     "How many, on average over the targets."
     non_members: Number | None = None
-    auc: Estimate | None = None
+    auc: ShareEstimate | None = None
     "Members against non-members inside the group; `null` if not measurable."
-    tpr: Estimate | None = None
+    tpr: ShareEstimate | None = None
     """Share of the group's members at or above the threshold that gives `fpr` over *all* records; `null` if not
     measurable."""
     exposure: Estimate | None = None
@@ -133,7 +133,7 @@ class Grouping(Finding):
     "The verdict's."
     fpr: Share | None = None
     "The verdict's."
-    confidence: Number | None = None
+    confidence: Number = 0.95
     "Of every interval, each by itself: a number can be read, and held against a limit, without the others."
     intervals: str = "each by itself"
     correction: str = "Holm"

@@ -1,5 +1,6 @@
 """The base of all findings: frozen, checked, and one JSON form."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ class Document(Finding):
     """What a JSON file of reticent holds."""
 
     @classmethod
-    def read(cls, plain: Mapping[str, Any], where: str) -> Self:
+    def read(cls, plain: Mapping[str, Any], where: str = "") -> Self:
         """Check a document that was read from a file.
 
         Args:
@@ -97,20 +98,26 @@ class Document(Finding):
             The document.
 
         Raises:
-            InputError: it is another document, or a part of it is not what reticent writes; names each such part.
+            InputError: a part of it is not what reticent writes; names the first such part.
         """
         try:
-            return cls.model_validate(plain)
-        except ValidationError as error:
-            raise InputError(f"{where}: {told(error)}") from None
+            return cls.model_validate_json(json.dumps(plain), strict=True)
+        except (ValidationError, ValueError, RecursionError) as error:
+            what = told(error) if isinstance(error, ValidationError) else "nested too deeply, or no plain values"
+            raise InputError(f"{f'{where}: ' if where else ''}{what}: {CHANGED}") from None
 
 
-def told(error: ValidationError, most: int = 3) -> str:
-    """Say which parts of a document are not what they must be."""
-    wrong = error.errors(include_url=False)
-    parts = [
-        f"{'.'.join(map(str, one['loc'])) or 'the document'}: {one['msg'][:1].lower()}{one['msg'][1:]}"
-        for one in wrong[:most]
-    ]
-    more = f"; and {len(wrong) - most} more" if len(wrong) > most else ""
-    return f"not what reticent writes: {'; '.join(parts)}{more}"
+CHANGED = "the document was changed or cut, or an old version wrote it; run the command again"
+
+
+def told(error: ValidationError) -> str:
+    """Say which part of a document is not what it must be."""
+    first = error.errors(include_url=False)[0]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+    if first["type"] == "missing":
+        return f"{place}: it is missing"
+    if first["type"] in {"model_type", "dict_type"}:
+        first["msg"] = "an object"
+    what = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("expected ")
+    value = repr(first["input"])
+    return f"{place}: expected {what}, got {value if len(value) <= 60 else f'{value[:57]}...'}"

@@ -35,10 +35,17 @@ class Estimate(Finding):
     tenth of the false positives that the rate allows unused."""
 
 
-class Spread(Finding):
-    """One number a model."""
+class ShareEstimate(Estimate):
+    """A share over models: an AUC, a TPR, an accuracy."""
 
-    mean: Number
+    mean: Share
+    interval: tuple[Share, Share]
+
+
+class Spread(Finding):
+    """A share a model has."""
+
+    mean: Share
     std: Number
     "Standard deviation over models (n - 1)."
 
@@ -93,7 +100,7 @@ class OverallRate(Finding):
     "`floor(fpr * non_members)`, of that target."
     realised_fpr: Share | None = None
     "The mean rate at the thresholds used, at most `fpr`; `null` if not measurable."
-    tpr: Estimate | None = None
+    tpr: ShareEstimate | None = None
     "`null` if not measurable, never 0."
 
     @property

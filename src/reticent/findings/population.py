@@ -129,7 +129,7 @@ class Population(Finding):
     queries: Annotated[Plain | None, LeftOut] = None
     "How each record was shown to the models: `mirror`, `shift`."
     accuracy: Annotated[Accuracy | None, LeftOut] = None
-    health: tuple[Unlearned, ...] | None = ()
+    health: tuple[Unlearned, ...] | None = None
     "Models that did not learn; empty if there are none, `null` where margins alone were given and do not tell."
     per_model: tuple[ModelFacts, ...] = ()
     notices: Annotated[tuple[str, ...], Unless(())] = ()

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from reticent import opening
-from reticent.auditing.gate.judge import Gate, judge
-from reticent.auditing.gate.limits import Limits, gather
 from reticent.errors import InputError, UnknownNameError
+from reticent.findings.audit import SCHEMA, AuditDocument
+from reticent.findings.gate import Gate
+from reticent.gating.judge import judge
+from reticent.gating.limits import Limits, gather
 from reticent.jobs.reading import read_document
 from reticent.report.junit import MARK, write_junit
 from reticent.report.output import AUDIT, check_file
@@ -85,7 +87,7 @@ def gate(
     file = _path("junit", junit)
     if file is not None:
         check_junit(file, audit, thresholds)
-    result = judge(_document(audit), limits)
+    result = judge(_read(audit), limits)
     if file is not None:
         write_junit(file, result)
     return result
@@ -103,13 +105,21 @@ def _path(name: str, value: Any) -> Path | None:
     return None if value is None else opening.path(value)
 
 
-def _document(audit: Any) -> Mapping[str, Any]:
-    if isinstance(audit, (str, Path)):
-        return read_document(opening.path(audit))
-    found = getattr(audit, "document", audit)
-    if not isinstance(found, Mapping):
+def _read(audit: Any) -> AuditDocument:
+    """Read a document, whole or not at all: what is wrong in it would be read as if it were not there."""
+    plain = read_document(opening.path(audit)) if isinstance(audit, (str, Path)) else getattr(audit, "document", audit)
+    if not isinstance(plain, Mapping):
         raise InputError(
             "audit: expected what reticent.audit returned, its document, or the path of its audit.json or folder, got "
             f"{type(audit).__name__}"
         )
-    return found
+    schema = plain.get("schema")
+    if schema != SCHEMA:
+        hint = ""
+        if isinstance(schema, str) and schema.startswith("reticent."):
+            row_by_row = "; a comparison is gated row by row, by the audits of its rows"
+            hint = row_by_row if "comparison" in schema else "; use the version of reticent that wrote it"
+        raise InputError(f"schema: expected {SCHEMA!r}, got {str(schema)[:60]!r}{hint}")
+    if plain.get("attacks") == []:
+        raise InputError("attacks: expected at least one attack, as `reticent audit` writes it, got none")
+    return AuditDocument.read(plain)

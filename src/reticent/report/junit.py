@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from reticent.auditing.gate.check import Check
-from reticent.auditing.gate.judge import Gate
+from reticent.findings.gate import Check, Gate
 from reticent.report.files import make_folder, replacing
 
 NAME = "reticent gate"

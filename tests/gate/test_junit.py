@@ -6,10 +6,20 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from reticent.auditing.gate.check import Check
-from reticent.auditing.gate.judge import Gate
 from reticent.errors import StoreError
+from reticent.findings.gate import Check as CheckFinding
+from reticent.findings.gate import Gate as GateFinding
 from reticent.report.junit import clean, junit, write_junit
+
+
+def Check(name, limit, outcome, message, estimate=None, bound=None, attack=None, **more):
+    given = {"estimate": estimate, "bound": bound, "attack": attack, **more}
+    return CheckFinding(name=name, limit=limit, outcome=outcome, message=message, **given)
+
+
+def Gate(outcome, checks, sentence, data):
+    return GateFinding(outcome=outcome, checks=checks, sentence=sentence, data=data)
+
 
 NASTY = "a<b>&\"'\x00\x1b[31m\ud800\ufffe\n\u202e\N{PILE OF POO} 中"
 CHECKS = (

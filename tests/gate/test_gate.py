@@ -12,10 +12,11 @@ from scipy.stats import binom, norm, t
 import reticent
 from reticent.attacks import ATTACKS
 from reticent.auditing.audit import audit
-from reticent.auditing.gate.check import number
-from reticent.auditing.gate.leak import threshold_scale
-from reticent.auditing.gate.limits import ALLOWED, ALLOWED_TOGETHER, Limits, gather, tpr_at
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
+from reticent.findings.attack import Audit
+from reticent.findings.gate import ALLOWED, ALLOWED_TOGETHER
+from reticent.gating.judge import threshold_scale
+from reticent.gating.limits import Limits, gather, tpr_at
 
 
 def estimate(mean, low, high):
@@ -33,20 +34,31 @@ def attack(name, auc=(0.55, 0.53, 0.57), tpr=(0.015, 0.011, 0.019), fpr=0.01, ot
         "false_positives_allowed": allowed,
         "tpr": estimate(*tpr) if allowed else None,
     }
+    target = {
+        "members": others,
+        "non_members": others,
+        "auc": {"value": auc[0], "interval": list(auc[1:])},
+        "tpr_at_fpr": [{"fpr": fpr, "false_positives_allowed": allowed, "records_needed": math.ceil(1 / fpr)}],
+        "balanced_accuracy": {"oracle": 0.6},
+    }
     return {
         "name": name,
+        "strong": name in {"lira", "rmia"},
         "confidence": 0.95,
         "overall": {"auc": estimate(*auc), "tpr_at_fpr": [entry]},
-        "targets": [
-            {"model": m, "non_members": others, "tpr_at_fpr": [{"fpr": fpr, "false_positives_allowed": allowed}]}
-            for m in range(targets)
-        ],
+        "targets": [{"model": m} | target for m in range(targets)],
     }
+
+
+def read(plain):
+    return Audit.model_validate(plain)
 
 
 def document(*attacks, **changes):
     base = {
         "schema": "reticent.audit/1",
+        "verdict": {"attack": "lira", "best_of": 2, "auc": 0.55, "confidence": 0.95, "leak": "found"},
+        "environment": {},
         "data": {"name": "mine.csv", "records": 1800},
         "population": {
             "models": 8,
@@ -114,7 +126,7 @@ def test_a_rate_that_equal_scores_decide_passes_nothing():
     check = one(document(with_ties(attack("lira", **low)), weak), max_tpr={0.01: 0.02})
     assert (check.outcome, check.reason) == ("cannot judge", "ties")
     assert check.message == (
-        "lira gives so many records the same score that no threshold comes near a false-positive rate of 0.01, so what "
+        "lira gives so many records the same score that no threshold comes near a false positive rate of 0.01, so what "
         "can be found there is not known"
     )
     assert check.evidence[0].endswith("interval 0.0000 to 0.0040, decided by equal scores")
@@ -146,11 +158,13 @@ def test_an_attack_that_ranks_backwards_is_read_backwards():
 
 
 def test_the_lower_limit_of_a_rate_counts_how_its_threshold_was_chosen():
-    assert threshold_scale(attack("lira", others=100), 0.01) == pytest.approx(0.505)
-    assert threshold_scale(attack("lira", others=10**6), 0.01) == pytest.approx(1, abs=2e-4)
-    assert threshold_scale({}, 0.01) == threshold_scale(attack("lira"), 0.1) == 1
+    assert threshold_scale(read(attack("lira", others=100)), 0.01) == pytest.approx(0.505)
+    assert threshold_scale(read(attack("lira", others=10**6)), 0.01) == pytest.approx(1, abs=2e-4)
+    assert threshold_scale(read(attack("lira")), 0.1) == 1
     two = attack("lira", others=199)["targets"][:1] + attack("lira", others=200)["targets"][:1]
-    assert threshold_scale({"targets": two}, 0.01) == pytest.approx(0.01 / np.mean([2 / 200, 3 / 201]))
+    assert threshold_scale(read(attack("lira") | {"targets": two}), 0.01) == pytest.approx(
+        0.01 / np.mean([2 / 200, 3 / 201])
+    )
     # Of 100 non-members the second highest is the threshold: guessing then finds 2 in 101 on average, not 1 in 100.
     rng = np.random.default_rng(0)
     found = [
@@ -194,7 +208,7 @@ def test_a_rate_that_is_not_measurable_says_what_it_needs_and_passes_only_when_a
 def test_a_rate_that_the_audit_lacks_is_never_allowed():
     check = one(document(), max_tpr={0.05: 0.1}, allow=list(ALLOWED))
     assert (check.outcome, check.reason) == ("cannot judge", "no-rate")
-    assert check.message == "the audit has no false-positive rate 0.05; it has 0.01"
+    assert check.message == "the audit has no false positive rate 0.05; it has 0.01"
 
 
 def test_weak_attacks_fail_but_do_not_pass():
@@ -216,9 +230,8 @@ def test_strong_attacks_are_those_that_learn_from_models_with_and_without_a_reco
 def test_the_document_says_which_attacks_are_strong():
     mine = document(attack("mine") | {"strong": True}, attack("loss") | {"strong": False})
     assert one(mine, max_auc=0.6).outcome == "passed"
-    assert one(document(attack("lira") | {"strong": False}), max_auc=0.6).reason == "weak-attacks"
-    assert one(document(attack("lira")), max_auc=0.6).outcome == "passed"  # a document from before
-    assert one(document(attack("mine")), max_auc=0.6).reason == "weak-attacks"
+    for strong in (False, None):
+        assert one(document(attack("lira") | {"strong": strong}), max_auc=0.6).reason == "weak-attacks"
 
 
 def test_of_an_empty_check_the_reason_of_its_emptiness_is_told():
@@ -229,7 +242,7 @@ def test_of_an_empty_check_the_reason_of_its_emptiness_is_told():
     check = one(empty, max_group_auc=0.6, allow=["weak-attacks"])
     assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
     assert check.message == "the audit has no number for any of the groups"
-    mixed = document(attack("lira", others=50), {**attack("loss"), "overall": {}})
+    mixed = document(attack("lira", others=50), attack("loss", fpr=0.1))
     check = one(mixed, max_tpr={0.01: 0.05}, allow=["not-measurable"])
     assert (check.outcome, check.reason) == ("cannot judge", "no-rate")
 
@@ -266,24 +279,14 @@ def test_a_failed_control_takes_the_meaning_from_everything():
         assert one(document(control=control), max_auc=0.6).outcome == "passed"
 
 
-@pytest.mark.parametrize(
-    ("auc", "words"),
-    [
-        (None, "the audit has no interval for loss"),
-        ({}, "no interval for loss"),
-        ({"mean": 0.5}, "no interval for loss"),
-        ({"mean": 0.5, "interval": None}, "no interval for loss"),
-        ({"mean": 0.5, "interval": [0.6, 0.4]}, "loss has 0.5, outside of its own interval 0.6 to 0.4"),
-        ({"mean": 0.7, "interval": [0.4, 0.6]}, "loss has 0.7, outside of its own interval 0.4 to 0.6"),
-    ],
-)
-def test_no_interval_is_no_pass(auc, words):
+@pytest.mark.parametrize("interval", [[0.6, 0.4], [0.6, 0.7], [0.2, 0.3]])
+def test_an_estimate_outside_of_its_interval_is_no_pass(interval):
     doc = document()
-    doc["attacks"][1]["overall"]["auc"] = auc
+    doc["attacks"][1]["overall"]["auc"] = {"mean": 0.5, "interval": interval}
     check = one(doc, max_auc=0.9, allow=list(ALLOWED))
     assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
-    assert words in check.message
-    doc["attacks"][1]["overall"]["tpr_at_fpr"][0]["tpr"] = auc
+    assert check.message == "loss lies outside of its own interval"
+    doc["attacks"][1]["overall"]["tpr_at_fpr"][0]["tpr"] = {"mean": 0.5, "interval": interval}
     assert one(doc, max_tpr={0.01: 1.0}, allow=list(ALLOWED)).reason == "no-interval"
     assert one(doc, max_auc=0.51).outcome == "failed"
 
@@ -291,18 +294,18 @@ def test_no_interval_is_no_pass(auc, words):
 @pytest.mark.parametrize(
     ("auc", "words"),
     [
-        ({"mean": 0.5, "interval": [0.4, 0.5, 0.6]}, "interval: expected 2 values in the list"),
-        (
-            {"mean": 0.5, "interval": [0.4]},
-            "interval: expected 2 values in the list, as `reticent audit` writes it, got 1",
-        ),
-        ({"mean": 0.5, "interval": [None, 0.6]}, "interval[0]: expected a number from 0 to 1"),
-        ({"mean": 0.5, "interval": "no"}, "interval: expected a list, as `reticent audit` writes it, got 'no'"),
-        ({"mean": 0.5, "interval": [-1, 0.6]}, "interval[0]: expected a number from 0 to 1"),
-        ({"mean": "0.7"}, "mean: expected a number from 0 to 1, as `reticent audit` writes it, got '0.7'"),
-        ({"mean": True}, "mean: expected a number from 0 to 1, as `reticent audit` writes it, got True"),
-        ({"mean": 5}, "mean: expected a number from 0 to 1, as `reticent audit` writes it, got 5"),
-        ({"mean": float("nan"), "interval": [0.4, 0.6]}, "mean: expected a number from 0 to 1"),
+        (None, ": expected an object, got None"),
+        ({"mean": 0.5}, ".interval: it is missing"),
+        ({"mean": 0.5, "interval": None}, ".interval: expected a valid array, got None"),
+        ({"mean": 0.5, "interval": [0.4, 0.5, 0.6]}, ".interval: expected "),
+        ({"mean": 0.5, "interval": [0.4]}, ".interval[1]: it is missing"),
+        ({"mean": 0.5, "interval": [None, 0.6]}, ".interval[0]: expected a valid number, got None"),
+        ({"mean": 0.5, "interval": "no"}, ".interval: expected a valid array, got 'no'"),
+        ({"mean": 0.5, "interval": [-1, 0.6]}, ".interval[0]: expected greater than or equal to 0, got -1"),
+        ({"mean": "0.7", "interval": [0, 1]}, ".mean: expected a valid number, got '0.7'"),
+        ({"mean": True, "interval": [0, 1]}, ".mean: expected a valid number, got True"),
+        ({"mean": 5, "interval": [0, 1]}, ".mean: expected less than or equal to 1, got 5"),
+        ({"mean": float("nan"), "interval": [0.4, 0.6]}, ".mean: expected "),
     ],
 )
 def test_an_estimate_of_another_kind_is_refused_with_its_place_and_value(auc, words):
@@ -310,28 +313,24 @@ def test_an_estimate_of_another_kind_is_refused_with_its_place_and_value(auc, wo
     doc["attacks"][1]["overall"]["auc"] = auc
     with pytest.raises(InputError) as error:
         reticent.gate(doc, max_auc=0.9)
-    assert f"attacks[1].overall.auc.{words}" in str(error.value)
+    assert f"attacks[1].overall.auc{words}" in str(error.value)
+    assert "run the command again" in str(error.value)
 
 
 @pytest.mark.parametrize("value", [-1, 2.0, "0.9"])
 def test_an_accuracy_that_is_none_is_refused_with_its_place_and_value(value):
-    doc = document(population={"models": 8, "health": [], "accuracy": {"non_members": {"mean": value, "std": 0.1}}})
-    words = rf"^population\.accuracy\.non_members\.mean: expected a number from 0 to 1, .* got {value!r}: the document"
-    with pytest.raises(InputError, match=words):
+    doc = document()
+    doc["population"]["accuracy"]["non_members"]["mean"] = value
+    with pytest.raises(InputError, match=rf"^population\.accuracy\.non_members\.mean: expected .*, got {value!r}: "):
         reticent.gate(doc, min_accuracy=0.5)
 
 
-def test_an_interval_of_no_stated_confidence_is_not_judged():
-    doc = grouped(group("f", 0.6))
-    del doc["attacks"][0]["confidence"], doc["groups"][0]["confidence"]
-    for limits, whose in (
-        ({"max_auc": 0.9}, "lira"),
-        ({"max_tpr": {0.01: 1}}, "lira"),
-        ({"max_group_auc": 0.9}, "sex f"),
-    ):
-        check = one(doc, **limits, allow=list(ALLOWED))
-        assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
-        assert check.message == f"the audit does not say the confidence of the intervals of {whose}"
+@pytest.mark.parametrize("part", ["confidence", "name"])
+def test_an_attack_that_lacks_a_part_is_refused(part):
+    doc = document()
+    del doc["attacks"][0][part]
+    with pytest.raises(InputError, match=rf"attacks\[0\]\.{part}: it is missing"):
+        reticent.gate(doc, max_auc=0.9)
 
 
 def test_groups_are_called_as_in_the_report_and_long_names_shortened():
@@ -409,7 +408,7 @@ def test_an_epsilon_that_the_user_states_is_not_called_an_accountants(source):
 def test_a_pass_by_a_statement_says_what_training_proves():
     doc = bounded(1.0, accountant={"epsilon": 2.5, "delta": 1e-5, "source": "given"})
     doc["epsilon"]["proven"] = {"epsilon": 7.8894, "delta": 1e-5, "source": "prv"}
-    assert one(doc, max_epsilon=3).message.endswith("; training proves at most 7.89 at delta 1e-05")
+    assert one(doc, max_epsilon=3).message.endswith("; training proves at most 7.89 at delta 0.00001")
 
 
 def test_only_a_missing_accountant_can_be_allowed_for_epsilon():
@@ -426,18 +425,17 @@ def test_the_lower_limit_of_the_accuracy_is_judged():
         assert (check.estimate, check.bound) == (0.9, pytest.approx(0.9 - arm, abs=1e-12))
     assert one(document(), min_accuracy=0.95).message.startswith("below the limit")
     assert one(document(), min_accuracy=0.9).message.startswith("not shown to be above the limit")
-    given_interval = document()
-    given_interval["population"]["accuracy"]["non_members"] = estimate(0.9, 0.85, 0.95)
-    assert one(given_interval, min_accuracy=0.86).bound == 0.85
     single = document()
-    single["population"] |= {"models": 1, "accuracy": {"non_members": {"mean": 0.9, "std": None}}}
+    single["population"] |= {
+        "models": 1,
+        "accuracy": {"members": {"mean": 0.9, "std": 0.0}, "non_members": {"mean": 0.9, "std": 0.0}},
+    }
     low = one(single, min_accuracy=0.5).bound
     assert binom.sf(809, 900, low) == pytest.approx(0.025, abs=1e-9)
 
 
-@pytest.mark.parametrize("population", [None, {}, {"accuracy": None}, {"accuracy": {"non_members": {"mean": 0.9}}}])
-def test_without_an_accuracy_nothing_is_said_of_it(population):
-    check = one(document(population=population), min_accuracy=0.5, allow=list(ALLOWED))
+def test_without_an_accuracy_nothing_is_said_of_it():
+    check = one(document(population={"models": 8, "health": []}), min_accuracy=0.5, allow=list(ALLOWED))
     assert (check.outcome, check.reason) == ("cannot judge", "no-accuracy")
 
 
@@ -543,10 +541,10 @@ def test_bad_files_of_limits_are_refused(tmp_path, content, words):
     [
         ({"schema": "reticent.audit/2"}, "expected 'reticent.audit/1', got 'reticent.audit/2'; use the version"),
         ({"schema": "reticent.comparison/1"}, "gated row by row"),
-        ({"schema": None}, "got None"),
+        ({"schema": None}, "got 'None'"),
         ({"attacks": []}, "at least one attack"),
-        ({"attacks": None}, "at least one attack"),
-        ({"attacks": [3]}, "attacks[0]: expected an object, as `reticent audit` writes it, got 3"),
+        ({"attacks": None}, "attacks: expected a valid array, got None"),
+        ({"attacks": [3]}, "attacks[0]: expected an object, got 3"),
     ],
 )
 def test_what_is_no_audit_is_refused(changes, words):
@@ -569,22 +567,6 @@ def test_a_document_is_not_changed():
     kept = copy.deepcopy(doc)
     reticent.gate(doc, max_auc=0.6, max_tpr={0.01: 0.02}, max_epsilon=3, min_accuracy=0.5, max_group_auc=0.6)
     assert doc == kept
-
-
-def test_numbers_of_a_document():
-    assert [number(value) for value in (1, 0.5, None, "1", True, float("inf"))] == [1.0, 0.5, None, None, None, None]
-
-
-def test_an_unsound_number_of_a_group_is_not_called_too_small():
-    outside = "sex x has 0.7, outside of its own interval 0.4 to 0.6"
-    for unsound, told in (
-        ({}, "the audit has no interval for sex x"),
-        ({"mean": 0.7, "interval": [0.4, 0.6]}, outside),
-    ):
-        doc = grouped(group("f", 0.6), {"name": "x", "auc": unsound})
-        check = one(doc, max_group_auc=0.65, allow=["not-measurable"])
-        assert (check.outcome, check.reason) == ("cannot judge", "no-interval")
-        assert check.message == told
 
 
 def test_a_bound_on_epsilon_is_rounded_to_the_side_where_it_holds():

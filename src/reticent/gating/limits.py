@@ -6,18 +6,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, field_validator, model_validator
 
 from reticent.errors import InputError, SpecError, nearest
+from reticent.findings.gate import ALLOWED, Doubt
 from reticent.spec import Spec, read_toml
-
-ALLOWED_TOGETHER = {
-    "not-measurable": "the audit has too few records for a rate or a group",
-    "ties": "equal scores decide a rate",
-    "weak-attacks": "no attack that compares models with and without a record was run",
-    "few-models": "two to four models were audited, whose interval is too short",
-    "no-accountant": "there is no accountant's epsilon, so there is no upper limit of epsilon",
-}
-"""Doubts that ``--allow-cannot-judge`` lets pass, and what they are."""
-ALLOWED = {**ALLOWED_TOGETHER, "did-not-learn": "some models did not learn"}
-"""Doubts that can be let pass by name."""
 
 Pair = tuple[float, float]
 
@@ -41,7 +31,7 @@ class Limits(Spec):
     """Highest AUC of a group of records that passes."""
     max_group_tpr: Annotated[float, Field(gt=0, le=1)] | None = None
     """Highest TPR of a group of records that passes, at the false-positive rate of the audit's groups."""
-    allow: tuple[str, ...] = ()
+    allow: tuple[Doubt, ...] = ()
     """Doubts that don't keep a check from passing, by name."""
 
     @model_validator(mode="before")
@@ -83,13 +73,15 @@ class Limits(Spec):
             raise ValueError("one limit a false-positive rate")
         return tuple(sorted(value, reverse=True))
 
-    @field_validator("allow", mode="after")
+    @field_validator("allow", mode="before")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _known(cls, value: Any) -> Any:
+        if not isinstance(value, tuple):
+            return value
         for name in value:
             if name not in ALLOWED:
-                raise ValueError(f"a doubt that can be allowed: {nearest(name, ALLOWED)}")
-        return tuple(sorted(set(value)))
+                raise ValueError(f"a doubt that can be allowed: {nearest(str(name), [one.value for one in ALLOWED])}")
+        return tuple(sorted({Doubt(name) for name in value}))
 
     @property
     def given(self) -> bool:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.auditing.gate.shape import told
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
 
 DEEP = []
@@ -44,8 +43,7 @@ def sampled(document):
 @pytest.mark.slow
 def test_whatever_is_changed_there_is_no_traceback_and_no_new_pass(done):
     document = json.loads(json.dumps(done.document))
-    for name in ("verdict", "environment", "exposure"):
-        document.pop(name)
+    document.pop("exposure")
     for attack in document["attacks"]:
         attack.pop("roc")
         attack.pop("histogram")
@@ -82,19 +80,15 @@ def judged(document, limits):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("population.health", -5, "population.health: expected a list, as `reticent audit` writes it, got -5"),
-        ("attacks.0.overall.tpr_at_fpr", -5, "attacks[0].overall.tpr_at_fpr: expected a list"),
-        ("attacks.0.overall.tpr_at_fpr.1.fpr", "x", "tpr_at_fpr[1].fpr: expected a number from 0 to 1"),
-        ("attacks.0.targets.0.tpr_at_fpr.0.false_positives_allowed", -1, "expected a number of at least 0, as"),
-        ("attacks.1.name", None, "attacks[1].name: expected text, as `reticent audit` writes it, got nothing"),
-        (
-            "groups.0.groups.1",
-            None,
-            "groups[0].groups[1]: expected an object, as `reticent audit` writes it, got nothing",
-        ),
-        ("epsilon.accountant.epsilon", -5, "epsilon.accountant.epsilon: expected a number of at least 0"),
-        ("epsilon.consistent", "no", "epsilon.consistent: expected true or false"),
-        ("control", {}, "control.passed: expected true or false, as `reticent audit` writes it, got nothing"),
+        ("population.health", -5, "population.health: expected a valid array, got -5"),
+        ("attacks.0.overall.tpr_at_fpr", -5, "attacks[0].overall.tpr_at_fpr: expected a valid array, got -5"),
+        ("attacks.0.overall.tpr_at_fpr.1.fpr", "x", "tpr_at_fpr[1].fpr: expected a valid number, got 'x'"),
+        ("attacks.0.targets.0.tpr_at_fpr.0.false_positives_allowed", -1, "expected greater than or equal to 0, got -1"),
+        ("attacks.1.name", None, "attacks[1].name: expected a valid string, got None"),
+        ("groups.0.groups.1", None, "groups[0].groups[1]: expected an object, got None"),
+        ("epsilon.accountant.epsilon", -5, "epsilon.accountant.epsilon: expected greater than or equal to 0, got -5"),
+        ("epsilon.consistent", "no", "epsilon.consistent: expected a valid boolean, got 'no'"),
+        ("control", {}, "control.passed: it is missing"),
     ],
 )
 def test_the_message_says_where(done, path, value, words):
@@ -109,7 +103,7 @@ def test_the_message_says_where(done, path, value, words):
     assert words in str(error.value)
 
 
-@pytest.mark.parametrize("population", [None, {}, {"health": None}])
+@pytest.mark.parametrize("population", [{"models": 6}, {"models": 6, "health": None}])
 def test_an_audit_that_does_not_say_whether_its_models_learned_cannot_be_judged(done, population):
     document = done.document | {"population": population}
     [check] = reticent.gate(document, max_auc=1).checks
@@ -122,8 +116,8 @@ def test_an_audit_that_does_not_say_whether_its_models_learned_cannot_be_judged(
 def test_a_spread_that_is_missing_is_not_a_small_one(done):
     document = json.loads(json.dumps(done.document))
     document["population"]["accuracy"]["non_members"] = {"mean": 0.9, "std": None}
-    [check] = reticent.gate(document, min_accuracy=0.1).checks
-    assert (check.outcome, check.reason) == ("cannot judge", "no-accuracy")
+    with pytest.raises(InputError, match=r"accuracy\.non_members\.std: expected a valid number, got None"):
+        reticent.gate(document, min_accuracy=0.1)
 
 
 def test_the_result_of_an_audit_is_taken_as_it_is(done):
@@ -147,10 +141,3 @@ def test_what_python_gets_wrong_is_one_sentence(done, audit, limits, kind, words
     with pytest.raises(kind) as error:
         reticent.gate(done if audit is None else audit, **limits)
     assert words in str(error.value)
-
-
-def test_values_are_told_in_short():
-    assert [told(value) for value in (None, -5, [], [1], {}, {"a": 1}, True)] == [
-        "nothing", "-5", "an empty list", "a list", "an empty object", "an object", "True"]  # fmt: skip
-    assert len(told("x" * 5000)) == 60
-    assert told(DEEP) == "a list"

@@ -1,0 +1,210 @@
+"""All limits of a gate, held against an audit."""
+
+from collections.abc import Sequence
+from math import isclose
+from typing import Any
+
+from scipy.special import stdtrit
+
+from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.roc import threshold_rate
+from reticent.auditing.verdict import ENOUGH_TARGETS, too_few, widened
+from reticent.findings.attack import Audit
+from reticent.findings.audit import AuditDocument, Grouping
+from reticent.findings.epsilon import EpsilonAudit
+from reticent.findings.gate import Check, Doubt, Gate, Outcome
+from reticent.findings.numbers import ShareEstimate
+from reticent.gating.compare import Found, Reason, compare, unjudged
+from reticent.gating.limits import Limits
+from reticent.say import gate as say
+from reticent.say.grammar import short
+from reticent.say.groups import called
+
+CONFIDENCE = 0.95
+"""Of the accuracy's interval, two-sided."""
+
+
+def judge(document: AuditDocument, limits: Limits) -> Gate:
+    """Hold limits against an audit. A pass is a claim of its own: the upper confidence limits are judged."""
+    doubts, allow = _doubts(document), limits.allow
+    checks = [] if limits.max_auc is None else [_auc(document, limits.max_auc, doubts, allow)]
+    checks += [_tpr(document, rate, limit, doubts, allow) for rate, limit in limits.max_tpr]
+    for key, limit in (("auc", limits.max_group_auc), ("tpr", limits.max_group_tpr)):
+        if limit is not None:
+            checks += _groups(document, key, limit, doubts, allow)
+    if limits.max_epsilon is not None:
+        checks.append(_epsilon(document.epsilon or EpsilonAudit(), limits, limits.max_epsilon, doubts))
+    if limits.min_accuracy is not None:
+        checks.append(_accuracy(document, limits.min_accuracy, allow))
+    found = {check.outcome for check in checks}
+    outcome = next((kind for kind in (Outcome.FAILED, Outcome.CANNOT_JUDGE) if kind in found), Outcome.PASSED)
+    return Gate(outcome=outcome, checks=tuple(checks), sentence=say.sentence(outcome, checks), data=document.data.name)
+
+
+def _doubts(document: AuditDocument) -> list[Reason]:
+    """Find what would take the meaning from low numbers, or from all numbers, of an audit."""
+    found, population = list[Reason](), document.population
+    if document.control is not None and not document.control.passed:
+        found.append(Reason(Doubt.FAILED_CONTROL, say.FAILED_CONTROL, fatal=True))
+    if population.health is None or population.health:
+        found.append(Reason(Doubt.DID_NOT_LEARN, say.learned(population)))
+    if not any(attack.strong for attack in document.attacks):
+        found.append(Reason(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks])))
+    fewest = min(len(attack.targets) for attack in document.attacks)
+    if too_few(fewest) or not fewest:
+        found.append(Reason(Doubt.FEW_MODELS, say.few_models(fewest, ENOUGH_TARGETS)))
+    return found
+
+
+def _auc(document: AuditDocument, limit: float, doubts: Sequence[Reason], allow: Sequence[Doubt]) -> Check:
+    attacks = document.attacks
+    found = [_turned(Found(attack.name, attack.auc, attack.confidence), len(attacks)) for attack in attacks]
+    return compare(f"AUC at most {limit:g}", limit, found, [], doubts, allow, "attacks")
+
+
+def _turned(found: Found, attacks: int) -> Found:
+    """Turn an attack that is shown to rank members below non-members: whoever knows that reads its scores backwards."""
+    summary = found.summary
+    if not found.sound or widened(summary, found.confidence, attacks)[1] >= 0.5:
+        return found
+    low, high = summary.interval
+    turned = summary.with_(mean=1 - summary.mean, interval=(1 - high, 1 - low), tied=None)
+    return Found(f"{found.name} read backwards", turned, found.confidence)
+
+
+def _tpr(document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Reason], allow: Sequence[Doubt]) -> Check:
+    found, absent, tied = list[Found](), list[Reason](), list[str]()
+    for attack in document.attacks:
+        rate = next((one for one in attack.rates if isclose(one.fpr, fpr, rel_tol=1e-9)), None)
+        if rate is None:
+            absent.append(Reason(Doubt.NO_RATE, say.no_rate(fpr, attack)))
+        elif rate.tpr is None:
+            small = say.small_rate(fpr, rate.records_needed, rate.non_members)
+            absent.append(Reason(Doubt.NOT_MEASURABLE, small))
+        else:
+            found.append(Found(attack.name, rate.tpr, attack.confidence, threshold_scale(attack, rate.fpr)))
+            tied += [attack.name] * bool(attack.strong and rate.tpr.tied)
+    if found and all(one.summary.tied for one in found):
+        tied = [one.name for one in found]
+    absent = sorted(absent, key=lambda reason: reason.code is Doubt.NOT_MEASURABLE)
+    return compare(
+        f"TPR at FPR {fpr:g} at most {limit:g}", limit, found, [*absent, *_ties(tied, fpr)], doubts, allow, "attacks"
+    )
+
+
+def _ties(names: Sequence[str], rate: float | None) -> list[Reason]:
+    """Doubt a rate that equal scores decide, since it says little of what can be found at the one asked for."""
+    return [Reason(Doubt.TIES, say.ties(names, rate))] if names else []
+
+
+def threshold_scale(attack: Audit, fpr: float) -> float:
+    """Say by how much to lower a TPR's lower limit, since its threshold was chosen on the same non-members.
+
+    The threshold's true false-positive rate is above the one asked for where few are allowed (`roc.threshold_rate`). As
+    an ROC curve is concave, TPR over FPR falls along it, so the TPR at the rate itself is at least the ratio of the two
+    rates times what was measured.
+    """
+    expected = [
+        threshold_rate(rate.false_positives_allowed, target.non_members)
+        for target in attack.targets
+        for rate in target.tpr_at_fpr
+        if isclose(rate.fpr, fpr, rel_tol=1e-9)
+    ]
+    return min(1.0, fpr * len(expected) / sum(expected)) if expected else 1.0
+
+
+def _groups(
+    document: AuditDocument, key: str, limit: float, doubts: Sequence[Reason], allow: Sequence[Doubt]
+) -> list[Check]:
+    if not document.groups:
+        name = f"{key.upper()} of each group at most {limit:g}"
+        return [unjudged(name, limit, Reason(Doubt.NO_GROUPS, say.NO_GROUPS), allow)]
+    names = document.data.class_names
+    return [_group(grouping, key, limit, doubts, allow, names) for grouping in document.groups]
+
+
+def _group(
+    grouping: Grouping,
+    key: str,
+    limit: float,
+    doubts: Sequence[Reason],
+    allow: Sequence[Doubt],
+    names: Sequence[str],
+) -> Check:
+    column, found, small = short(grouping.by), list[Found](), list[str]()
+    for group in grouping.groups:
+        value: ShareEstimate | None = group.auc if key == "auc" else group.tpr
+        shown = called(grouping.by, group.name, names)
+        if value is None:
+            small.append(shown)
+        else:
+            found.append(Found(f"{column} {shown}", value, grouping.confidence))
+    at = f" at FPR {grouping.fpr:g}" if key == "tpr" and grouping.fpr is not None else ""
+    absent = [Reason(Doubt.NOT_MEASURABLE, say.small_groups(small))] if small else []
+    tied = [str(grouping.attack)] if any(one.summary.tied for one in found) else []
+    name = f"{key.upper()}{at} of each group by {column} at most {limit:g}"
+    return compare(name, limit, found, [*absent, *_ties(tied, grouping.fpr)], doubts, allow, "groups")
+
+
+def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence[Reason]) -> Check:
+    """Hold epsilon against its limit.
+
+    An audit bounds epsilon from below, so by itself it can fail a limit and never meet it. A pass needs an accountant's
+    epsilon, or one that the user states, at the same delta or a smaller one, that the audit does not contradict.
+    """
+    delta = found.delta if limits.delta is None else limits.delta
+    name = f"epsilon at most {limit:g}" + ("" if delta is None else f" at delta {delta:g}")
+    # At a smaller delta epsilon is larger, so that the bound holds there too; at a larger delta it does not.
+    counts = found.lower is not None and found.delta is not None and delta is not None and found.delta >= delta
+    lower = found.lower if counts else None
+    facts: dict[str, Any] = {"estimate": lower, "attack": found.attack}
+    for doubt in doubts:
+        if doubt.fatal:
+            return unjudged(name, limit, doubt, limits.allow, **facts)
+    if lower is not None and lower > limit:
+        message = say.epsilon_above(lower, limit, found.confidence)
+        return Check(name=name, limit=limit, outcome=Outcome.FAILED, message=message, **facts)
+    above = found.accountant
+    if above is None or delta is None or above.delta > delta:
+        why = Reason(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above))
+        return unjudged(name, limit, why, limits.allow, **facts)
+    facts["bound"] = above.epsilon
+    if above.epsilon > limit:
+        message = say.epsilon_not_below(above, limit)
+        return Check(name=name, limit=limit, outcome=Outcome.FAILED, message=message, **facts)
+    if found.lower is None:
+        return unjudged(name, limit, Reason(Doubt.NO_EPSILON, say.no_lower(above)), limits.allow, **facts)
+    if found.consistent is False or (lower is not None and lower > above.epsilon):
+        why = Reason(Doubt.CONTRADICTION, say.contradiction(found.lower, above))
+        return unjudged(name, limit, why, limits.allow, **facts)
+    message = say.epsilon_passed(found.lower, above, limit, found.proven)
+    return Check(name=name, limit=limit, outcome=Outcome.PASSED, message=message, **facts)
+
+
+def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> Check:
+    """Hold the lower limit of the mean accuracy on non-members against a limit: a broken model is private and useless.
+
+    The interval is Student's over models with the largest variance that records may add, ``p (1 - p) / N``; for one
+    model, Clopper-Pearson's.
+    """
+    name, population = f"accuracy on non-members at least {limit:g}", document.population
+    records, models = document.data.records, population.models
+    if population.accuracy is None or not records or not models:
+        return unjudged(name, limit, Reason(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
+    mean, std = population.accuracy.non_members.mean, population.accuracy.non_members.std
+    if models < 2:
+        half = max(1.0, records // 2)  # Half of the records are non-members of a model.
+        low, high = (float(end) for end in clopper_pearson(round(mean * half), half, CONFIDENCE))
+    else:
+        variance = std**2 / models + mean * (1 - mean) / records
+        arm = float(stdtrit(models - 1, (1 + CONFIDENCE) / 2)) * variance**0.5
+        low, high = max(0.0, mean - arm), min(1.0, mean + arm)
+    return Check(
+        name=name,
+        limit=limit,
+        outcome=Outcome.PASSED if low >= limit else Outcome.FAILED,
+        message=say.accuracy(mean, low, high, limit),
+        estimate=mean,
+        bound=low,
+        side="at least",
+    )

@@ -1,0 +1,202 @@
+"""Why a limit is passed, failed or cannot be judged."""
+
+from collections.abc import Sequence
+
+from reticent.findings.attack import Audit
+from reticent.findings.epsilon import Accountant
+from reticent.findings.gate import Check, Outcome
+from reticent.findings.numbers import Estimate
+from reticent.findings.population import Population
+from reticent.rounding import down, fraction, plain, significant_down, significant_up, up
+from reticent.say.grammar import agree, listed, plural
+
+DIGITS = 4
+"""Decimals of what is held against a limit."""
+WORDS = {
+    Outcome.FAILED: "failed",
+    Outcome.CANNOT_JUDGE: "cannot be judged",
+    Outcome.SKIPPED: "cannot be judged, which was allowed",
+    Outcome.PASSED: "passed",
+}
+NO_GROUPS = "the audit has no groups: run it again with --group-by COLUMN"
+NO_ACCURACY = "the audit has no accuracy on non-members, or not its spread over how many models and records"
+FAILED_CONTROL = (
+    "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
+    "relied on; run `reticent selftest`"
+)
+NOTHING = "a model that learned nothing has nothing to give away"
+
+
+def sentence(outcome: Outcome, checks: Sequence[Check]) -> str:
+    """Say what became of all checks."""
+    counts = {kind: [check.name for check in checks if check.outcome is kind] for kind in WORDS}
+    parts = [f"{_some(names)} {WORDS[kind]}" for kind, names in counts.items() if names]
+    return f"{outcome.value.capitalize()}: of {plural(len(checks), 'check')}, {'; '.join(parts)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{len(names)} ({', '.join(names)})" if len(names) <= 2 else str(len(names))
+
+
+def evidence(name: str, found: Estimate, confidence: float, limit: float) -> str:
+    """Write one number that is compared."""
+    ends = f"{down(found.interval[0], limit)} to {up(found.interval[1], limit)}"
+    ties = ", decided by equal scores" if found.tied else ""
+    return f"{name}: {fraction(found.mean, DIGITS)}, {100 * confidence:.6g} % interval {ends}{ties}"
+
+
+def below(name: str, upper: float, limit: float, count: int, each: str, allowed: Sequence[str]) -> str:
+    """Say that every upper limit is at or below the limit."""
+    every = f"all {count} {each}" if count > 1 else f"the only one of the {each}"
+    told = "".join(f"; allowed: {message}" for message in allowed)
+    return f"the upper limit of {every} is at or below {limit:g}; the highest is {up(upper, limit)} ({name}){told}"
+
+
+def above(name: str, mean: float, lower: float, limit: float, count: int, each: str, chosen: bool) -> str:
+    """Say that a lower limit is above the limit."""
+    reasons = [f"{count} {each}"] * (count > 1) + ["the choice of its threshold"] * chosen
+    wide = f", widened for {listed(reasons)}," if reasons else ""
+    return (
+        f"above the limit: {name} has {fraction(mean, DIGITS)}, and its lower limit{wide} is {down(lower, limit)}, "
+        f"above {limit:g}"
+    )
+
+
+def not_below(name: str, found: Estimate, limit: float) -> str:
+    """Say that the limit lies inside an interval."""
+    low, high = found.interval
+    return (
+        f"not shown to be below the limit: {name} has {fraction(found.mean, DIGITS)}, and {limit:g} lies below the "
+        f"upper end of its interval {down(low, limit)} to {up(high, limit)}: more models or more records may settle it"
+    )
+
+
+def no_number(each: str) -> str:
+    """Say that there is nothing to compare."""
+    return f"the audit has no number for any of the {each}"
+
+
+def outside(names: Sequence[str]) -> str:
+    """Say that estimates lie outside of their own intervals."""
+    return f"{listed(names)} {agree(len(names), 'lies', 'lie')} outside of its own interval"
+
+
+def ties(names: Sequence[str], rate: float | None) -> str:
+    """Say that equal scores decide a rate."""
+    near = "the false positive rate asked for" if rate is None else f"a false positive rate of {rate:g}"
+    return (
+        f"{' and '.join(names)} {agree(len(names), 'gives', 'give')} so many records the same score that no threshold "
+        f"comes near {near}, so what can be found there is not known"
+    )
+
+
+def no_rate(rate: float, audit: Audit) -> str:
+    """Say which rates there are."""
+    known = ", ".join(f"{one.fpr:g}" for one in audit.rates) or "none"
+    return f"the audit has no false positive rate {rate:g}; it has {known}"
+
+
+def small_rate(rate: float, needed: int, there: int) -> str:
+    """Say how many non-members a rate needs."""
+    return (
+        f"a false positive rate of {rate:g} is not measurable at this size: it needs {needed:,} non-members a model, "
+        f"the audit has {there:,}"
+    )
+
+
+def small_groups(names: Sequence[str]) -> str:
+    """Say which groups are too small."""
+    rest = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"too few records to measure: {', '.join(names[:5])}{rest}"
+
+
+def learned(population: Population) -> str:
+    """Say that models did not learn, or that nobody knows."""
+    if population.health is None:
+        return f"the audit does not say whether its models learned, and {NOTHING}"
+    return f"{population.unlearned} of {population.models} models did not learn, and {NOTHING}"
+
+
+def weak(names: Sequence[str]) -> str:
+    """Say that no attack ran that compares models."""
+    return (
+        f"no strong attack is in the audit (it ran {', '.join(names)}): attacks that ask one model alone miss most of "
+        "a leak; run lira or rmia"
+    )
+
+
+def few_models(count: int, enough: int) -> str:
+    """Say that intervals over few models are too short."""
+    return (
+        f"{count} models were audited: the interval over so few is too short to be held to its confidence; audit "
+        f"{enough} or more"
+    )
+
+
+def epsilon_above(lower: float, limit: float, confidence: float | None) -> str:
+    """Say that epsilon is above its limit."""
+    sure = f" (confidence {confidence:g})" if confidence else ""
+    return f"above the limit: epsilon is at least {_down(lower)}{sure}, above {limit:g}"
+
+
+def epsilon_not_below(accountant: Accountant, limit: float) -> str:
+    """Say that the epsilon from above is above the limit."""
+    return f"not shown to be below the limit: {_is(accountant)}, above {limit:g}"
+
+
+def epsilon_passed(lower: float, accountant: Accountant, limit: float, proven: Accountant | None) -> str:
+    """Say that the epsilon from above meets the limit, and is not contradicted."""
+    proof = ""
+    if proven is not None:
+        proof = f"; training proves at most {significant_up(proven.epsilon)} at delta {plain(proven.delta)}"
+    return f"{_is(accountant)}, at or below {limit:g}; the audit ({_down(lower)} or more) does not contradict it{proof}"
+
+
+def contradiction(lower: float, accountant: Accountant) -> str:
+    """Say that the bounds from below and from above exclude each other."""
+    return (
+        f"the audit contradicts {_whose(accountant)}: epsilon is at least {_down(lower)}, and that is at most "
+        f"{significant_up(accountant.epsilon)}; one of the two is wrong"
+    )
+
+
+def no_upper(lower: float | None, accountant: Accountant | None) -> str:
+    """Say why there is no epsilon from above at the delta asked for."""
+    if accountant is not None:
+        at = f"{accountant.epsilon} at delta {accountant.delta}"
+        return f"{_whose(accountant)} is {at}, which says nothing at the delta asked for"
+    known = f"; it shows that epsilon is at least {_down(lower)}" if lower else ""
+    return (
+        f"an audit can show that epsilon is above a limit, never that it is below{known}; a pass needs the epsilon of "
+        "an accountant, which training with differential privacy has"
+    )
+
+
+def no_lower(accountant: Accountant) -> str:
+    """Say that there is nothing to hold the epsilon from above against."""
+    return f"the audit has no lower bound of epsilon to compare {_whose(accountant)} with"
+
+
+def accuracy(mean: float, low: float, high: float, limit: float) -> str:
+    """Say how the accuracy stands to its limit."""
+    if low >= limit:
+        return f"the lower limit {down(low, limit)} is at or above {limit:g}"
+    shown = fraction(mean, DIGITS)
+    if high < limit:
+        return f"below the limit: the accuracy is {shown}, and its upper limit {up(high, limit)} is below {limit:g}"
+    return (
+        f"not shown to be above the limit: the accuracy is {shown}, and {limit:g} lies above the lower end of its "
+        f"interval {down(low, limit)} to {up(high, limit)}: more models or more records may settle it"
+    )
+
+
+def _down(lower: float | None) -> str:
+    return significant_down(lower) if lower else "0"
+
+
+def _is(accountant: Accountant) -> str:
+    return f"{_whose(accountant)} is {significant_up(accountant.epsilon)}"
+
+
+def _whose(accountant: Accountant) -> str:
+    return "epsilon as stated by the user, not computed," if accountant.stated else "the accountant's epsilon"

@@ -7,8 +7,8 @@ import example
 import example_compare
 import example_trust
 import pytest
+from shown_comparison import html as compare_html
 
-from reticent.report.comparison.page import html as compare_html
 from reticent.report.html import html
 
 pytestmark = [

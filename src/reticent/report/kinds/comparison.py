@@ -336,13 +336,11 @@ def _line(document: ComparisonDocument, test: PairTest) -> str:
     )
 
 
-def difference(test: PairTest) -> tuple[str, b.Span]:
+def difference(test: PairTest) -> tuple[str, str]:
     """Write a difference and its interval, in the statistic's unit."""
     if test.statistic is Statistic.AUC:
-        low, high = (signed(end) for end in test.interval)
-        return signed(test.difference), b.Span(low, high)
-    low, high = (signed(100 * end, 2) for end in test.interval)
-    return f"{signed(100 * test.difference, 2)} points", b.Span(low, high)
+        return signed(test.difference), " to ".join(signed(end) for end in test.interval)
+    return f"{signed(100 * test.difference, 2)} points", " to ".join(signed(100 * end, 2) for end in test.interval)
 
 
 def measure(statistic: Statistic, fpr: float | None) -> str:

@@ -11,9 +11,9 @@ from reticent.findings.comparison import ComparisonDocument, Role, Row, Statisti
 from reticent.findings.numbers import Estimate
 from reticent.report.pictures.naming import SMALL, Mark, write_names
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
+from reticent.report.view import short
 from reticent.report.wording import level, percent, written
 from reticent.rounding import decimals
-from reticent.say.grammar import short
 
 MARKERS = {
     "recipe": ("o", SERIES[0], True),
@@ -92,7 +92,8 @@ def _draw(
             return None
         heading = f"Accuracy of non-members against {axis}"
         said = "; ".join(
-            f"{short(row.name)}: accuracy {percent(points[at][0])}, {write(points[at][1])}" for at, row in shown.items()
+            f"{short(row.name, 60)}: accuracy {percent(points[at][0])}, {write(points[at][1])}"
+            for at, row in shown.items()
         )
         least = f" Chance is {write(chance)}." if chance is not None else ""
         return render(figure, f"trade-{statistic}", heading, f"{heading}. {said}.{least}")

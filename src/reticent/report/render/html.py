@@ -282,7 +282,7 @@ class _Page:
             scope="row" if first else None,
             role="rowheader" if first else "cell",
             class_=classes or None,
-            data_label=None if first else f"{column.title} ({column.note})" if column.note else column.title,
+            data_label=None if first else clean(f"{column.title} ({column.note})" if column.note else column.title),
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
 

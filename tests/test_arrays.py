@@ -10,7 +10,7 @@ import scipy.sparse
 import torch
 
 from reticent import arrays
-from reticent.data import imported, parts
+from reticent.data.load import of_python, together
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError
@@ -135,7 +135,7 @@ def test_labels_and_groups_of_any_type(form):
     assert told(logits=LOGITS, labels=made) == told(logits=LOGITS)
     assert np.array_equal(of_outputs(LABELS, {"g": made})[1].codes, of_outputs(LABELS, {"g": LABELS})[1].codes)
     x = np.arange(2.0 * RECORDS).reshape(RECORDS, 2)
-    for records in (imported.records("mine", (x, made)), parts.together({"a": (x, made)})[0]):
+    for records in (of_python("mine", (x, made)), together({"a": (x, made)})[0]):
         assert records.y.tolist() == LABELS.tolist()
         assert records.y.dtype == np.int64
 
@@ -187,7 +187,7 @@ def test_features_of_any_type(form):
     made = NUMBERS[form](x)
     wanted = Records.make(x, LABELS)
     both = {"a": (made, LABELS), "b": (x.astype(arrays.array(made).dtype), LABELS)}
-    found = [imported.records("mine", (made, LABELS)), parts.together(both)[0].take(np.arange(RECORDS))]
+    found = [of_python("mine", (made, LABELS)), together(both)[0].take(np.arange(RECORDS))]
     for records in (*found, Records.make(made, LABELS)):
         assert records.kind == "tabular"
         assert np.array_equal(records.x, wanted.x)
@@ -199,7 +199,7 @@ def test_features_of_any_type(form):
 )
 def test_tokens_of_any_whole_type(form):
     x = np.arange(3 * RECORDS).reshape(RECORDS, 3) % 7
-    records = imported.records("mine", ((NUMBERS | UNSIGNED)[form](x), LABELS))
+    records = of_python("mine", ((NUMBERS | UNSIGNED)[form](x), LABELS))
     assert (records.kind, records.vocabulary) == ("tokens", 7)
     assert records.digest == Records.make(x, LABELS).digest
 
@@ -273,10 +273,10 @@ def test_what_holds_no_numbers_is_refused_at_every_entrance(value, kind, words):
         lambda: Records.make(value, [0, 1, 0]),
         lambda: Records.make(x, value),
         lambda: Records.make(x, [0, 1, 0], columns={"g": value}),
-        lambda: imported.records("mine", (x, value)),
-        lambda: imported.records("mine", (value, [0, 1, 0])),
-        lambda: parts.together({"a": (x, value)}),
-        lambda: parts.together({"a": (value, [0, 1, 0])}),
+        lambda: of_python("mine", (x, value)),
+        lambda: of_python("mine", (value, [0, 1, 0])),
+        lambda: together({"a": (x, value)}),
+        lambda: together({"a": (value, [0, 1, 0])}),
         lambda: member_ids(value, 3),
     ):
         with pytest.raises(kind, match=words):
@@ -298,20 +298,20 @@ def test_what_holds_no_numbers_is_refused_at_every_entrance(value, kind, words):
 def test_a_missing_label_is_no_class(labels, words):
     x = np.zeros((3, 1))
     with pytest.raises(InputError, match=words):
-        imported.records("mine", (x, labels))
+        of_python("mine", (x, labels))
     with pytest.raises(InputError, match=f"part: {words}" if "missing" in words else words):
-        parts.together({"part": (x, labels)})
+        together({"part": (x, labels)})
     with pytest.raises(InputError, match=words.replace("y:", "labels:")):
         told(logits=LOGITS[:, :3], labels=labels, membership=MEMBERSHIP[:, :3])
 
 
 def test_a_number_beside_texts_is_a_text_as_before():
-    assert imported.records("mine", (np.zeros((4, 1)), ["b", 1, 2.5, "b"])).class_names == ("1", "2.5", "b")
+    assert of_python("mine", (np.zeros((4, 1)), ["b", 1, 2.5, "b"])).class_names == ("1", "2.5", "b")
 
 
 def test_missing_features_are_counted():
     with pytest.raises(InputError, match="mine: x: 1 of 6 values are missing, the first is None for record 2"):
-        imported.records("mine", (np.array([[1, 2], [3, 4], [None, 5]], dtype=object), [0, 1, 0]))
+        of_python("mine", (np.array([[1, 2], [3, 4], [None, 5]], dtype=object), [0, 1, 0]))
 
 
 def test_large_whole_numbers_keep_every_digit():

@@ -5,7 +5,9 @@ The public names load on first use, so importing this package imports neither to
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from reticent.version import VERSION
+
+__version__ = VERSION
 
 _HOME = {
     "Attacked": "reticent.jobs.attack",

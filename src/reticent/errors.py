@@ -31,7 +31,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeVar
 
-EXTRAS = {"dp": "opacus>=1.6", "images": "pillow>=10.4", "parquet": "pyarrow>=17"}
+EXTRAS = {"dp": "opacus>=1.6", "parquet": "pyarrow>=17"}
 """What each extra of the package brings, as pyproject.toml says (a test compares them)."""
 Error = TypeVar("Error", bound="ReticentError")
 

@@ -12,7 +12,7 @@ import torch
 from ambient_networks import blobs, pictures, texts
 
 import reticent
-from reticent.data.imported import records as own
+from reticent.data.load import of_python as own
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles

@@ -12,7 +12,7 @@ import reticent
 from reticent.cli import app
 from reticent.cli.flags import Flags, setting
 from reticent.cli.run import guarded
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.data.options import DataOptions
 from reticent.errors import SpecError
 from reticent.jobs.config import AuditConfig

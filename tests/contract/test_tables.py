@@ -12,7 +12,7 @@ import pytest
 
 import reticent
 from reticent.attacks import ATTACKS, parse
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.errors import SpecError
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.data import bits
+from reticent.data import shokri2017
 from reticent.errors import CorruptFileError
 
 
@@ -33,15 +33,15 @@ def test_equals_the_csv_module(width, labels, quoted, end, last_end, block, seed
     rows = np.random.default_rng(seed).integers(0, 2, (len(labels), width))
     text = text_of(rows, labels, quoted=quoted, end=end, last_end=last_end)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bits, "BLOCK", block)
-        read, texts = bits.read(io.BytesIO(text), width, "f", labelled=True)
+        patch.setattr(shokri2017, "BLOCK", block)
+        read, texts = shokri2017.read_bits(io.BytesIO(text), "f", width=width, labelled=True)
     naive = [[int(cell) for cell in row] for row in csv.reader(io.StringIO(text.decode(), newline=""))]
     assert read.tolist() == [row[1:] for row in naive]
-    assert bits.numbers(texts, "f").tolist() == [row[0] for row in naive] == labels
+    assert shokri2017.whole_numbers(texts, "f").tolist() == [row[0] for row in naive] == labels
 
 
 def test_without_labels():
-    read, texts = bits.read(io.BytesIO(b"0,1,1\n1,0,0\n"), 3, "f", labelled=False)
+    read, texts = shokri2017.read_bits(io.BytesIO(b"0,1,1\n1,0,0\n"), "f", width=3, labelled=False)
     assert read.tolist() == [[0, 1, 1], [1, 0, 0]]
     assert read.dtype == np.uint8
     assert texts == []
@@ -62,16 +62,16 @@ def test_without_labels():
 )
 def test_damage_is_named_by_its_line(text, labelled, words):
     with pytest.raises(CorruptFileError) as caught:
-        bits.read(io.BytesIO(text), 3, "f", labelled=labelled)
+        shokri2017.read_bits(io.BytesIO(text), "f", width=3, labelled=labelled)
     assert words in str(caught.value)
 
 
 def test_the_line_is_counted_over_blocks(monkeypatch):
-    monkeypatch.setattr(bits, "BLOCK", 10)
+    monkeypatch.setattr(shokri2017, "BLOCK", 10)
     with pytest.raises(CorruptFileError, match="line 9 "):
-        bits.read(io.BytesIO(b"0,1,1\n" * 8 + b"x,1,1\n"), 3, "f", labelled=False)
+        shokri2017.read_bits(io.BytesIO(b"0,1,1\n" * 8 + b"x,1,1\n"), "f", width=3, labelled=False)
 
 
 def test_a_label_that_is_no_number_is_refused():
     with pytest.raises(CorruptFileError, match="whole numbers as labels"):
-        bits.numbers([b"1", b"a"], "f")
+        shokri2017.whole_numbers([b"1", b"a"], "f")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from reticent.data.load import load
+from reticent.data.load import load, together
 from reticent.data.options import DataOptions
-from reticent.data.parts import together
 from reticent.errors import CorruptFileError, InputError
 
 

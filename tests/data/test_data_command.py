@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reticent.cli.data import app
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.errors import MissingFileError, ReticentError, UnknownNameError
 
 pytestmark = pytest.mark.usefixtures("no_other_folders")

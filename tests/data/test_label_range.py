@@ -7,8 +7,8 @@ import pytest
 
 import reticent
 from reticent import checks
-from reticent.data import given, imported
-from reticent.data.load import load
+from reticent.data import conversion
+from reticent.data.load import load, of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError
 from reticent.jobs.attack import attack
@@ -48,9 +48,9 @@ def roads(folder, labels):
     np.save(folder / "y.npy", labels)
     yield lambda: load(str(folder / "a.npz"))
     yield lambda: load(str(folder / "x.npy"))
-    yield lambda: imported.records("dataset", (X, labels))
-    yield lambda: imported.records("mine:data", {"x": X, "y": labels.tolist()})
-    yield lambda: imported.records("mine:data", Items(labels))
+    yield lambda: of_python("dataset", (X, labels))
+    yield lambda: of_python("mine:data", {"x": X, "y": labels.tolist()})
+    yield lambda: of_python("mine:data", Items(labels))
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -70,7 +70,7 @@ def test_gaps_are_counted_and_the_first_named_without_an_array_of_all_classes():
     with pytest.raises(InputError, match=r"2 of 5 classes have no record \(class 1, 4\): expected labels 0 to 4"):
         Records.make(np.eye(3), [0, 2, 3], classes=5)
     with pytest.raises(InputError, match=r"got 18446744073709551616 for record 1; renumber"):
-        imported.records("dataset", (np.eye(3), [0, 2**64, 1]))
+        of_python("dataset", (np.eye(3), [0, 2**64, 1]))
 
 
 def test_outputs_may_be_of_few_of_many_classes():
@@ -129,5 +129,5 @@ class Column:
 
 def test_a_column_of_a_data_frame_may_hold_any_whole_numbers():
     x = np.random.default_rng(0).normal(size=(6, 2)).astype(np.float32)
-    made = given.records(x, Column(np.array([2**63 + 1, 2**63 + 5] * 3, np.uint64)), name="frame")
+    made = conversion.records(x, Column(np.array([2**63 + 1, 2**63 + 5] * 3, np.uint64)), name="frame")
     assert made.class_names == (str(2**63 + 1), str(2**63 + 5))

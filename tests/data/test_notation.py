@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from reticent.data import notation
+from reticent.data import number_formats
 
 
 def days(*moments):
@@ -31,7 +31,7 @@ def days(*moments):
     ],
 )
 def test_numbers_in_another_notation(texts, kind, values):
-    found = notation.read(texts)
+    found = number_formats.read(texts)
     assert found.kind == kind
     assert found.values.tolist() == pytest.approx(values, rel=1e-15)
 
@@ -54,13 +54,13 @@ def test_numbers_in_another_notation(texts, kind, values):
     ],
 )
 def test_dates_are_days_since_1970(texts, moments):
-    found = notation.read(texts)
+    found = number_formats.read(texts)
     assert found.kind == "date"
     assert found.values.tolist() == pytest.approx(days(*(datetime(*moment, tzinfo=UTC) for moment in moments)))
 
 
 def test_times_with_a_zone_are_brought_to_utc():
-    found = notation.read(["2020-01-01T12:00:00+02:00", "2020-06-30 23:59-0330"])
+    found = number_formats.read(["2020-01-01T12:00:00+02:00", "2020-06-30 23:59-0330"])
     east, west = timezone(timedelta(hours=2)), timezone(-timedelta(hours=3, minutes=30))
     right = days(datetime(2020, 1, 1, 12, tzinfo=east), datetime(2020, 6, 30, 23, 59, tzinfo=west))
     assert found.values.tolist() == pytest.approx(right)
@@ -77,13 +77,13 @@ def test_times_with_a_zone_are_brought_to_utc():
     ],
 )
 def test_what_can_be_read_in_two_ways_is_not_read(texts, words):
-    found = notation.read(texts)
+    found = number_formats.read(texts)
     assert found.values is None
     assert found.note.startswith(f"{words}: write ")
 
 
 def test_dates_that_mean_one_day_either_way_are_read():
-    assert notation.read(["01/01/2020", "02/02/2020"]).values.tolist() == [18262, 18294]
+    assert number_formats.read(["01/01/2020", "02/02/2020"]).values.tolist() == [18262, 18294]
 
 
 @pytest.mark.parametrize(
@@ -104,25 +104,25 @@ def test_dates_that_mean_one_day_either_way_are_read():
     ],
 )
 def test_what_fits_no_one_notation_is_none(texts):
-    assert notation.read(texts) is None
+    assert number_formats.read(texts) is None
 
 
 def test_thousands_that_may_be_decimals_are_told():
-    assert notation.read(["1,234", "999"]).unsure
-    assert not notation.read(["1,234", "1,234,567"]).unsure
-    assert not notation.read(["1,234.5", "1,234"]).unsure
-    assert not notation.read(["0,123", "1,500"]).unsure
+    assert number_formats.read(["1,234", "999"]).unsure
+    assert not number_formats.read(["1,234", "1,234,567"]).unsure
+    assert not number_formats.read(["1,234.5", "1,234"]).unsure
+    assert not number_formats.read(["0,123", "1,500"]).unsure
 
 
 def test_numbers_beside_something_else_are_recognised():
     semi = ["<5", ">= 100", "12 kg", "12kg", "3/4", "$5", "5 %", "2020-01-01", "12:30", "5mg/l", "1/2/20"]
-    assert [text for text in semi if not notation.is_semi(text)] == []
+    assert [text for text in semi if not number_formats.is_mixed(text)] == []
     other = ["10-19", "V57", "250.83", "7", "[0-10)", "A12", "red", "none", "2020-02-30"]
-    assert [text for text in other if notation.is_semi(text)] == []
+    assert [text for text in other if number_formats.is_mixed(text)] == []
 
 
 def test_codes_are_whole_numbers_with_a_zero_in_front():
-    assert notation.are_codes(["01", "12"])
-    assert not notation.are_codes(["0", "12"])
-    assert not notation.are_codes(["01", "1.5"])
-    assert not notation.are_codes(["01", "a"])
+    assert number_formats.are_codes(["01", "12"])
+    assert not number_formats.are_codes(["0", "12"])
+    assert not number_formats.are_codes(["01", "1.5"])
+    assert not number_formats.are_codes(["01", "a"])

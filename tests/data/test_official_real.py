@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.data.load import load
 from reticent.errors import ChecksumError, CorruptFileError, MissingFileError
 

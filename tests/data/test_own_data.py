@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from reticent.data import given, imported
-from reticent.data.load import load
+from reticent.data import conversion
+from reticent.data.load import load, of_python
 from reticent.data.options import DataOptions
 from reticent.errors import (
     CorruptFileError,
@@ -267,7 +267,7 @@ def test_large_whole_numbers_stay_apart_where_they_are_no_floats(tmp_path):
     records = load(parquet(tmp_path, a=[1, 2], label=[2**53 + 1, 2**53]))
     assert records.class_names == (str(2**53), str(2**53 + 1))
     with pytest.raises(InputError, match="expected labels below 16777216, got 16777216"):
-        given.numbered(np.array([2**24 + 1, 3], np.float32))
+        conversion.numbered(np.array([2**24 + 1, 3], np.float32))
     with pytest.raises(InputError, match="expected labels below 9007199254740992"):  # a table of numbers alone
         load(csv(tmp_path, "a,label\n1,9007199254740993\n2,3\n"))
 
@@ -280,10 +280,10 @@ def test_labels_of_parquet_and_of_a_data_frame_are_numbered_too_and_those_of_an_
         def to_numpy(self):
             return np.array(self)
 
-    records = given.records([[1.0], [2.0], [3.0]], Column([3, 1, 3]), name="frame")
+    records = conversion.records([[1.0], [2.0], [3.0]], Column([3, 1, 3]), name="frame")
     assert (records.y.tolist(), records.class_names) == ([1, 0, 1], ("1", "3"))
     with pytest.raises(InputError, match=r"renumber them, for example with numpy\.unique"):
-        given.records([[1.0], [2.0], [3.0]], np.array([3, 1, 3]), name="array")
+        conversion.records([[1.0], [2.0], [3.0]], np.array([3, 1, 3]), name="array")
 
 
 def test_a_slip_among_numbers_is_told_with_its_line_and_texts_are_not(tmp_path, caplog):
@@ -379,7 +379,7 @@ def test_columns_of_a_frame_that_are_counted_are_no_first_line():
 
     frame = pa.table({"0": [1, 2], "1": [3, 4], "2": [0, 1]})
     with pytest.raises(InputError, match=r"no column '6': expected one of 0, 1, 2$"):
-        imported.records("dataset", frame, DataOptions(label="6"))
+        of_python("dataset", frame, DataOptions(label="6"))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".tsv.gz"])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from reticent.data.load import together
 from reticent.data.options import DataOptions
-from reticent.data.parts import together
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
 
 
@@ -108,3 +108,26 @@ def test_columns_and_scales_belong_to_what_has_them(tmp_path):
     pictures = np.zeros((4, 2, 2), np.uint8), np.arange(4) % 2
     records, _ = together({"a": pictures, "b": pictures}, mean=(0.1,), std=(0.3,))
     assert (records.mean, records.std) == ((0.1,), (0.3,))
+
+
+def test_texts_of_data_frames_become_the_same_categories_too(tmp_path):
+    import pyarrow as pa
+
+    one = pa.table({"colour": ["red", "blue"], "size": [1, 2], "label": ["yes", "no"]})
+    (tmp_path / "b.csv").write_text("size,colour,label\n4,green,no\n")
+    records, rows = together({"a": one, "b": tmp_path / "b.csv"})
+    assert records.x.tolist() == [[0, 0, 1, 1], [1, 0, 0, 2], [0, 1, 0, 4]]
+    assert (records.class_names, rows["b"].tolist()) == (("no", "yes"), [2])
+
+
+def test_a_size_is_for_the_parts_that_are_folders(tmp_path):
+    from PIL import Image
+
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        Image.fromarray(np.full((8, 8), 9, np.uint8)).save(tmp_path / name / "1.png")
+    pictures = np.zeros((2, 4, 4), np.uint8), np.array(["cat", "dog"])
+    with pytest.raises(ShapeError, match="b: x: expected records of shape"):
+        together({"a": tmp_path, "b": pictures}, asked=DataOptions(image_size=4))
+    records, _ = together({"a": tmp_path, "b": (pictures[0][:, None], pictures[1])}, asked=DataOptions(image_size=4))
+    assert records.x[:, 0, 0, 0].tolist() == [9, 9, 0, 0]

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from reticent.cli.data import app
-from reticent.data import imported
-from reticent.data import table as csv_files
-from reticent.data.load import load
+from reticent.data import delimited
+from reticent.data.load import load, of_python, together
 from reticent.data.notices import notices
 from reticent.data.options import DataOptions
-from reticent.data.parts import together
 from reticent.data.records import Records
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
 
@@ -109,11 +107,11 @@ def test_numbers_too_large_for_a_feature_are_told_with_their_column(tmp_path):
 
 @pytest.mark.parametrize("block", [5, 16, 2**24])
 def test_codes_are_found_wherever_a_block_ends(block, monkeypatch):
-    monkeypatch.setattr(csv_files, "BLOCK", block)
+    monkeypatch.setattr(delimited, "BLOCK", block)
     rng = np.random.default_rng(0)
     texts = ["a,b\n" + "".join(rng.choice(list('0019-+.,\n\t" eé'), size=12)) for _ in range(2000)]
     right = [re.search(r'[,"\t\r\n ][+-]?0[0-9]', text) is not None for text in texts]
-    assert [csv_files._codes(text) for text in texts] == right
+    assert [delimited.has_codes(text) for text in texts] == right
     assert 100 < sum(right) < 1900
 
 
@@ -319,7 +317,7 @@ def test_a_label_of_dates_in_a_frame_is_told():
     import pyarrow as pa
 
     frame = pa.table({"x": cycle(1, 2), "day": cycle(date(2020, 1, 1), date(2020, 1, 2))})
-    found = reading(imported.records("dataset", frame, DataOptions(label="day")), "day")
+    found = reading(of_python("dataset", frame, DataOptions(label="day")), "day")
     assert found.note == "holds dates, and each of 2 is a class: is it meant as the label?"
 
 
@@ -443,14 +441,14 @@ def test_a_data_frame_is_read_as_a_table(frame):
     columns = {"n": cycle(3, 4), "day": cycle(date(1970, 1, 2), date(1970, 1, 5)), "rate": cycle("5%", "7%")}
     whole = frame(columns | {"out": cycle("no", "yes")})
     right = [[3, 1, pytest.approx(0.05)], [4, 4, pytest.approx(0.07)]]
-    records = imported.records("dataset", whole, DataOptions(label="out"))
+    records = of_python("dataset", whole, DataOptions(label="out"))
     assert (records.x[:2].tolist(), records.y[:2].tolist(), records.class_names) == (right, [0, 1], ("no", "yes"))
-    beside = imported.records("dataset", (frame(columns), np.array(cycle(0, 1))), DataOptions(not_features="n"))
+    beside = of_python("dataset", (frame(columns), np.array(cycle(0, 1))), DataOptions(not_features="n"))
     assert (beside.x[:2].tolist(), beside.y[:2].tolist()) == ([row[1:] for row in right], [0, 1])
     assert [one.kind for one in beside.readings] == ["not a feature", "date", "percentage"]
-    assert imported.records("dataset", {"x": frame(columns), "y": cycle(0, 1)}).x.shape == (N, 3)
+    assert of_python("dataset", {"x": frame(columns), "y": cycle(0, 1)}).x.shape == (N, 3)
     with pytest.raises(InputError, match="label: the labels stand beside the columns"):
-        imported.records("dataset", (frame(columns), cycle(0, 1)), DataOptions(label="n"))
+        of_python("dataset", (frame(columns), cycle(0, 1)), DataOptions(label="n"))
 
 
 INDICES = [
@@ -467,7 +465,7 @@ def test_the_index_of_a_frame_is_no_feature(index):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": cycle(3, 4), "out": cycle(0, 1)}).set_index(index(pd))
     for given in (frame, frame.iloc[: N // 2], (frame, frame["out"])):
-        records = imported.records("dataset", given, DataOptions(label=None if isinstance(given, tuple) else "out"))
+        records = of_python("dataset", given, DataOptions(label=None if isinstance(given, tuple) else "out"))
         assert [one.column for one in records.readings] == ["a", "out"]
         assert records.x[:2, 0].tolist() == [3, 4]
 
@@ -481,8 +479,8 @@ def test_labels_in_another_order_than_the_frame_are_refused():
         "or y.to_numpy() if the positions are right"
     )
     roads = {
-        "dataset: ": lambda y: imported.records("dataset", (x, y)),
-        "mine: ": lambda y: imported.records("mine", {"x": x, "y": y, "name": "n"}),
+        "dataset: ": lambda y: of_python("dataset", (x, y)),
+        "mine: ": lambda y: of_python("mine", {"x": x, "y": y, "name": "n"}),
         "members: ": lambda y: together({"members": (x, y), "non-members": (x, y)})[0],
         "": lambda y: Records.make(x, y),
     }
@@ -497,5 +495,5 @@ def test_labels_in_another_order_than_the_frame_are_refused():
 
 
 def test_arrays_have_no_columns_to_ask_about():
-    with pytest.raises(InputError, match=r"scale: is about columns of a table .*, got data as they are"):
-        imported.records("dataset", (np.eye(4), cycle(0, 1)[:4]), DataOptions(scale="standard"))
+    with pytest.raises(InputError, match=r"scale: is about columns of a table .*, got arrays"):
+        of_python("dataset", (np.eye(4), cycle(0, 1)[:4]), DataOptions(scale="standard"))

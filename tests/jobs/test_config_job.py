@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reticent.data import DATASETS
+from reticent.data.datasets import DATASETS
 from reticent.data.records import Records
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
 from reticent.jobs.config import AuditConfig, build_attacks, called, chosen, gather, prepare

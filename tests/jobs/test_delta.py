@@ -73,7 +73,7 @@ def test_bounds_at_two_deltas_share_no_picture_and_the_tile_tells_both():
 
 
 def test_where_nothing_is_proved_it_is_said_where_epsilon_is_read():
-    why = PROCEDURES["cwrf"].unproved
+    why = PROCEDURES["cwrf"].unproved(Recipe(procedure=CWRF(inner=DPSGD())))
     told = FOUND | {"unproved": why, "sentence": f"Found. {why}"}
     document = json.loads(json.dumps({"epsilon": told, "population": {"notices": [why, "Another."]}}))
     assert tile(document)["note"].endswith("training proves no upper bound")

@@ -17,7 +17,7 @@ from reticent.models._tokens import shifted
 from reticent.models.atm import SHARED, SIZES
 from reticent.models.base import Input, build
 from reticent.models.stages import by_parameter, stages
-from reticent.procedures import _dp_layers
+from reticent.procedures.dpsgd import gradients, layers
 
 
 @pytest.fixture(autouse=True)
@@ -254,8 +254,8 @@ def test_per_record_gradients_are_those_of_each_record_alone(name):
     model = made(name, given, classes=3, **options).train()
     x, y = batch(name, 3, 16), torch.tensor([0, 1, 2])
     parameters = list(model.parameters())
-    _dp_layers.check(model)
-    with _dp_layers.per_record(model) as hooks:
+    layers.check(model)
+    with gradients.per_record(model) as hooks:
         functional.cross_entropy(model(x), y, reduction="sum").backward()
         parts = hooks.parts(parameters, 3)
     got = torch.stack([part.squares() for part in parts])

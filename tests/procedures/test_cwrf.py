@@ -26,8 +26,7 @@ from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.selena import Selena
 from reticent.training.data import Preparation
 from reticent.training.loop import accuracy
-from reticent.training.materials import Materials, forward
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, forward, untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
@@ -77,16 +76,20 @@ def scores(made):
     return {key.removeprefix("scores/"): value for key, value in made.artefacts.items() if key.startswith("scores/")}
 
 
+def noted(seen, rewound=cwrf.rewound):
+    """Rewind, and note where the fine-tuning begins."""
+
+    def rewind(*given):
+        seen.append(rewound(*given))
+        return seen[-1]
+
+    return rewind
+
+
 def started(monkeypatch, recipe, given, streams=STREAMS):
     """Train, and return what came out and where the fine-tuning began."""
     seen = []
-    whole = cwrf.tune
-
-    def noted(then, marked, start, *rest):
-        seen.append(start)
-        return whole(then, marked, start, *rest)
-
-    monkeypatch.setattr(cwrf, "tune", noted)
+    monkeypatch.setattr(cwrf, "rewound", noted(seen))
     made = train(recipe, given, streams)
     return made, seen[-1]
 
@@ -349,8 +352,7 @@ def test_statistics_and_other_buffers_at_the_rewinding(how, monkeypatch):
     assert state["1.num_batches_tracked"] == 15
     assert state["4.seen"] > 0
     seen = []
-    whole = cwrf.tune
-    monkeypatch.setattr(cwrf, "tune", lambda then, m, start, *rest: seen.append(start) or whole(then, m, start, *rest))
+    monkeypatch.setattr(cwrf, "rewound", noted(seen))
     made = repair(state, initial, recipe, given, STREAMS).model.state_dict()
     begun = seen[0].state
     fresh = {"reset": torch.zeros(4), "initial": torch.full((4,), 0.25), "keep": state["1.running_mean"]}

@@ -5,17 +5,17 @@ import sys
 
 import numpy as np
 import pytest
+from reticent.auditing.epsilon.wording import rounded_up
 
 import reticent
-from reticent.auditing.epsilon.wording import rounded_up
 from reticent.errors import EXTRAS, MissingExtraError
 from reticent.jobs import document
 from reticent.jobs.attacks import AttackConfig
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
 from reticent.population.worker import Made
-from reticent.procedures._dp_extra import OLDEST, needed
 from reticent.procedures.dpsgd import WITHOUT_NOISE
+from reticent.procedures.dpsgd.extra import OLDEST, needed
 
 PRV = {"epsilon": 2.5, "delta": 1e-5, "source": "prv"}
 

@@ -4,13 +4,13 @@ import sys
 
 import cyclopts
 
-import reticent
 from reticent.cli.integers import converted
+from reticent.version import VERSION
 
 app = cyclopts.App(
     name="reticent",
     help="Audit what a neural network gives away about the records it was trained on.",
-    version=reticent.__version__,
+    version=VERSION,
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
     # Words are what they are: a file may be called "[x].npz", and 2.5 is no whole number.
@@ -48,6 +48,7 @@ app.command(
     help="Repair a model that was trained elsewhere, and audit it before and after.",
 )
 app.command("reticent.cli.study:study", name="study", help="Repeat a paper's table or figure, and judge its claims.")
+app.command("reticent.cli.schema:schema", name="schema", help="Write the JSON Schema of a document.")
 app.command("reticent.cli.runs:app", name="runs", help="List, show, check and remove what is in the store.")
 
 

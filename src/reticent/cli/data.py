@@ -11,8 +11,7 @@ from reticent.cli.flags import DataFlags, of_data
 
 if TYPE_CHECKING:
     from reticent.data.entry import DatasetEntry
-    from reticent.data.reading import Reading
-    from reticent.data.records import Records
+    from reticent.data.records import Reading, Records
 
 app = cyclopts.App(name="data", help="List, show, check and fetch data sets.")
 
@@ -27,7 +26,7 @@ def list_(*, data_dir: str | None = None) -> None:
     from rich.table import Table
 
     from reticent.cli.screen import stdout
-    from reticent.data import DATASETS
+    from reticent.data.datasets import DATASETS
 
     table = Table("name", "kind", "records", "classes", "here", "what", box=None, pad_edge=False)
     for column in (2, 3):
@@ -53,7 +52,7 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
     Raises:
         UnknownNameError: no such data set.
     """
-    from reticent.data import DATASETS
+    from reticent.data.datasets import DATASETS
     from reticent.errors import UnknownNameError
 
     if name not in DATASETS:
@@ -85,7 +84,7 @@ def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | Non
     Raises:
         ColumnsError: columns of a table cannot be features as they are; how all are read is shown first.
     """
-    from reticent.data import DATASETS
+    from reticent.data.datasets import DATASETS
     from reticent.data.load import load
     from reticent.errors import ColumnsError
 
@@ -121,7 +120,7 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> Sequence[Path]:
 
     from reticent.cli.screen import stderr
     from reticent.data.fetch import fetch as download
-    from reticent.data.folder import folders
+    from reticent.data.official import folders
 
     folder = folders(data_dir)[0]
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -149,8 +148,7 @@ def _file_lines(entry: "DatasetEntry") -> list[str]:
 
 def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
     """The folder that holds an entry's files, or an empty text."""
-    from reticent.data.folder import check as check_folder
-    from reticent.data.folder import folders, locate
+    from reticent.data.official import check_folder, folders, locate
 
     check_folder(data_dir)
     if not entry.files:
@@ -188,7 +186,7 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
     from rich.text import Text
 
     from reticent.cli.screen import stdout, visible
-    from reticent.data.reading import FITTED
+    from reticent.data.records import FITTED
     from reticent.report.view import short
 
     if not readings:

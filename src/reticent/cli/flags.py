@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from reticent.data.options import DataOptions
 from reticent.errors import SpecError, nearest
 from reticent.spec import read_toml, toml_or_text
 
@@ -74,25 +75,26 @@ class Subject:
     "Passes over the training records."
 
 
+def _data(key: str, more: str = "") -> Parameter:
+    """Tell of a key of `DataOptions`, which are declared there."""
+    field = DataOptions.model_fields[key]
+    told = (field.description or "").replace("``", "")
+    usual = f" [{field.default}]" if isinstance(field.default, str) else ""
+    return Parameter(negative="", help=f"{told}{f' On the command line, {more}.' if more else ''}{usual}")
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class DataFlags:
     """How the columns of a csv or Parquet file are read."""
 
-    label: str | None = None
-    "For csv and Parquet files, the label's column. [the one named label, y, target or class]"
-    not_feature: Annotated[list[str] | None, Parameter(negative="")] = None
-    "For csv and Parquet files, a column that models do not see, such as a record's number; repeat it for several."
-    rare: Annotated[list[str] | None, Parameter(negative="")] = None
-    "COLUMN=N: texts of fewer than N records are one category; repeat it for several columns."
-    hash: Annotated[list[str] | None, Parameter(negative="")] = None
-    "COLUMN=N: texts are put into N features by their hash; repeat it for several columns."
-    missing: str | None = None
-    "indicator fills gaps among numbers by the column's median, and adds a feature that says where. [refuse]"
-    scale: str | None = None
-    "standard takes from each column of numbers its mean, and divides by its standard deviation. [none]"
-    image_size: int | None = None
-    "For a folder of pictures, the pixels that the shorter side of each is scaled to; its middle is cut out."
+    label: Annotated[str | None, _data("label")] = None
+    not_feature: Annotated[list[str] | None, _data("not_features", "repeat it for several")] = None
+    rare: Annotated[list[str] | None, _data("rare", "give COLUMN=N, and repeat it for several")] = None
+    hash: Annotated[list[str] | None, _data("hash", "give COLUMN=N, and repeat it for several")] = None
+    missing: Annotated[str | None, _data("missing")] = None
+    scale: Annotated[str | None, _data("scale")] = None
+    image_size: Annotated[int | None, _data("image_size")] = None
 
 
 @Parameter(name="*")

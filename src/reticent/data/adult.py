@@ -4,16 +4,16 @@ Paper: Becker and Kohavi (1996), Adult, UCI, doi 10.24432/C5XW20. The constants 
 are the means and standard deviations of ``adult.data``, fixed here, so that they tell nothing of a membership.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import official
-from reticent.data.entry import TABULAR, Checksum, DatasetEntry, OfficialFile
-from reticent.data.reading import Reading
-from reticent.data.records import Records
-from reticent.errors import CorruptFileError
+from reticent.data import archives, official
+from reticent.data.entry import TABULAR, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Reading
 
 NUMBERS = {
     0: (38.58164675532078, 13.640223092304275),  # age
@@ -43,6 +43,7 @@ CATEGORIES = {
 """Column to its categories; "?" (not known) is one of them."""
 
 RACE, SEX, LABEL = 8, 9, 14
+EARNED = ("<=50K", ">50K")
 HEADER = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
@@ -50,28 +51,18 @@ HEADER = (
 """What the authors call the columns; the files have no header."""
 
 
-def load(folder: Path, *, verify: bool = True) -> Records:
+def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     """Read ``adult/adult.data`` and ``adult/adult.test``."""
-    content = official.read(folder, ENTRY.files, verify=verify)
-    parts = [_rows(text, file.path) for text, file in zip(content, ENTRY.files, strict=True)]
+    parts = official.read(folder, entry.files, _rows, verify=verify)
     fields = np.concatenate(parts)
     numbers = [_standardised(fields[:, j], j) for j in NUMBERS]
-    one_hot = [_one_hot(fields[:, j], j) for j in CATEGORIES]
+    one_hot = [_one_hot(fields[:, j], names.split(), j) for j, names in CATEGORIES.items()]
     readings = [_reading(fields[:, j], j) for j in (*NUMBERS, *CATEGORIES, LABEL)]
     label = np.char.rstrip(fields[:, LABEL], ".")
-    return Records.make(
-        np.concatenate([np.stack(numbers, axis=1), *one_hot], axis=1),
-        (_code(label, ["<=50K", ">50K"], LABEL)).astype(np.int64),
-        class_names=("<=50K", ">50K"),
-        columns={
-            "sex": fields[:, SEX],
-            "race": fields[:, RACE],
-            "split": np.repeat(["train", "test"], [len(part) for part in parts]),
-        },
-        label=HEADER[LABEL],
-        readings=tuple(readings),
-        **ENTRY.facts(),
-    )
+    split = np.repeat(["train", "test"], [len(part) for part in parts])
+    columns = {"sex": fields[:, SEX], "race": fields[:, RACE], "split": split}
+    x = np.concatenate([np.stack(numbers, axis=1), *one_hot], axis=1)
+    return x, _one_hot(label, EARNED, LABEL)[:, 1].astype(np.int64), {"columns": columns, "readings": tuple(readings)}
 
 
 def _reading(values: NDArray[np.str_], column: int) -> Reading:
@@ -87,15 +78,13 @@ def _reading(values: NDArray[np.str_], column: int) -> Reading:
     return Reading(HEADER[column], "category", len(distinct) - bool(missing), missing, width, note)
 
 
-def _rows(content: bytes, path: str) -> NDArray[np.str_]:
+def _rows(stream: IO[bytes], path: Path) -> NDArray[np.str_]:
     # The test file's first line is a comment that begins with a bar.
-    lines = [line for line in content.decode("utf-8", "replace").splitlines() if line.strip() and line[0] != "|"]
+    lines = [line for line in stream.read().decode("utf-8", "replace").splitlines() if line.strip() and line[0] != "|"]
     rows = [[cell.strip() for cell in line.split(",")] for line in lines]
     for number, row in enumerate(rows):
         if len(row) != LABEL + 1:
-            raise CorruptFileError(
-                f"{path}: record {number} has {len(row)} fields, expected 15; delete it and fetch it again"
-            )
+            raise archives.damaged(path, f"record {number} has {len(row)} fields, expected 15")
     return np.array(rows, dtype=np.str_).reshape(-1, LABEL + 1)
 
 
@@ -104,23 +93,16 @@ def _standardised(values: NDArray[np.str_], column: int) -> NDArray[np.float32]:
     try:
         return ((values.astype(np.float64) - mean) / std).astype(np.float32)
     except ValueError as error:
-        raise CorruptFileError(f"adult: column {column} holds something that is no number: {error}") from None
+        raise archives.damaged("adult", f"column {column} holds something that is no number: {error}") from None
 
 
-def _one_hot(values: NDArray[np.str_], column: int) -> NDArray[np.float32]:
-    names = CATEGORIES[column].split()
-    return np.eye(len(names), dtype=np.float32)[_code(values, names, column)]
-
-
-def _code(values: NDArray[np.str_], names: list[str], column: int) -> NDArray[np.intp]:
-    # The names are sorted.
-    place = np.searchsorted(names, values)
-    wrong = np.flatnonzero(np.array(names)[np.minimum(place, len(names) - 1)] != values)
+def _one_hot(values: NDArray[np.str_], names: Sequence[str], column: int) -> NDArray[np.float32]:
+    found: NDArray[np.bool_] = values[:, None] == np.array(names)
+    wrong = np.flatnonzero(~found.any(axis=1))
     if len(wrong):
-        raise CorruptFileError(
-            f"adult: record {wrong[0]} has {str(values[wrong[0]])!r} in column {column}, expected one of {names}"
-        )
-    return place
+        what = f"record {wrong[0]} has {str(values[wrong[0]])!r} in column {column}, expected one of {names}"
+        raise archives.damaged("adult", what)
+    return found.astype(np.float32)
 
 
 ADDRESS = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
@@ -132,22 +114,16 @@ ENTRY = DatasetEntry(
     kind="tabular",
     records=48_842,
     classes=2,
-    files=(
-        OfficialFile(
-            "adult/adult.data",
-            ADDRESS + "adult.data",
-            checksum=Checksum("md5", "5d7c39d7b8804f071cdd1f2a7c460872"),
-            size=3_974_305,
-        ),
-        OfficialFile(
-            "adult/adult.test",
-            ADDRESS + "adult.test",
-            checksum=Checksum("md5", "35238206dfdf7f1fe215bbb874adecdc"),
-            size=2_003_153,
-        ),
+    files=tuple(
+        OfficialFile(f"adult/{name}", ADDRESS + name, checksum=Checksum("md5", md5), size=size)
+        for name, md5, size in (
+            ("adult.data", "5d7c39d7b8804f071cdd1f2a7c460872", 3_974_305),
+            ("adult.test", "35238206dfdf7f1fe215bbb874adecdc", 2_003_153),
+        )
     ),
     licence="CC BY 4.0",
     citation="Becker and Kohavi, Adult, UCI 1996, doi 10.24432/C5XW20",
-    load=load,
-    suggested={**TABULAR, "models": 16},
+    read=read,
+    suggested=TABULAR,
+    facts={"class_names": EARNED, "label": HEADER[LABEL]},
 )

@@ -7,37 +7,29 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent.data import official, pictures
-from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry, OfficialFile
-from reticent.data.records import Records
+from reticent.data import images, official
+from reticent.data.entry import PHOTOS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Facts
 from reticent.errors import CorruptFileError
 
 PARTS = ("train", "valid", "test")
 
 
-def load(folder: Path, *, verify: bool = True) -> Records:
+def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     """Read ``CINIC-10/{train,valid,test}/CLASS/*.png``; the official archive is unpacked first."""
-    root = official.tree(folder, ENTRY.files[0], verify=verify)
-    names = pictures.classes(root / PARTS[0], ENTRY.classes)
+    root = official.tree(folder, entry.files[0], verify=verify)
+    names = images.class_folders(root / PARTS[0], entry.classes)
     paths, labels, parts = [], [], []
     for part in PARTS:
-        if pictures.classes(root / part, ENTRY.classes) != names:
+        if images.class_folders(root / part, entry.classes) != names:
             raise CorruptFileError(f"{root / part}: expected the class folders of {PARTS[0]}; unpack the archive again")
         for label, name in enumerate(names):
-            found = pictures.in_order(root / part / name, ".png")
+            found = images.in_order(root / part / name, ".png")
             paths += found
             labels += [label] * len(found)
             parts += [part] * len(found)
-    pictures.report_count(ENTRY.name, len(paths), ENTRY.records)
-    return Records.make(
-        pictures.decode(paths, 32),
-        np.array(labels, dtype=np.int64),
-        class_names=tuple(names),
-        mean=(0.47889522, 0.47227842, 0.43047404),
-        std=(0.24205776, 0.23828046, 0.25874835),
-        columns={"split": np.array(parts)},
-        **ENTRY.facts(),
-    )
+    facts: Facts = {"class_names": tuple(names), "columns": {"split": np.array(parts)}}
+    return images.decode(paths, 32), np.array(labels, dtype=np.int64), facts
 
 
 ENTRY = DatasetEntry(
@@ -61,6 +53,7 @@ ENTRY = DatasetEntry(
     ),
     licence="MIT for the collection; ImageNet's terms for its images",
     citation="Darlow et al., CINIC-10 is not ImageNet or CIFAR-10, arXiv 1810.03505",
-    load=load,
+    read=read,
     suggested=PHOTOS,
+    facts={"mean": (0.47889522, 0.47227842, 0.43047404), "std": (0.24205776, 0.23828046, 0.25874835)},
 )

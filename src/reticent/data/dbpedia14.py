@@ -8,81 +8,44 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import official, text
-from reticent.data.entry import TEXTS, Archive, Checksum, DatasetEntry, OfficialFile
-from reticent.data.records import Records
-from reticent.errors import CorruptFileError
+from reticent.data import archives, official, text
+from reticent.data.entry import TEXTS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
 
-CLASSES = (
-    "Company",
-    "EducationalInstitution",
-    "Artist",
-    "Athlete",
-    "OfficeHolder",
-    "MeanOfTransportation",
-    "Building",
-    "NaturalPlace",
-    "Village",
-    "Animal",
-    "Plant",
-    "Album",
-    "Film",
-    "WrittenWork",
+NAMES = (
+    "Company EducationalInstitution Artist Athlete OfficeHolder MeanOfTransportation Building NaturalPlace Village "
+    "Animal Plant Album Film WrittenWork"
 )
-COUNTS = (560_000, 70_000)
-"""Records of the training and of the test part."""
-
-
-def load(folder: Path, *, verify: bool = True) -> Records:
-    """Read ``dbpedia_csv/{train,test}.csv``, or the archive, as words."""
-    return _read(folder, ENTRY, text.words, text.VOCABULARY, verify=verify)
-
-
-def load_characters(folder: Path, *, verify: bool = True) -> Records:
-    """Read the same files as characters."""
-    return _read(folder, AS_CHARACTERS, text.characters, text.CHARACTERS, verify=verify)
+CLASSES = tuple(NAMES.split())
 
 
 def _read(
-    folder: Path,
-    entry: DatasetEntry,
-    tokens: Callable[[list[str]], NDArray[np.int64]],
-    vocabulary: int,
-    *,
-    verify: bool,
-) -> Records:
-    content = official.read(folder, entry.files, verify=verify)
-    parts = [_rows(part, file.path) for part, file in zip(content, entry.files, strict=True)]
-    for (labels, _), file, count in zip(parts, entry.files, COUNTS, strict=True):
-        official.expect_count(len(labels), count, file.path, verify=verify)
-    facts: dict[str, Any] = entry.facts()
-    return Records.make(
-        tokens([each for _, texts in parts for each in texts]),
-        np.concatenate([labels for labels, _ in parts]),
-        vocabulary=vocabulary,
-        class_names=CLASSES,
-        columns={"split": np.repeat(["train", "test"], [len(labels) for labels, _ in parts])},
-        **facts,
-    )
+    entry: DatasetEntry, folder: Path, verify: bool, *, tokens: Callable[[list[str]], NDArray[np.int64]]
+) -> Arrays:
+    """Read ``dbpedia_csv/{train,test}.csv``, or the archive."""
+    parts = official.read(folder, entry.files, _rows, verify=verify)
+    sizes = [len(labels) for labels, _ in parts]
+    x = tokens([each for _, texts in parts for each in texts])
+    y = np.concatenate([labels for labels, _ in parts])
+    return x, y, {"columns": {"split": np.repeat(["train", "test"], sizes)}}
 
 
-def _rows(content: bytes, path: str) -> tuple[NDArray[np.int64], list[str]]:
+def _rows(stream: IO[bytes], path: Path) -> tuple[NDArray[np.int64], list[str]]:
+    content = stream.read().decode("utf-8", "replace")
     labels, texts = [], []
-    for number, row in enumerate(csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""))):
+    for number, row in enumerate(csv.reader(io.StringIO(content, newline=""))):
         if len(row) != 3 or not row[0].isdecimal():
-            raise CorruptFileError(
-                f"{path}: record {number}: expected a number, a title and an abstract, got {len(row)} fields; "
-                "delete it and fetch it again"
-            )
+            what = f"record {number}: expected a number, a title and an abstract, got {len(row)} fields"
+            raise archives.damaged(path, what)
         labels.append(int(row[0]) - 1)
         texts.append(f"{row[1]} {row[2]}")
-    return official.labels(np.array(labels, dtype=np.int64), len(CLASSES), path), texts
+    return np.array(labels, dtype=np.int64), texts
 
 
 ARCHIVE = Archive(
@@ -97,7 +60,7 @@ ENTRY = DatasetEntry(
     title="DBpedia-14",
     summary="Titles and abstracts of encyclopedia articles in 14 classes, as 64 words each.",
     kind="tokens",
-    records=sum(COUNTS),
+    records=630_000,
     classes=len(CLASSES),
     files=tuple(
         OfficialFile(f"dbpedia_csv/{part}.csv", archive=ARCHIVE, member=f"dbpedia_csv/{part}.csv")
@@ -105,8 +68,9 @@ ENTRY = DatasetEntry(
     ),
     licence="CC BY-SA 3.0",
     citation="Zhang, Zhao and LeCun, Character-level convolutional networks for text classification, NeurIPS 2015",
-    load=load,
+    read=partial(_read, tokens=text.words),
     suggested=TEXTS,
+    facts={"class_names": CLASSES, "vocabulary": text.VOCABULARY},
 )
 
 AS_CHARACTERS = replace(
@@ -114,5 +78,6 @@ AS_CHARACTERS = replace(
     name="dbpedia14-characters",
     title="DBpedia-14 (characters)",
     summary="Titles and abstracts of encyclopedia articles in 14 classes, as 256 characters each.",
-    load=load_characters,
+    read=partial(_read, tokens=text.characters),
+    facts={"class_names": CLASSES, "vocabulary": text.CHARACTERS},
 )

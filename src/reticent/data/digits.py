@@ -3,37 +3,25 @@
 Paper: Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI, doi 10.24432/C50P49 (its test part).
 """
 
-import gzip
 import importlib.util
-import io
 from pathlib import Path
 
 import numpy as np
 
-from reticent.data import archives, official
-from reticent.data.entry import TABULAR, DatasetEntry
-from reticent.data.records import Records
+from reticent.data import archives
+from reticent.data.entry import TABULAR, Arrays, DatasetEntry
 from reticent.errors import MissingFileError
 
 
-def load(folder: Path, *, verify: bool = True) -> Records:
+def read(_entry: DatasetEntry, _folder: Path, _verify: bool) -> Arrays:
     """Read the digits from the installed scikit-learn, without importing it (that takes seconds)."""
-    del folder
     spec = importlib.util.find_spec("sklearn")
     path = Path(spec.origin if spec and spec.origin else "sklearn").parent / "datasets" / "data" / "digits.csv.gz"
     if not path.is_file():
         raise MissingFileError(f"{path}: missing file of scikit-learn: pip install --force-reinstall scikit-learn")
     with archives.reading(path):
-        content = gzip.decompress(path.read_bytes())
-        table = np.loadtxt(io.BytesIO(content), delimiter=",", dtype=np.float32)
-    official.expect_count(len(table), ENTRY.records, path, verify=verify)
-    return Records.make(
-        table[:, :-1] / np.float32(16),
-        table[:, -1].astype(np.int64),
-        class_names=tuple("0123456789"),
-        picture=(8, 8),
-        **ENTRY.facts(),
-    )
+        table = np.loadtxt(path, delimiter=",", dtype=np.float32)
+    return table[:, :-1] / np.float32(16), table[:, -1].astype(np.int64), {}
 
 
 ENTRY = DatasetEntry(
@@ -46,6 +34,7 @@ ENTRY = DatasetEntry(
     files=(),
     licence="CC BY 4.0",
     citation="Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI 1998, doi 10.24432/C50P49",
-    load=load,
+    read=read,
     suggested={**TABULAR, "learning_rate": 2e-3, "models": 64},
+    facts={"class_names": tuple("0123456789"), "picture": (8, 8)},
 )

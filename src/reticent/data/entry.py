@@ -1,46 +1,56 @@
-"""What a line of the table of data sets holds: facts, official files, and the function that loads them."""
+"""What a line of the table of data sets holds: facts, official files, and the function that reads them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import IO, Any, Literal
 
-from reticent.data.records import Kind, Records
+import numpy as np
+from numpy.typing import NDArray
 
-Algorithm = Literal["md5", "sha1", "sha256", "git-blob-sha1"]
+from reticent.data.archives import damaged
+from reticent.data.records import Facts, Kind, Records
+from reticent.errors import ChecksumError
+
+log = logging.getLogger(__name__)
+
+Arrays = tuple[NDArray[Any], NDArray[np.integer], Facts]
+"""Features, labels, and what else `Records.make` is told."""
 
 
 @dataclass(frozen=True)
 class Checksum:
-    r"""A published sum of a file's bytes.
+    r"""A published sum of a file's bytes; ``git-blob-sha1`` is SHA-1 of ``blob LENGTH\0`` and the bytes."""
 
-    Attributes:
-        algorithm: how it is computed; ``git-blob-sha1`` is SHA-1 of ``blob LENGTH\0`` and the bytes.
-        value: the sum in lower-case hexadecimal.
-    """
-
-    algorithm: Algorithm
+    algorithm: Literal["md5", "sha1", "sha256", "git-blob-sha1"]
     value: str
 
     def __str__(self) -> str:
         return f"{self.algorithm} {self.value}"
 
+    def check(self, path: Path, stream: IO[bytes]) -> None:
+        """Compare the sum of what a stream gives with the published one."""
+        blob = self.algorithm == "git-blob-sha1"
+        start = f"blob {path.stat().st_size}\0".encode() if blob else b""
+        content = hashlib.new("sha1" if blob else self.algorithm, start, usedforsecurity=False)
+        got = hashlib.file_digest(stream, lambda: content).hexdigest()  # type: ignore[arg-type]
+        if got != self.value:
+            raise ChecksumError(
+                f"{path}: not the official file: expected {self}, got {got}; delete it and fetch it again "
+                "(or give your own version of the data as a file: --dataset FILE.npz)"
+            )
+
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive that holds official files.
-
-    Attributes:
-        name: its file name; it may lie in the data folder in place of the files inside it.
-        address: where it is downloaded from.
-        checksum: of the archive's bytes, if one is published.
-        size: bytes, if known.
-    """
+    """An archive that holds official files; it may lie in the data folder in their place."""
 
     name: str
     address: str
-    checksum: Checksum | None = None
+    checksum: Checksum
     size: int | None = None
 
 
@@ -72,13 +82,6 @@ class OfficialFile:
         return self.archive.address if self.archive else self.address
 
 
-class Loader(Protocol):
-    """Reads a data set's official files."""
-
-    def __call__(self, folder: Path, *, verify: bool = True) -> Records:
-        """Read the files below a data folder; with ``verify``, only if they are the official bytes."""
-
-
 @dataclass(frozen=True)
 class DatasetEntry:
     """One data set: what it is, where its official files come from, how they are read.
@@ -93,8 +96,9 @@ class DatasetEntry:
         files: the official files; empty where the data come with a dependency.
         licence: under which terms the data may be used.
         citation: what to cite.
-        load: reads the files.
+        read: reads the files below a data folder; with ``verify``, only if they are the official bytes.
         suggested: recipe values, and a number of models, that suit the data.
+        facts: what is known of every record set read of them, such as ``class_names``, ``mean`` and ``std``.
     """
 
     name: str
@@ -106,26 +110,37 @@ class DatasetEntry:
     files: tuple[OfficialFile, ...]
     licence: str
     citation: str
-    load: Loader
-    suggested: Mapping[str, object]
+    read: "Callable[[DatasetEntry, Path, bool], Arrays]"
+    suggested: Mapping[str, str | float]
+    facts: Facts = field(default_factory=Facts)
 
-    def facts(self) -> dict[str, Any]:
-        """Return what `Records.make` is told of every data set of the table."""
-        return {"classes": self.classes, "name": self.name, "licence": self.licence, "citation": self.citation}
+    def load(self, folder: Path, *, verify: bool = True) -> Records:
+        """Make records of the official files below a data folder."""
+        x, y, facts = self.read(self, folder, verify)
+        own: Facts = {"name": self.name, "classes": self.classes, "licence": self.licence, "citation": self.citation}
+        told: Facts = {**own, **self.facts, **facts}
+        got, full = f"{len(y):,}", f"{self.records:,}"
+        if got != full and any(file.folder for file in self.files):
+            log.warning("%s: the folder holds %s of %s images: the audit is of this part", self.name, got, full)
+        elif got != full and verify:
+            raise damaged(self.name, f"expected {full} records, got {got}")
+        return Records.make(x, y, **told)
 
 
-TABULAR: Mapping[str, object] = MappingProxyType({
-    "architecture": "mlp",
-    "epochs": 40,
-    "batch_size": 64,
-    "optimizer": "adam",
-    "learning_rate": 1e-3,
-    "weight_decay": 0.0,
-    "models": 32,
-})
+_ADAM: Mapping[str, str | float] = {"optimizer": "adam", "learning_rate": 1e-3, "weight_decay": 0.0, "models": 16}
+
+TABULAR: Mapping[str, str | float] = MappingProxyType({"architecture": "mlp", "epochs": 40, "batch_size": 64, **_ADAM})
 """Suggested values for bits and features."""
-
-PHOTOS: Mapping[str, object] = MappingProxyType({
+TEXTS: Mapping[str, str | float] = MappingProxyType({
+    "architecture": "transformer",
+    "epochs": 10,
+    "batch_size": 64,
+    **_ADAM,
+})
+"""Suggested values for tokens of texts."""
+GLYPHS: Mapping[str, str | float] = MappingProxyType({"architecture": "cnn", "epochs": 20, "batch_size": 128, **_ADAM})
+"""Suggested values for small grey pictures."""
+PHOTOS: Mapping[str, str | float] = MappingProxyType({
     "architecture": "resnet20",
     "epochs": 50,
     "batch_size": 128,
@@ -137,25 +152,3 @@ PHOTOS: Mapping[str, object] = MappingProxyType({
     "models": 16,
 })
 """Suggested values for colour photographs."""
-
-TEXTS: Mapping[str, object] = MappingProxyType({
-    "architecture": "transformer",
-    "epochs": 10,
-    "batch_size": 64,
-    "optimizer": "adam",
-    "learning_rate": 1e-3,
-    "weight_decay": 0.0,
-    "models": 16,
-})
-"""Suggested values for tokens of texts."""
-
-GLYPHS: Mapping[str, object] = MappingProxyType({
-    "architecture": "cnn",
-    "epochs": 20,
-    "batch_size": 128,
-    "optimizer": "adam",
-    "learning_rate": 1e-3,
-    "weight_decay": 0.0,
-    "models": 16,
-})
-"""Suggested values for small grey pictures."""

@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import notation
-from reticent.data.columns import FEW, IDENTIFIER, MOST_CATEGORIES, NEARLY, plain_numbers, stray
+from reticent.data import number_formats
+from reticent.data.delimited import Source
+from reticent.data.number_formats import GAPS, is_gap, is_number
 from reticent.data.options import DataOptions, flag
-from reticent.data.reading import Reading
-from reticent.data.separated import Source
+from reticent.data.records import Reading
 
+MOST_CATEGORIES = 500
+"""A column of more different texts is taken for names or prose, not for a category."""
+FEW = 20
+"""In a table of fewer records, that each has a value of its own says nothing."""
+IDENTIFIER = 0.95
+"""With more different texts or classes a record than this, a column names records and does not describe them."""
+NEARLY = 0.5
+"""With more different texts or numbers a record than this, it nearly does."""
 EACH = 5
 """With fewer records a text than this on average, a column of texts may name what records have in common."""
 RARE, BUCKETS = 10, 64
@@ -56,74 +64,111 @@ def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions)
     if name in asked.rare or name in asked.hash:
         return _category(source, name, as_texts(column), asked)
     kind = column.dtype.kind
+    reading = Reading(name, "number", None, 0, 1)
     if kind in "biuf":
-        return _number(source, name, column.astype(np.float64, copy=False), Reading(name, "number", None, 0, 1), asked)
+        return _number(source, column.astype(np.float64, copy=False), reading, asked)
     if kind in "Mm":
         days = np.where(np.isnat(column), np.nan, column.astype(f"{kind}8[us]").astype(np.int64) / DAY)
-        what, note = ("date", "days since 1970-01-01") if kind == "M" else ("time of day", "fractions of a day")
-        return _number(source, name, days, Reading(name, what, None, 0, 1, f"read as {note}"), asked)
+        note = "read as days since 1970-01-01" if kind == "M" else "read as fractions of a day"
+        return _number(source, days, replace(reading, kind="date" if kind == "M" else "time of day", note=note), asked)
     if kind != "U":
-        return _refused(Reading(name, "refused", None, 0, 0), f"holds {_held(column)}: expected numbers or texts")
-    plain = numbers(column)
-    if plain is not None:
-        return _number(source, name, plain, Reading(name, "number", None, 0, 1), asked)
-    return _texts(source, name, column, asked)
+        held = next((type(value).__name__ for value in column.tolist() if value is not None), str(column.dtype))
+        return _refused(reading, f"holds {held}: expected numbers or texts")
+    values = _numbers(column)
+    if values is not None:
+        return _number(source, values, reading, asked)
+    texts, codes = np.unique(column, return_inverse=True)
+    known = [text for text in texts.tolist() if not is_gap(text)]
+    found = None if number_formats.are_codes(known) else number_formats.read(known)
+    if found is None:
+        return _category(source, name, column, asked)
+    reading = Reading(name, found.kind, len(known), 0, 1, found.note, found.unsure)
+    if found.values is None:
+        return _refused(reading, found.note)
+    value_of = dict(zip(known, found.values.tolist(), strict=True))
+    return _number(source, np.array([value_of.get(text, np.nan) for text in texts.tolist()])[codes], reading, asked)
 
 
-def numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Read texts as plain numbers, gaps as NaN."""
+def plain_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Read texts as plain numbers, gaps as NaN; None where some are none."""
+    values = _floats(column, column == "")
+    if values is None:  # Only then are other gaps looked for, which takes longer than all else.
+        values = _floats(column, np.isin(np.char.lower(column), list(GAPS)))
+    if values is None or np.isnan(values).all() or (np.char.find(column, "_") >= 0).any():  # Python takes 1_0 for 10.
+        return None
+    return values
+
+
+def _floats(column: NDArray[Any], gaps: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    try:
+        return np.where(gaps, "nan", column).astype(np.float64)
+    except ValueError:
+        return None
+
+
+def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Read texts as plain numbers, unless they are codes."""
     values = plain_numbers(column)
     if values is None:
         return None
     known = ~np.isnan(values)
     whole = (values[known] == np.rint(values[known])).all()
     padded = whole and np.char.startswith(np.char.lstrip(column, "+-"), "0").any()
-    return None if padded and notation.are_codes(np.unique(column[known]).tolist()) else values
+    return None if padded and number_formats.are_codes(np.unique(column[known]).tolist()) else values
 
 
-def _texts(source: Source, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
-    """Read texts that are no plain numbers: in another notation, as dates, or as categories."""
-    texts, codes = np.unique(column, return_inverse=True)
-    known = [text for text in texts.tolist() if not notation.is_gap(text)]
-    found = None if notation.are_codes(known) else notation.read(known)
-    if found is None:
-        return _category(source, name, column, asked)
-    reading = Reading(name, found.kind, len(known), 0, 1, found.note, found.unsure)
-    if found.values is None:
-        return _refused(reading, found.note)
-    place_of = {text: i for i, text in enumerate(known)}
-    of_text = np.array([found.values[place_of[text]] if text in place_of else np.nan for text in texts.tolist()])
-    return _number(source, name, of_text[codes], reading, asked)
+def as_texts(column: NDArray[Any]) -> NDArray[Any]:
+    """Write values as texts; one number in one way, 1.0 as 1."""
+    values = _numbers(column) if column.dtype.kind == "U" else column
+    if values is None or values.dtype.kind not in "biuf":
+        return column.astype(np.str_)
+    if values.dtype.kind != "f":
+        return values.astype(np.int64).astype(np.str_)
+    return np.array(["" if np.isnan(v) else str(int(v)) if v.is_integer() else repr(v) for v in values.tolist()])
 
 
-def _number(source: Source, name: str, values: NDArray[np.float64], reading: Reading, asked: DataOptions) -> Feature:
+def stray(source: Source, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
+    """Say how many values are no numbers, if most are."""
+    numeric = np.array([is_number(cell) and bool(np.isfinite(float(cell))) for cell in texts])
+    where = np.flatnonzero((~numeric & (texts != ""))[codes])
+    if not len(where) or len(where) >= np.count_nonzero(numeric[codes]):
+        return ""
+    count = f"{len(where):,} of its {len(codes):,} values {'are no numbers' if len(where) > 1 else 'is no number'}"
+    which = "the first is" if len(where) > 1 else "which is"
+    return f"{count}, {which} {str(texts[codes[where[0]]])[:40]!r} in {source.place(int(where[0]))}"
+
+
+def _noted(reading: Reading, *notes: str, **changes: Any) -> Reading:
+    """Put notes in front of what is said of a column already."""
+    return replace(reading, note="; ".join(filter(None, [*notes, reading.note])), **changes)
+
+
+def _refused(reading: Reading, problem: str, remedy: str = "") -> Feature:
+    refused = replace(reading, kind="refused", features=0, note=problem, telling=False)
+    return Feature(refused, None, problem, remedy or flag("not-feature", reading.column))
+
+
+def _number(source: Source, values: NDArray[np.float64], reading: Reading, asked: DataOptions) -> Feature:
     """Take numbers, fill their gaps if that is asked for, and bring them to one scale if that is."""
     gaps = np.isnan(values)
-    known = values[~gaps]
+    known, count = values[~gaps], len(values)
     distinct = np.unique(known)
     reading = replace(reading, values=len(distinct), missing=int(gaps.sum()))
-    why = _index(name, distinct, len(values))
-    if why:
-        return _refused(reading, why)
+    doubt, sure = _row_numbers(reading, distinct, len(known), count)
+    if sure:
+        return _refused(reading, doubt)
     endless = np.flatnonzero(np.isinf(values))
     if len(endless):
-        return _refused(
-            reading, f"is infinite in {len(endless)} of {len(values)} records, the first is {source.place(endless[0])}"
-        )
+        first = source.place(int(endless[0]))
+        return _refused(reading, f"is infinite in {len(endless)} of {count} records, the first is {first}")
     if gaps.any() and (asked.missing == "refuse" or not len(known)):
         first = source.place(int(gaps.argmax()))
-        problem = f"is empty or NaN in {gaps.sum()} of {len(gaps)} records, the first is {first}"
-        return _refused(reading, problem, "--missing indicator" if len(known) else flag("not-feature", name))
+        problem = f"is empty or NaN in {reading.missing} of {count} records, the first is {first}"
+        return _refused(reading, problem, "--missing indicator" if len(known) else "")
     most = LARGEST if asked.scale == "none" else LARGEST_SCALED
     if np.abs(known).max() > most:
         return _refused(reading, f"reaches {np.abs(known).max():.3g}, expected at most {most:.3g}")
-    notes, telling = [reading.note] if reading.note else [], reading.telling
-    doubt = _numbered(name, distinct, len(known)) or _nameless(name, distinct)
-    if doubt:
-        notes, telling = [doubt, *notes], True
-    if len(distinct) == 1:
-        notes.append("the same in every record")
-    x = values[:, None]
+    notes, x = [doubt, reading.note, "the same in every record" if len(distinct) == 1 else ""], values[:, None]
     if gaps.any():
         middle = float(np.median(known))
         x = np.where(gaps, middle, values)[:, None]
@@ -134,155 +179,111 @@ def _number(source: Source, name: str, values: NDArray[np.float64], reading: Rea
         notes.append(f"less its mean {mean:.6g}, over its standard deviation {std:.6g}")
     if gaps.any():
         x = np.concatenate([x, gaps[:, None]], axis=1)
-    reading = replace(reading, features=x.shape[1], note="; ".join(notes), telling=telling)
-    return Feature(reading, x.astype(np.float32))
+    told = {"features": x.shape[1], "telling": reading.telling or bool(doubt)}
+    return Feature(_noted(replace(reading, note=""), *notes, **told), x.astype(np.float32))
 
 
-def _index(name: str, distinct: NDArray[np.float64], records: int) -> str:
-    """Tell the index that a table was written with."""
-    if UNNAMED.fullmatch(name) and len(distinct) == records > 1 and (distinct == np.rint(distinct)).all():
-        return "has no name and a number of its own for every record: it is the index that the table was written with"
-    return ""
-
-
-def _nameless(name: str, distinct: NDArray[np.float64]) -> str:
-    """Tell what may be such an index with numbers that repeat, as of tables that were put together."""
-    if UNNAMED.fullmatch(name) is None or (distinct != np.rint(distinct)).any():
-        return ""
-    leave_out = f"{flag('not-feature', name)} leaves it out"
-    return f"has no name and holds whole numbers, as an index does that the table was written with: {leave_out}"
-
-
-def _numbered(name: str, distinct: NDArray[np.float64], known: int) -> str:
-    """Tell numbers that seem to number records."""
-    if known < FEW or len(distinct) <= NEARLY * known or (distinct != np.rint(distinct)).any():
-        return ""
-    own = len(distinct) == known
+def _row_numbers(reading: Reading, distinct: NDArray[np.float64], known: int, records: int) -> tuple[str, bool]:
+    """Tell numbers that seem to number the records, and whether they do for sure: a table's index."""
+    name = reading.column
+    if (distinct != np.rint(distinct)).any():
+        return "", False
+    own, unnamed = len(distinct) == known, UNNAMED.fullmatch(name) is not None
+    if unnamed and len(distinct) == records > 1:
+        told = "has no name and a number of its own for every record: it is the index that the table was written with"
+        return told, True
     telling = NAMES.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
-    if not own and not telling:
-        return ""
-    how = "has a telling name" if telling else "differs in every record"
-    if own and distinct[-1] - distinct[0] == known - 1:
-        how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}"
     leave_out = f"{flag('not-feature', name)} leaves it out"
-    return f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
+    if known >= FEW and len(distinct) > NEARLY * known and (own or telling):
+        how = "has a telling name" if telling else "differs in every record"
+        if own and distinct[-1] - distinct[0] == known - 1:
+            how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}"
+        told = f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
+        return told, False
+    told = f"has no name and holds whole numbers, as an index does that the table was written with: {leave_out}"
+    return told if unnamed else "", False
 
 
 def _category(source: Source, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
     """Make a feature of each text, or of fewer if that is asked for."""
     texts, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-    gaps = np.array([notation.is_gap(text) for text in texts.tolist()])
-    missing = int(counts[gaps].sum())
-    notes = (["gaps are a category of their own"] if missing else []) + (
-        ["the same in every record"] * (len(texts) == 1)
-    )
-    reading = Reading(name, "category", int(np.count_nonzero(~gaps)), missing, len(texts), "; ".join(notes))
+    gaps = np.array([is_gap(text) for text in texts.tolist()])
+    missing, values, width = int(counts[gaps].sum()), int(np.count_nonzero(~gaps)), len(texts)
+    gap_note = "gaps are a category of their own" if missing else ""
+    reading = Reading(name, "category", values, missing, width)
+    reading = _noted(reading, gap_note, "the same in every record" if width == 1 else "")
     if name in asked.hash:
-        return _hashed(reading, texts, codes, asked.hash[name])
+        buckets = asked.hash[name]
+        sums = (hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts.tolist())
+        bucket = np.array([int.from_bytes(one, "little") % buckets for one in sums])
+        told = f"{width} texts share {buckets} features"
+        return _one_hot(_noted(reading, told, kind="category, hashed"), bucket[codes], buckets)
     if name in asked.rare:
         return _joined(reading, codes, counts, asked.rare[name])
-    odd = stray(source, texts, codes) or _semi(texts, counts, gaps)
     known = len(column) - missing
-    own = known >= FEW and (reading.values or 0) > IDENTIFIER * known
-    if own or len(texts) > MOST_CATEGORIES:
+    odd = stray(source, texts, codes) or _mixed(texts, counts, gaps)
+    own = known >= FEW and values > IDENTIFIER * known
+    if own or width > MOST_CATEGORIES:
         return _too_many(reading, counts, odd, own=own, known=known)
-    return Feature(_doubted(reading, texts, gaps, odd, known), _one_hot(codes, len(texts)))
-
-
-def _too_many(reading: Reading, counts: NDArray[np.int64], odd: str, *, own: bool, known: int) -> Feature:
-    """Say what may be done about a column of too many texts."""
-    leave_out = flag("not-feature", reading.column)
-    if own and not odd:
-        what = "every record" if reading.values == known else f"nearly every record ({reading.values} for {known})"
-        return _refused(
-            reading, f"has a text of its own for {what}: it names records and does not describe them", leave_out
-        )
-    problem = f"has {len(counts)} different texts, at most {MOST_CATEGORIES} make categories"
-    problem = f"has {len(counts)} different texts in {known} records" if len(counts) <= MOST_CATEGORIES else problem
-    if odd:
-        return _refused(reading, f"{problem}, and {odd}: write all of them as numbers", leave_out)
-    common = counts[counts >= RARE]
-    if len(common) < MOST_CATEGORIES and 2 * common.sum() > counts.sum():
-        return _refused(reading, problem, flag("rare", reading.column, RARE))
-    return _refused(reading, problem, flag("hash", reading.column, BUCKETS))
-
-
-def _doubted(reading: Reading, texts: NDArray[Any], gaps: NDArray[np.bool_], odd: str, known: int) -> Reading:
-    """Note what speaks against categories, or for them."""
-    values, leave_out = reading.values or 0, f"{flag('not-feature', reading.column)} leaves it out"
-    note = ""
+    leave_out = f"{flag('not-feature', name)} leaves it out"
+    note, telling = "", True
     if odd:
         note = f"read as texts, each a feature, since {odd}: if it is meant as numbers, mend it; {leave_out}"
     elif known >= FEW and EACH * values > known:
         how = "most of them one by one" if values > NEARLY * known else "them a few at a time"
         note = (
             f"{values} texts for {known} records, by which a model knows {how}: {leave_out}, "
-            f"{flag('rare', reading.column, RARE)} joins the rare ones"
+            f"{flag('rare', name, RARE)} joins the rare ones"
         )
-    elif notation.are_codes(texts[~gaps].tolist()):
-        return replace(reading, note="; ".join(filter(None, ["codes, since some begin with a zero", reading.note])))
-    return replace(reading, note="; ".join(filter(None, [note, reading.note])), telling=bool(note))
+    else:
+        telling = False
+        note = "codes, since some begin with a zero" if number_formats.are_codes(texts[~gaps].tolist()) else ""
+    return _one_hot(_noted(reading, note, telling=telling), codes, width)
 
 
-def _hashed(reading: Reading, texts: NDArray[Any], codes: NDArray[np.int64], buckets: int) -> Feature:
-    """Put texts into features by their hash, which no other text moves."""
-    sums = (hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts.tolist())
-    bucket = np.array([int.from_bytes(one, "little") % buckets for one in sums])
-    note = "; ".join(filter(None, [f"{len(texts)} texts share {buckets} features", reading.note]))
-    reading = replace(reading, kind="category, hashed", features=buckets, note=note)
-    return Feature(reading, _one_hot(bucket[codes], buckets))
+def _too_many(reading: Reading, counts: NDArray[np.int64], odd: str, *, own: bool, known: int) -> Feature:
+    """Say what may be done about a column of too many texts."""
+    if own and not odd:
+        what = "every record" if reading.values == known else f"nearly every record ({reading.values} for {known})"
+        return _refused(reading, f"has a text of its own for {what}: it names records and does not describe them")
+    few = len(counts) <= MOST_CATEGORIES
+    beyond = f" in {known} records" if few else f", at most {MOST_CATEGORIES} make categories"
+    problem = f"has {len(counts)} different texts{beyond}"
+    if odd:
+        return _refused(reading, f"{problem}, and {odd}: write all of them as numbers")
+    common = counts[counts >= RARE]
+    joined = len(common) < MOST_CATEGORIES and 2 * common.sum() > counts.sum()
+    remedy = flag("rare", reading.column, RARE) if joined else flag("hash", reading.column, BUCKETS)
+    return _refused(reading, problem, remedy)
 
 
 def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64], least: int) -> Feature:
     """Make one category of all texts that few records have; it comes last."""
     rare = counts < least
     place_of = np.where(rare, np.count_nonzero(~rare), np.cumsum(~rare) - 1)
-    features = int(place_of.max()) + 1
-    note = f"{np.count_nonzero(rare)} texts of fewer than {least} records are one category"
-    reading = replace(
-        reading, kind="category, rare joined", features=features, note="; ".join(filter(None, [note, reading.note]))
-    )
-    if features > MOST_CATEGORIES:
+    width = int(place_of.max()) + 1
+    told = f"{np.count_nonzero(rare)} texts of fewer than {least} records are one category"
+    reading = _noted(reading, told, kind="category, rare joined")
+    if width > MOST_CATEGORIES:
         return _refused(
             reading,
-            f"has {features} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories: "
+            f"has {width} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories: "
             "ask for more records each, or leave it out of --rare",
             flag("hash", reading.column, BUCKETS),
         )
-    return Feature(reading, _one_hot(place_of[codes], features))
+    return _one_hot(reading, place_of[codes], width)
 
 
-def _one_hot(codes: NDArray[np.int64], width: int) -> NDArray[np.float32]:
-    return np.eye(width, dtype=np.float32)[codes]
+def _one_hot(reading: Reading, codes: NDArray[np.int64], width: int) -> Feature:
+    return Feature(replace(reading, features=width), np.eye(width, dtype=np.float32)[codes])
 
 
-def _semi(texts: NDArray[Any], counts: NDArray[np.int64], gaps: NDArray[np.bool_]) -> str:
+def _mixed(texts: NDArray[Any], counts: NDArray[np.int64], gaps: NDArray[np.bool_]) -> str:
     """Say that most values are numbers, some beside something else; of very many texts, a part is looked at."""
     looked = np.flatnonzero(~gaps)[:MOST_CATEGORIES]
-    semi = [i for i in looked.tolist() if notation.is_semi(str(texts[i]))]
-    plain = [i for i in looked.tolist() if notation.is_number(str(texts[i]))]
-    if not semi or 2 * counts[semi + plain].sum() <= counts[looked].sum():
+    mixed = [i for i in looked.tolist() if number_formats.is_mixed(str(texts[i]))]
+    plain = [i for i in looked.tolist() if is_number(str(texts[i]))]
+    if not mixed or 2 * counts[mixed + plain].sum() <= counts[looked].sum():
         return ""
-    first = str(texts[semi[int(np.argmax(counts[semi]))]])[:40]
+    first = str(texts[mixed[int(np.argmax(counts[mixed]))]])[:40]
     return f"most of its values are numbers or dates, such as {first!r}, but not all can be read as such"
-
-
-def as_texts(column: NDArray[Any]) -> NDArray[Any]:
-    """Write values as texts; one number in one way, 1.0 as 1."""
-    values = numbers(column) if column.dtype.kind == "U" else column
-    if values is None or values.dtype.kind not in "biuf":
-        return column.astype(np.str_)
-    if values.dtype.kind != "f":
-        return values.astype(np.int64).astype(np.str_)
-    return np.array(["" if np.isnan(v) else str(int(v)) if v.is_integer() else repr(v) for v in values.tolist()])
-
-
-def _held(column: NDArray[Any]) -> str:
-    """Name the kind of an array's values."""
-    found = next((value for value in column.tolist() if value is not None), None) if column.dtype.kind == "O" else None
-    return str(column.dtype) if found is None else type(found).__name__
-
-
-def _refused(reading: Reading, problem: str, remedy: str = "") -> Feature:
-    refused = replace(reading, kind="refused", features=0, note=problem, telling=False)
-    return Feature(refused, None, problem, remedy or flag("not-feature", reading.column))

@@ -5,13 +5,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from reticent import opening
-from reticent.data import DATASETS, archives, official, sums
-from reticent.data.entry import Archive, DatasetEntry, OfficialFile
-from reticent.data.folder import Found, locate
-from reticent.errors import ChecksumError, DataError, UnknownNameError
+from reticent.data import archives, official
+from reticent.data.datasets import DATASETS
+from reticent.data.entry import DatasetEntry, OfficialFile
+from reticent.errors import DataError, UnknownNameError
 
 Progress = Callable[[str, int, int | None], None]
 """Told the file's name, the bytes there are, and the bytes there will be, if the server says."""
@@ -33,51 +32,22 @@ def fetch_entry(entry: DatasetEntry, folder: Path, progress: Progress | None = N
 
 
 def _ensure(folder: Path, entry: DatasetEntry, file: OfficialFile, progress: Progress | None) -> Path:
-    found = locate(folder, file)
-    mine = found is None  # only what this call downloads is ever deleted
-    if found is None:
-        target = folder / (file.archive.name if file.archive else _place(file))
-        download(file.source, target, progress, size=file.archive.size if file.archive else None)
-        found = Found(target, "archive" if file.archive else "gzip" if target.suffix == ".gz" else "plain")
-        if found.form != "archive":
-            _verify(found, file)
-    elif found.form in {"plain", "gzip"}:
-        official.verify_file(found, file)
-    if found.form != "archive" or file.archive is None:
-        return found.path
-    return _unpack(folder, entry, file, file.archive, found.path, mine=mine)
-
-
-def _place(file: OfficialFile) -> str:
+    found = official.locate(folder, file)
     zipped = file.address.endswith(".gz") and not file.path.endswith(".gz")
-    return file.path + ".gz" if zipped else file.path
-
-
-def _verify(found: Found, file: OfficialFile) -> None:
+    path = found or folder / (file.archive.name if file.archive else f"{file.path}.gz" if zipped else file.path)
+    if found is None:
+        download(file.source, path, progress, size=file.archive.size if file.archive else None)
     try:
-        official.verify_file(found, file)
+        if not path.is_dir():
+            official.verify_file(path, file)
     except DataError:
-        found.path.unlink(missing_ok=True)
+        if found is None:  # only what this call downloads is ever deleted
+            path.unlink(missing_ok=True)
         raise
-
-
-def _unpack(folder: Path, entry: DatasetEntry, file: OfficialFile, archive: Archive, path: Path, *, mine: bool) -> Path:
-    # The archive is checked, and all is unpacked that the entry lists of it and that is not there yet.
-    if archive.checksum is not None:
-        try:
-            sums.compare(path, archive.checksum, lambda algorithm: sums.of_file(path, algorithm))
-        except ChecksumError:
-            if mine:
-                path.unlink(missing_ok=True)
-            raise
-    if file.folder:
-        archives.unpack_folder(path, file.member, folder / file.path)
-    else:
-        inside = [other for other in entry.files if other.archive == archive and not (folder / other.path).exists()]
-        archives.unpack(path, {other.member: folder / other.path for other in inside})
-        for other in inside:
-            _verify(Found(folder / other.path, "plain"), other)
-    if mine:
+    if not official.is_archive(path, file):
+        return path
+    official.unpack(path, folder, [other for other in entry.files if other.archive == file.archive])
+    if found is None:
         with archives.writing(path):
             path.unlink()
     return folder / file.path
@@ -95,11 +65,10 @@ def download(address: str, target: Path, progress: Progress | None = None, *, si
         error.close()
         if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise DataError(_by_hand(address, target, f"the server answers {error.code} {error.reason}")) from None
-        # All bytes were there already, or too many: the checksum tells.
-        whole = have
+        whole = have  # All bytes were there already, or too many: the checksum tells.
     except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
         raise DataError(_by_hand(address, target, str(getattr(error, "reason", error)))) from None
-    got = part.stat().st_size if part.exists() else 0
+    got = part.stat().st_size
     expected = size if size is not None else whole
     if expected is not None and got < expected:
         raise DataError(
@@ -110,33 +79,28 @@ def download(address: str, target: Path, progress: Progress | None = None, *, si
 
 
 def _transfer(address: str, part: Path, have: int, progress: Progress | None) -> int | None:
-    # Appends what is missing, and returns the length of the whole file, if the server says.
+    """Append what is missing, and return the length of the whole file, if the server says."""
     if not address.startswith(("http://", "https://")):
         raise DataError(f"expected an http or https address, got {address!r}")
     headers = {"User-Agent": "reticent"} | ({"Range": f"bytes={have}-"} if have else {})
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 (the scheme is checked above)
     with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
         resumed = answer.status == http.client.PARTIAL_CONTENT
-        begin = have if resumed else 0
+        done = have if resumed else 0
         length = answer.headers.get("Content-Length")
-        whole = begin + int(length) if length else None
+        whole = done + int(length) if length else None
         with archives.writing(part):
             file = part.open("ab" if resumed else "wb", buffering=0)
         with file:
-            _copy(answer, file, part, begin, whole, progress)
+            while chunk := answer.read(CHUNK):
+                rest = memoryview(chunk)
+                with archives.writing(part):
+                    while rest:
+                        rest = rest[file.write(rest) :]
+                done += len(chunk)
+                if progress:
+                    progress(part.name.removesuffix(".part"), done, whole)
     return whole
-
-
-def _copy(answer: Any, file: Any, part: Path, begin: int, whole: int | None, progress: Progress | None) -> None:
-    done = begin
-    while chunk := answer.read(CHUNK):
-        rest = memoryview(chunk)
-        with archives.writing(part):
-            while rest:
-                rest = rest[file.write(rest) :]
-        done += len(chunk)
-        if progress:
-            progress(part.name.removesuffix(".part"), done, whole)
 
 
 def _by_hand(address: str, target: Path, reason: str) -> str:

@@ -1,16 +1,27 @@
-"""Load a data set: by its name in the table, from a user's file, or from a user's Python."""
+"""Load a data set: by its name in the table, from a user's files, or from a user's Python."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reticent import opening, usercode
-from reticent.data import DATASETS, imported, own
-from reticent.data.folder import check, find
-from reticent.data.forms import SUFFIXES, form
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import arrays, checks, opening, usercode
+from reticent.data import conversion, sources, table
+from reticent.data.conversion import about
+from reticent.data.datasets import DATASETS
+from reticent.data.features import as_texts
+from reticent.data.notices import tell
+from reticent.data.official import check_folder, find
 from reticent.data.options import DataOptions
-from reticent.data.records import Records
-from reticent.errors import CorruptFileError, InputError, UnknownNameError
+from reticent.data.records import Facts, Records
+from reticent.data.sources import Arrays, Columns
+from reticent.errors import CorruptFileError, DataError, InputError, NonFiniteError, ShapeError, UnknownNameError
+
+Ids = NDArray[np.int64]
+KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
 
 
 def load(
@@ -23,8 +34,8 @@ def load(
     """Load a data set.
 
     Args:
-        name_or_path: a name of `reticent.data.DATASETS`; or a file or a folder of one's own, as `own.read`
-            takes it; or an import string ``module:function``.
+        name_or_path: a name that `reticent data list` shows; or a file or a folder of one's own, as ``docs/files.md``
+            says; or an import string ``module:function``.
         data_dir: where official files are looked for first; then ``RETICENT_DATA``, then the user's cache folder.
         verify: whether official files must have the published checksums and counts. Without it, files of the same form
             are taken.
@@ -43,18 +54,20 @@ def load(
     """
     text = str(name_or_path)
     if text not in DATASETS or not DATASETS[text].files:  # else the message lists all folders, and the files
-        check(data_dir)
+        check_folder(data_dir)
     asked = DataOptions(**columns)
     if text in DATASETS:
         asked.check("arrays", text)
         return _official(text, data_dir, verify=verify)
     if usercode.is_import_string(text):
-        return imported.read(text, asked)
+        function = usercode.load(text)
+        with usercode.reported(text, DataError):
+            return of_python(text, function(), asked)
     path = opening.path(text)
-    if path.exists() or form(path) or "/" in text or os.sep in text:
-        return own.read(path, asked)
+    if path.exists() or sources.suffix(path) or "/" in text or os.sep in text:
+        return _made(path, sources.of_path(path, asked), asked)
     unknown = UnknownNameError("data set", text, DATASETS)
-    raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(SUFFIXES)}, or module:function)")
+    raise unknown.retold(f"{unknown} (or give your own: a file, {', '.join(sources.SUFFIXES)}, or module:function)")
 
 
 def _official(name: str, data_dir: Path | str | None, *, verify: bool) -> Records:
@@ -64,3 +77,123 @@ def _official(name: str, data_dir: Path | str | None, *, verify: bool) -> Record
         return entry.load(folder, verify=verify)
     except InputError as error:
         raise CorruptFileError(f"{name} in {folder}: {error}") from None
+
+
+def of_python(name: str, value: Any, asked: DataOptions | None = None) -> Records:
+    """Make records of what a user's Python holds, as a copy: what is done to it later changes no record."""
+    asked = asked or DataOptions()
+    with about(name):
+        found = sources.of_object(value, asked)
+    if isinstance(found, Records):
+        return tell(found.take(np.arange(len(found))))
+    return _made(name, found, asked)
+
+
+def _made(name: Path | str, found: Columns | Arrays, asked: DataOptions) -> Records:
+    if isinstance(found, Columns):
+        return tell(table.records(name, found.names, found.values, asked, found.y))
+    told: Facts = {"name": str(name), **found.facts}
+    return tell(conversion.records(found.x, found.y, **told))
+
+
+def together(
+    parts: Mapping[str, Any], *, asked: DataOptions | None = None, mean: Sequence[float] = (), std: Sequence[float] = ()
+) -> tuple[Records, dict[str, Ids]]:
+    """Make one set of records of several parts, such as the members and the non-members of a model, a file each.
+
+    They are put together before anything is made of them: texts become categories, and labels numbers, for all parts
+    alike, and a class that one part lacks is there all the same.
+    """
+    asked = asked or DataOptions()
+    folders = {name for name, value in parts.items() if isinstance(value, (str, Path)) and opening.path(value).is_dir()}
+    beside = asked.replace(image_size=None) if folders else asked  # what else there is has its size already
+    columns: dict[str, Columns] = {}
+    pairs: dict[str, Arrays] = {}
+    for name, value in parts.items():
+        with about(name):
+            found = _part(value, asked if name in folders else beside)
+            (columns if isinstance(found, Columns) else pairs)[name] = found  # type: ignore[assignment]
+            if columns and pairs:
+                forms = f"a table ({', '.join(sources.TABLES)})", f"arrays ({', '.join(sources.ARRAYS)}, or a folder)"
+                expected, got = forms if name in pairs else forms[::-1]
+                raise InputError(f"expected {expected}, as the {next(iter(parts))} are, got {got}")
+    if columns and (mean or std):
+        raise InputError("mean and std are for pictures, got tables: leave them out")
+    scale: Any = {key: values for key, values in (("mean", mean), ("std", std)) if values}
+    whole = _joined_columns(columns) if columns else _joined_arrays(pairs, scale)
+    sizes = [len(one.values[0]) for one in columns.values()] + [len(one.y) for one in pairs.values()]
+    rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    return _made(" and ".join(parts), whole, asked), dict(zip(parts, rows, strict=True))
+
+
+def _part(value: Any, asked: DataOptions) -> Columns | Arrays:
+    pair = sources.pair_of(value)
+    found: Columns | Arrays | Records
+    if pair:
+        asked.check("arrays", "arrays")
+        found = Arrays(pair[0], pair[1])
+    elif isinstance(value, (str, Path)):
+        found = sources.of_path(opening.path(value), asked)
+    else:
+        found = sources.of_object(value, asked)
+    if isinstance(found, Columns):
+        return found
+    if isinstance(found, Records):
+        found = Arrays(found.x, found.y, {"mean": found.mean, "std": found.std} if found.mean else {})
+    checks.aligned("x", x=found.x, y=found.y)
+    x, y = arrays.array(found.x, "x"), arrays.array(found.y, "y")
+    if min(x.ndim, y.ndim) == 0 or len(x) != len(y) or len(y) == 0:
+        raise ShapeError(
+            f"expected at least one record, and as many labels as records, got x of shape {x.shape} and y of shape "
+            f"{y.shape}"
+        )
+    checks.complete(x, "x")
+    checks.complete(y, "y")
+    bad = np.flatnonzero(~np.isfinite(x.reshape(len(x), -1)).all(axis=1)) if x.dtype.kind == "f" else y[:0]
+    if len(bad):
+        raise NonFiniteError(
+            f"x holds NaN or infinity in {len(bad)} of {len(x)} records, the first is record {bad[0]}: expected finite "
+            "numbers"
+        )
+    return Arrays(x, y, found.facts)
+
+
+def _joined_columns(parts: Mapping[str, Columns]) -> Columns:
+    first = next(iter(parts))
+    header = parts[first].names
+    for name, part in parts.items():
+        odd = sorted(set(header) ^ set(part.names))
+        if odd or len(header) != len(part.names):
+            raise InputError(f"{name}: expected the columns of the {first}, got others: {', '.join(odd[:5])}")
+    found = [[part.values[part.names.index(name)] for part in parts.values()] for name in header]
+    return Columns(header, [np.concatenate(_of_one_kind(columns)) for columns in found])
+
+
+def _of_one_kind(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Bring a column to texts where it is read as something else in another part."""
+    kinds = {"number" if column.dtype.kind in "biuf" else column.dtype.kind for column in columns}
+    return columns if len(kinds) == 1 or "O" in kinds else [as_texts(column) for column in columns]
+
+
+def _joined_arrays(parts: Mapping[str, Arrays], facts: Facts) -> Arrays:
+    first = next(iter(parts))
+    for name, part in parts.items():
+        for what, one, other in (("x", parts[first].x, part.x), ("y", parts[first].y, part.y)):
+            if one.shape[1:] != other.shape[1:]:
+                raise ShapeError(
+                    f"{name}: {what}: expected records of shape {one.shape[1:]}, as the {first} have, got "
+                    f"{other.shape[1:]}"
+                )
+            wanted, got = _kind(one, what), _kind(other, what)
+            if wanted != got:
+                raise InputError(f"{name}: {what}: expected {wanted}, as the {first} have, got {got} ({other.dtype})")
+    known: Any = {key: value for key, value in parts[first].facts.items() if key in {"class_names", "mean", "std"}}
+    x, y = (np.concatenate([getattr(part, key) for part in parts.values()]) for key in "xy")
+    return Arrays(x, y, {**known, **facts})
+
+
+def _kind(values: NDArray[Any], what: str) -> str:
+    """Say what an array holds; labels may be any kind of numbers, since they are only told apart."""
+    if what == "y":
+        return "numbers" if values.dtype.kind in "buif" else "texts"
+    return "bytes from 0 to 255" if values.dtype == np.uint8 else KINDS.get(values.dtype.kind, str(values.dtype))

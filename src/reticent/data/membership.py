@@ -134,10 +134,9 @@ def _of_rows(membership: ArrayLike) -> bool:
         models = [arrays.array(one) for one in membership]
     except InputError:
         return False
-    if any(one.ndim != 1 or one.dtype.kind not in "iu" or not one.size for one in models):
-        return False
-    different = all(len(np.unique(one)) == len(one) for one in models)
-    return different and min(int(one.min()) for one in models) >= 0 and max(int(one.max()) for one in models) > 1
+    whole = all(one.ndim == 1 and one.dtype.kind in "iu" and one.size for one in models)
+    different = whole and all(one.min() >= 0 and len(np.unique(one)) == len(one) for one in models)
+    return different and any(one.max() > 1 for one in models)
 
 
 def _member_text(found: NDArray[np.str_]) -> str:

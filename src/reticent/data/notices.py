@@ -2,13 +2,10 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reticent.data.reading import Reading
-from reticent.data.records import Records
+from reticent.data.records import Reading, Records
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +43,7 @@ def _sizes(records: Records) -> list[str]:
         return []
     largest = int(reach.argmax())
     rising = known[reach[known].argsort(kind="stable")].tolist()
-    smallest = next((i for i in rising if not _says_yes_or_no(records.x[:, i])), largest)
+    smallest = next((i for i in rising if not np.isin(records.x[:, i], (0, 1)).all()), largest)
     if reach[largest] <= LARGE and reach[largest] <= APART * reach[smallest]:
         return []
     beside = "" if largest == smallest else f", {_called(records.readings, smallest)} up to {reach[smallest]:.3g}"
@@ -59,11 +56,6 @@ def _sizes(records: Records) -> list[str]:
         f"features are given to the models as they are, and {_called(records.readings, largest)} reaches up to "
         f"{reach[largest]:.3g}{beside}: networks learn badly from that, and what learns badly gives little away; {how}"
     ]
-
-
-def _says_yes_or_no(feature: NDArray[Any]) -> bool:
-    """Tell a feature of 0 and 1 alone, such as one of a category, or one that says where gaps were."""
-    return bool(((feature == 0) | (feature == 1)).all())
 
 
 def _called(readings: Sequence[Reading], feature: int) -> str:

@@ -1,133 +1,154 @@
-"""Official files: plain, gzipped, or still in their archive, read only if their checksums are right."""
+"""Official files: found plain, gzipped, or still in their archive, and read only if their checksums are right."""
 
 import gzip
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reticent.data import archives, sums
-from reticent.data.entry import OfficialFile
-from reticent.data.folder import Found, locate
-from reticent.errors import CorruptFileError, MissingFileError
+from reticent import opening
+from reticent.data import archives
+from reticent.data.entry import DatasetEntry, OfficialFile
+from reticent.errors import MissingFileError
 
 log = logging.getLogger(__name__)
+Parsed = TypeVar("Parsed")
 
 
-def located(folder: Path, file: OfficialFile) -> Found:
-    """Find an official file that ought to be there."""
-    found = locate(folder, file)
-    if found is None:
-        raise MissingFileError(f"missing file {folder / file.path}; official address: {file.source}")
-    return found
+def folders(data_dir: Path | str | None = None) -> list[Path]:
+    """List where files are looked for: ``--data-dir``, then ``RETICENT_DATA``, then the user's cache folder."""
+    cache = os.environ.get("XDG_CACHE_HOME")
+    home = Path(cache) if cache else Path.home() / ".cache"
+    named = [data_dir, os.environ.get("RETICENT_DATA") or None, home / "reticent" / "data"]
+    return list(dict.fromkeys(opening.path(path) for path in named if path is not None))
 
 
-def read(folder: Path, files: Sequence[OfficialFile], *, verify: bool = True) -> list[bytes]:
-    """Read official files into memory; an archive is gone through once, whatever the number of its members."""
-    content: dict[str, bytes] = {}
-    packed: dict[Path, list[OfficialFile]] = {}
-    for file in files:
-        found = located(folder, file)
-        if found.form == "archive":
-            packed.setdefault(found.path, []).append(file)
-        else:
-            with archives.reading(found.path), _opened(found) as stream:
-                content[file.path] = stream.read()
-            _check(found.path, file, content[file.path], verify=verify)
-    for archive, inside in packed.items():
-        _verify_archive(archive, inside[0], verify=verify)
-        content |= _from_archive(archive, inside, verify=verify)
-    return [content[file.path] for file in files]
+def check_folder(data_dir: Path | str | None) -> None:
+    """Refuse a folder that is not there, whether the data set at hand is read from it or not."""
+    if data_dir is not None and not opening.path(data_dir).is_dir():
+        raise MissingFileError(
+            f"data_dir: no folder {str(data_dir)!r} (looked in {Path.cwd()}): expected the one of official data files"
+        )
 
 
-def _from_archive(archive: Path, files: list[OfficialFile], *, verify: bool) -> dict[str, bytes]:
-    wanted = {file.member: file for file in files}
-    content = {}
-    for name, stream in archives.members(archive):
-        if name in wanted:
-            file = wanted.pop(name)
-            with archives.reading(archive):
-                content[file.path] = stream.read()
-            _check(archive / name, file, content[file.path], verify=verify)
-        if not wanted:
-            return content
-    raise CorruptFileError(f"{archive}: has no member {next(iter(wanted))!r}; delete it and fetch it again")
+def locate(folder: Path, file: OfficialFile) -> Path | None:
+    """Find an official file below a data folder: itself, its ``.gz`` form, its folder, or the archive that holds it.
+
+    Its place is ``folder/path``; ``folder/NAME`` is taken too.
+    """
+    place = folder / file.path
+    if file.folder and place.is_dir():
+        return place
+    candidates = [] if file.folder else [place, Path(f"{place}.gz"), folder / place.name, folder / f"{place.name}.gz"]
+    if file.archive:
+        candidates += [folder / file.archive.name, place.parent / file.archive.name]
+    return next((path for path in candidates if path.is_file()), None)
 
 
-@contextmanager
-def opened(folder: Path, file: OfficialFile, *, verify: bool = True) -> Iterator[tuple[IO[bytes], Path]]:
-    """Open an official file too large to be read at once."""
-    found = located(folder, file)
-    if found.form == "archive":
-        _verify_archive(found.path, file, verify=verify)
-        for name, stream in archives.members(found.path):
-            if name == file.member:
-                with archives.reading(found.path):
-                    yield stream, found.path / name
-                return
-        raise CorruptFileError(f"{found.path}: has no member {file.member!r}; delete it and fetch it again")
-    with archives.reading(found.path):
-        if verify:
-            verify_file(found, file)
-        with _opened(found) as stream:
-            yield stream, found.path
+def find(entry: DatasetEntry, data_dir: Path | str | None = None) -> Path:
+    """Find the data folder that holds all official files of a data set."""
+    looked = folders(data_dir)
+    missing = {folder: [file for file in entry.files if locate(folder, file) is None] for folder in looked}
+    best = min(looked, key=lambda folder: len(missing[folder]))
+    if missing[best]:
+        raise MissingFileError(_missing(entry, missing[best][0], looked))
+    return best
 
 
-def tree(folder: Path, file: OfficialFile, *, verify: bool = True) -> Path:
+def _missing(entry: DatasetEntry, file: OfficialFile, looked: list[Path]) -> str:
+    """Say that an official file is missing, and how to come by it."""
+    lines = [f"{entry.name}: missing {'folder' if file.folder else 'file'} {file.path}; looked for"]
+    lines += [f"    {folder / file.path}" for folder in looked]
+    sums = [str(file.checksum)] if file.checksum else []
+    if file.archive:
+        lines.append(f"  it comes in {file.archive.name}, which may lie there packed")
+        sums.append(f"{file.archive.checksum} of the archive")
+    lines += [
+        f"  official address: {file.source}",
+        f"  checksum: {', '.join(sums)}",
+        f"  to download it: reticent data fetch {entry.name}; if it lies elsewhere: --data-dir FOLDER",
+    ]
+    if Path(entry.name).is_dir():
+        lines.append(f"  there is a folder ./{entry.name} here: give ./{entry.name} to read it")
+    return "\n".join(lines)
+
+
+def is_archive(path: Path, file: OfficialFile) -> bool:
+    """Tell whether what was found is the archive that holds the file."""
+    return file.archive is not None and path.name == file.archive.name
+
+
+def read(
+    folder: Path, files: Sequence[OfficialFile], parse: Callable[[IO[bytes], Path], Parsed], *, verify: bool
+) -> list[Parsed]:
+    """Parse official files; an archive is unpacked once, whatever the number of its members."""
+    parsed: list[Parsed] = []
+    unpacked: dict[Path, Path] = {}
+    with ExitStack() as stack:
+        for file in files:
+            found = path = _located(folder, file)
+            packed = is_archive(found, file)
+            if verify and found not in unpacked:
+                verify_file(found, file)
+            if packed and found not in unpacked:
+                unpacked[found] = stack.enter_context(archives.unpacked(found, Path(tempfile.gettempdir())))
+            if packed:
+                path, found = archives.member(unpacked[found], found, file.member), found / file.member
+            with archives.reading(found), _opened(path) as stream:
+                parsed.append(parse(stream, found))
+    return parsed
+
+
+def whole(stream: IO[bytes], _path: Path) -> bytes:
+    """Read a file that fits into memory."""
+    return stream.read()
+
+
+def tree(folder: Path, file: OfficialFile, *, verify: bool) -> Path:
     """Find a folder of official files; if only its archive is there, unpack that beside it first."""
-    found = located(folder, file)
-    if found.form == "folder":
-        return found.path
-    target = folder / file.path
-    _verify_archive(found.path, file, verify=verify)
-    log.info("unpacking %s to %s", found.path, target)
-    archives.unpack_folder(found.path, file.member, target)
-    return target
+    path = _located(folder, file)
+    if path.is_dir():
+        return path
+    if verify:
+        verify_file(path, file)
+    log.info("unpacking %s to %s", path, folder / file.path)
+    unpack(path, folder, [file])
+    return folder / file.path
 
 
-def verify_file(found: Found, file: OfficialFile) -> None:
-    """Compare the sum of a file's uncompressed bytes with the published one, if there is one."""
-    if file.checksum is not None:
-        with archives.reading(found.path), _opened(found) as stream:
-            got = sums.of_stream(stream, file.checksum.algorithm, file.size or found.path.stat().st_size)
-        sums.compare(found.path, file.checksum, lambda _: got)
+def unpack(archive: Path, folder: Path, files: Sequence[OfficialFile]) -> None:
+    """Unpack official files, or folders of them, that are not there yet; each appears whole or not at all."""
+    with archives.unpacked(archive, folder) as temporary:
+        for file in files:
+            place = folder / file.path
+            with archives.writing(place):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if not place.exists():
+                    archives.member(temporary, archive, file.member).replace(place)
 
 
-def labels(values: NDArray[np.integer], classes: int, path: Path | str) -> NDArray[np.int64]:
-    """Check the labels of an official file."""
-    wrong = np.flatnonzero((values < 0) | (values >= classes))
-    if len(wrong):
-        raise CorruptFileError(
-            f"{path}: record {wrong[0]} has the label {values[wrong[0]]}, counted from 0: expected 0 to {classes - 1}"
-        )
-    return values.astype(np.int64)
+def verify_file(path: Path, file: OfficialFile) -> None:
+    """Compare a file's uncompressed bytes, or its archive's own, with what is published of them."""
+    checksum, size = file.checksum, file.size
+    if file.archive is not None and is_archive(path, file):
+        checksum, size = file.archive.checksum, None
+    if checksum is None:
+        return
+    with archives.reading(path), path.open("rb") if is_archive(path, file) else _opened(path) as stream:
+        if size is not None and (got := stream.seek(0, os.SEEK_END)) != size:
+            raise archives.damaged(path, f"expected {size:,} bytes, got {got:,}")
+        stream.seek(0)
+        checksum.check(path, stream)
 
 
-def expect_count(got: int, expected: int, path: Path | str, *, verify: bool) -> None:
-    """Check the number of records of a file without a published checksum."""
-    if verify and got != expected:
-        raise CorruptFileError(f"{path}: expected {expected:,} records, got {got:,}; delete it and fetch it again")
+def _located(folder: Path, file: OfficialFile) -> Path:
+    path = locate(folder, file)
+    assert path is not None, f"{file.path}: find was not asked for its folder"
+    return path
 
 
-def _opened(found: Found) -> BinaryIO:
-    return cast("BinaryIO", gzip.open(found.path, "rb")) if found.form == "gzip" else found.path.open("rb")
-
-
-def _verify_archive(archive: Path, file: OfficialFile, *, verify: bool) -> None:
-    """Compare an archive's own sum before it is opened, if one is published."""
-    if verify and file.archive and file.archive.checksum:
-        with archives.reading(archive):
-            sums.compare(archive, file.archive.checksum, lambda algorithm: sums.of_file(archive, algorithm))
-
-
-def _check(path: Path, file: OfficialFile, content: bytes, *, verify: bool) -> None:
-    if verify and file.size is not None and len(content) != file.size:
-        raise CorruptFileError(
-            f"{path}: expected {file.size:,} bytes, got {len(content):,}; delete it and fetch it again"
-        )
-    if verify and file.checksum is not None:
-        sums.compare(path, file.checksum, lambda algorithm: sums.of_bytes(content, algorithm))
+def _opened(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")

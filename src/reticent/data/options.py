@@ -19,8 +19,8 @@ class DataOptions(Spec):
     """How a user's own data are read."""
 
     label: str | None = None
-    """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
-    classes, in sorted order."""
+    """For csv and Parquet files: the label's column; without it, the one named label, y, target or class. Texts, and
+    whole numbers that do not count from 0, name their classes, in sorted order."""
     not_features: tuple[str, ...] = ()
     """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
     them, and they may have gaps."""

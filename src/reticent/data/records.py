@@ -1,23 +1,77 @@
 """Records: the examples of one data set, in the one form that everything else takes."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
-from reticent.data.reading import Reading
 from reticent.errors import InputError, ShapeError
 
 Kind = Literal["image", "tabular", "tokens"]
+NumberKind = Literal["number", "number in another notation", "percentage", "date", "time of day"]
+CategoryKind = Literal["category", "category, rare joined", "category, hashed"]
+ReadAs = NumberKind | CategoryKind | Literal["label", "not a feature", "refused"]
 FEW = 5
 """So many labels are listed in a message."""
 MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
+
+
+FITTED = (
+    "Categories, medians and scales of columns are fixed in advance or taken over all records, members or not, without "
+    "the label: every model gets the same features."
+)
+"""On what encoders were fitted."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How one column was read.
+
+    Attributes:
+        column: its name.
+        kind: what it was read as.
+        values: how many different ones it has; None where nobody looked.
+        missing: how many records have none.
+        features: how many features it became.
+        note: what is to be said of it; empty if it is plain.
+        telling: whether that should not be overlooked.
+    """
+
+    column: str
+    kind: ReadAs
+    values: int | None
+    missing: int
+    features: int
+    note: str = ""
+    telling: bool = False
+
+    def to_json(self) -> dict[str, str | int | None]:
+        """Return the reading as plain values, as ``docs/schema.md`` has them."""
+        values = asdict(self)
+        return {"column": values.pop("column"), "read_as": values.pop("kind"), **values}
+
+
+class Facts(TypedDict, total=False):
+    """What is told of records beside features, labels and classes: attributes of `Records`."""
+
+    name: str
+    classes: int | None
+    class_names: Sequence[str]
+    mean: Sequence[float]
+    std: Sequence[float]
+    vocabulary: int
+    columns: Mapping[str, NDArray[Any]]
+    licence: str
+    citation: str
+    label: str
+    readings: tuple[Reading, ...]
+    picture: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +116,15 @@ class Records:
     picture: tuple[int, ...] = ()
 
     @classmethod
-    def make(cls, x: ArrayLike, y: ArrayLike, *, classes: int | None = None, **facts: Any) -> "Records":
+    def make(cls, x: ArrayLike, y: ArrayLike, **facts: Unpack[Facts]) -> "Records":
         """Check and convert a user's arrays, which are copied: what is done to them later changes no record.
 
         Args:
             x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)``
                 with 1, 3 or 4 channels; integers of 2 axes are tokens; anything else of 2 axes is tabular features.
             y: ``(N,)`` labels from 0, each class at least once; `x` and `y` in any form of `arrays.array`.
-            classes: number of classes; by default one more than the largest label.
-            **facts: further attributes, such as ``name`` or ``columns``.
+            **facts: further attributes, such as ``name`` or ``columns``; ``classes`` is by default one more than the
+                largest label.
 
         Returns:
             The records, which share no memory with the arrays: both are held for as long as the arrays are.
@@ -79,6 +133,7 @@ class Records:
             ShapeError: the arrays do not fit each other, are of no known form, or hold no feature.
             InputError: labels out of range, an empty class, features that are not finite, or too large as tokens.
         """
+        classes = facts.pop("classes", None)
         beside = {f"columns[{name!r}]": values for name, values in facts.get("columns", {}).items()}
         checks.aligned("x", x=x, y=y, **beside)
         features = checks.array(x=x, ndim=(2, 3, 4))
@@ -106,8 +161,7 @@ class Records:
             raise ShapeError(
                 f"picture: expected a height and a width that fit {converted.shape[1]} features, got {picture}"
             )
-        facts |= _facts(facts, len(labels))
-        return cls(x=converted, y=labels, classes=count, kind=kind, **facts)
+        return cls(x=converted, y=labels, classes=count, kind=kind, **_converted(facts, len(labels)))
 
     def __len__(self) -> int:
         return len(self.y)
@@ -122,8 +176,7 @@ class Records:
             New records of ``len(ids)`` rows.
         """
         columns = {name: values[ids] for name, values in self.columns.items()}
-        facts = {f: getattr(self, f) for f in self.__dataclass_fields__ if f not in {"x", "y", "columns"}}
-        return Records(x=self.x[ids], y=self.y[ids], columns=columns, **facts)
+        return replace(self, x=self.x[ids], y=self.y[ids], columns=columns)
 
     def thumbnail(self, i: int) -> NDArray[np.uint8] | None:
         """Return a record as it is drawn in a report.
@@ -134,14 +187,10 @@ class Records:
         Returns:
             ``uint8 (height, width)`` of a grey picture, ``(height, width, 3)`` of a coloured one, None otherwise.
         """
+        pixels: NDArray[Any] = self.x[i]
         if self.kind == "image":
-            pixels: NDArray[np.uint8] = self.x[i]
-            drawn: NDArray[np.uint8] = pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
-            return drawn
-        if self.picture:
-            grey: NDArray[np.uint8] = np.rint(np.clip(self.x[i], 0, 1) * 255).astype(np.uint8)
-            return grey.reshape(self.picture)
-        return None
+            return pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
+        return np.rint(np.clip(pixels, 0, 1) * 255).astype(np.uint8).reshape(self.picture) if self.picture else None
 
     @cached_property
     def digest(self) -> str:
@@ -165,15 +214,16 @@ class Records:
         return int(np.count_nonzero(self.groups != np.arange(len(self))))
 
 
-def _facts(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
+def _converted(facts: Facts, records: int) -> Any:
     """Convert what a user may give as arrays: columns, and the scale of pictures."""
     given = facts.get("columns", {}).items()
     columns = {name: np.array(arrays.array(values, f"columns[{name!r}]")) for name, values in given}
     for column, values in columns.items():
         if values.shape != (records,):
             raise ShapeError(f"columns[{column!r}]: expected shape ({records},), got {values.shape}")
-    scale = {key: tuple(arrays.array(facts[key], key).ravel().tolist()) for key in ("mean", "std") if key in facts}
-    return {"columns": columns, **scale}
+    told = {key: facts[key] for key in ("mean", "std") if key in facts}
+    scale = {key: tuple(arrays.array(values, key).ravel().tolist()) for key, values in told.items()}
+    return {**facts, "columns": columns, **scale}
 
 
 def _key(row: NDArray[Any]) -> bytes:

@@ -5,7 +5,7 @@ model), validation, the defender's reference non-members, and the attacker's pop
 """
 
 from dataclasses import dataclass, fields
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,6 @@ from reticent.data.records import Records
 from reticent.errors import RolesError
 
 Ids = NDArray[np.int64]
-
-
-def _none() -> Ids:
-    return np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +60,12 @@ class Roles:
             )
         order = seeds.rng(seed, "roles").permutation(np.unique(records.groups))
         sizes = np.bincount(records.groups, minlength=len(records))
-        taken = {name: np.zeros(0, dtype=np.int64) for name in others}
+        taken: dict[str, Ids] = {}
         for name, count in others.items():
             taken[name], order = _take(order, sizes, count, name)
         rest = order if audited is None else _take(order, sizes, audited, "audited")[0]
-        chosen = {"audited": rest, **taken}
-        return cls(**{name: np.flatnonzero(np.isin(records.groups, group)) for name, group in chosen.items()})
+        taken["audited"] = rest
+        return cls(**{name: np.flatnonzero(np.isin(records.groups, group)) for name, group in taken.items()})
 
     def check(self, records: Records) -> None:
         """Check that the roles share no record and no exact duplicate of one."""
@@ -79,21 +75,19 @@ class Roles:
                 raise RolesError(f"{name}: expected ids from 0 to {len(records) - 1}, got {ids.min()} to {ids.max()}")
             if len(np.unique(ids)) != len(ids):
                 raise RolesError(f"{name}: a record stands in it twice")
-        names = list(named)
-        for i, first in enumerate(names):
-            for second in names[i + 1 :]:
-                shared = np.intersect1d(records.groups[named[first]], records.groups[named[second]])
-                if len(shared):
-                    raise RolesError(
-                        f"{first} and {second} share {len(shared)} records or exact duplicates of them "
-                        f"(record {shared[0]}, for one): expected disjoint roles"
-                    )
+        for first, second in combinations(named, 2):
+            shared = np.intersect1d(records.groups[named[first]], records.groups[named[second]])
+            if len(shared):
+                raise RolesError(
+                    f"{first} and {second} share {len(shared)} records or exact duplicates of them "
+                    f"(record {shared[0]}, for one): expected disjoint roles"
+                )
 
     def sizes(self) -> dict[str, int]:
         """Return how many records each role has."""
         return {f.name: len(getattr(self, f.name)) for f in fields(self)}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, list[int]]:
         """Return the ids as plain lists, to store with a run."""
         return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
 
@@ -101,7 +95,7 @@ class Roles:
 def _take(order: Ids, sizes: NDArray[np.int64], count: int, name: str) -> tuple[Ids, Ids]:
     # Takes groups in order until exactly `count` records are taken; skips a group that no longer fits.
     if count == 0:
-        return _none(), order
+        return order[:0], order
     taken = np.cumsum(sizes[order])
     whole = int(np.searchsorted(taken, count, side="right"))
     chosen, left = list(order[:whole]), count - (int(taken[whole - 1]) if whole else 0)

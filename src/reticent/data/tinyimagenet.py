@@ -7,31 +7,25 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent.data import official, pictures
-from reticent.data.entry import PHOTOS, Archive, Checksum, DatasetEntry, OfficialFile
-from reticent.data.records import Records
+from reticent.data import images, official
+from reticent.data.entry import PHOTOS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.records import Facts
 from reticent.errors import CorruptFileError
 
 
-def load(folder: Path, *, verify: bool = True) -> Records:
+def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     """Read ``tiny-imagenet-200/{train,val}``; the official archive is unpacked first."""
-    root = official.tree(folder, ENTRY.files[0], verify=verify)
-    names = pictures.classes(root / "train", ENTRY.classes)
+    root = official.tree(folder, entry.files[0], verify=verify)
+    names = images.class_folders(root / "train", entry.classes)
     number = {name: i for i, name in enumerate(names)}
     train = [
-        (path, i) for name, i in number.items() for path in pictures.in_order(root / "train" / name / "images", ".JPEG")
+        (path, i) for name, i in number.items() for path in images.in_order(root / "train" / name / "images", ".JPEG")
     ]
     val = _validation(root / "val", number)
-    pictures.report_count(ENTRY.name, len(train) + len(val), ENTRY.records)
-    return Records.make(
-        pictures.decode([path for path, _ in train + val], 64),
-        np.array([label for _, label in train + val], dtype=np.int64),
-        class_names=_words(root / "words.txt", names),
-        mean=(0.4802, 0.4481, 0.3975),
-        std=(0.2770, 0.2691, 0.2821),
-        columns={"split": np.repeat(["train", "val"], [len(train), len(val)])},
-        **ENTRY.facts(),
-    )
+    split = np.repeat(["train", "val"], [len(train), len(val)])
+    facts: Facts = {"class_names": _words(root / "words.txt", names), "columns": {"split": split}}
+    labels = np.array([label for _, label in train + val], dtype=np.int64)
+    return images.decode([path for path, _ in train + val], 64), labels, facts
 
 
 def _validation(folder: Path, number: dict[str, int]) -> list[tuple[Path, int]]:
@@ -39,15 +33,13 @@ def _validation(folder: Path, number: dict[str, int]) -> list[tuple[Path, int]]:
     try:
         rows = [line.split("\t")[:2] for line in notes.read_text(encoding="utf-8").splitlines() if line.strip()]
         labels = {name: number[wnid] for name, wnid in rows}
-    except (OSError, ValueError, KeyError) as error:
+        return [(path, labels[path.name]) for path in images.in_order(folder / "images", ".JPEG")]
+    except KeyError as error:
+        raise CorruptFileError(f"{notes}: has no class for {error.args[0]}; unpack the archive again") from None
+    except (OSError, ValueError) as error:
         raise CorruptFileError(
             f"{notes}: expected lines of a file name and a class ({error}); unpack the archive again"
         ) from None
-    found = pictures.in_order(folder / "images", ".JPEG")
-    unknown = [path.name for path in found if path.name not in labels]
-    if unknown:
-        raise CorruptFileError(f"{notes}: has no class for {unknown[0]}; unpack the archive again")
-    return [(path, labels[path.name]) for path in found]
 
 
 def _words(path: Path, names: list[str]) -> tuple[str, ...]:
@@ -81,6 +73,7 @@ ENTRY = DatasetEntry(
     ),
     licence="ImageNet's terms; non-commercial research",
     citation="Le and Yang, Tiny ImageNet visual recognition challenge, 2015",
-    load=load,
+    read=read,
     suggested=PHOTOS,
+    facts={"mean": (0.4802, 0.4481, 0.3975), "std": (0.2770, 0.2691, 0.2821)},
 )

@@ -26,15 +26,15 @@ class Leak(StrEnum):
 class Reason(StrEnum):
     """What a verdict rests on."""
 
-    MORE_THAN_CHANCE = "more than chance"
-    EXCLUDED = "a leak that matters is excluded"
-    TOO_SMALL = "audit too small"
-    FEW_MODELS = "too few models"
-    FEW_RECORDS = "too few records of one model"
-    TIES = "equal scores"
-    LEARNING_UNKNOWN = "unknown whether the models learned"
-    SOME_UNLEARNED = "some models did not learn"
-    MOST_UNLEARNED = "most models did not learn"
+    MORE_THAN_CHANCE = "more-than-chance"
+    EXCLUDED = "excluded"
+    TOO_SMALL = "too-small"
+    FEW_MODELS = "few-models"
+    FEW_RECORDS = "few-records"
+    TIES = "ties"
+    LEARNING_UNKNOWN = "learning-unknown"
+    SOME_UNLEARNED = "some-unlearned"
+    MOST_UNLEARNED = "most-unlearned"
 
 
 class Verdict(Finding):
@@ -227,6 +227,7 @@ class AuditDocument(Document):
     """What `audit.json` holds."""
 
     schema_: Annotated[str, Field(alias="schema")] = SCHEMA
+    "Its version; within version 1 keys may be added, and none changes its meaning or goes away."
     verdict: Verdict
     data: Data
     recipe: Plain | None = None

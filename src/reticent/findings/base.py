@@ -1,15 +1,14 @@
 """The base of all findings: frozen, checked, and one JSON form."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
+    Field,
     JsonValue,
     SerializerFunctionWrapHandler,
     ValidationError,
@@ -30,13 +29,7 @@ LeftOut = Unless()
 """Marks a key that the JSON form leaves out where it is None."""
 
 
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError(f"expected a finite number, got {value}")
-    return value
-
-
-Number = Annotated[float, AfterValidator(_finite)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
 """A finite number: JSON has no NaN and no infinity."""
 Plain = dict[str, JsonValue]
 """Options and other values that only their owner knows the meaning of."""

@@ -16,7 +16,7 @@ from reticent.attacks import ATTACKS, check_references, lacking_references
 from reticent.attacks.base import Problem
 from reticent.auditing.labelling import CLASS
 from reticent.data.membership import Membership
-from reticent.data.own import NO_ARRAYS
+from reticent.data.sources import NO_ARRAYS
 from reticent.errors import (
     CorruptFileError,
     InputError,

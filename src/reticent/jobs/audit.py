@@ -168,7 +168,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
 def assembled(evaluated: Evaluated) -> AuditDocument:
     """Put the document of an audit together."""
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
-    facts, proven = document.population_facts(job.population, made), document.accountant(made)
+    facts = document.population_facts(job.population, made)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles),
         recipe=full(job.population.recipe),
@@ -182,7 +182,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         ),
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
-        unproved=entry(job.population.recipe).unproved if proven is None else "",
+        unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
     further = [*document.data_sentences(job.records), *_duplicates(job), *facts.notices]
     return spoken(found, further)

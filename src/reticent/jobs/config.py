@@ -14,8 +14,8 @@ from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_membership, check_offer
 from reticent.auditing.labelling import Labelling
-from reticent.data import DATASETS, imported
-from reticent.data.load import load
+from reticent.data.datasets import DATASETS
+from reticent.data.load import load, of_python
 from reticent.data.membership import Membership
 from reticent.data.options import DataOptions
 from reticent.data.records import Records
@@ -145,7 +145,7 @@ def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *
     if data is None or isinstance(data, (str, Path)):
         return prepare(chosen(config, given), attacked=attacked)
     asked = chosen(config, given | {"dataset": OWN})
-    return prepare(asked, imported.records("dataset", data, asked), attacked=attacked)
+    return prepare(asked, of_python("dataset", data, asked), attacked=attacked)
 
 
 def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:

@@ -17,8 +17,7 @@ from reticent.jobs.config import AuditConfig, Job, called
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
-from reticent.procedures.costs import COSTS
-from reticent.procedures.short import cut
+from reticent.procedures.costs import COSTS, cut
 from reticent.store import Store
 from reticent.training.data import Examples
 from reticent.training.materials import Materials

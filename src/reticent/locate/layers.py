@@ -24,8 +24,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Examples
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.training.loop import fit
-from reticent.training.materials import Materials
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.run import batch_sizes
 from reticent.training.streams import Streams

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from reticent.objectives.base import Examples
-from reticent.training.augment import augment
+from reticent.training.data import augment
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reticent.training.fused import Adam
+from reticent.training.optim import Adam
 
 RATE = 1e-2
 """Learning rate of the surrogate's training."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
-from reticent.data import given
+from reticent.data import conversion
 from reticent.data.records import listed, renumber
 from reticent.errors import InputError, NonFiniteError, ShapeError
 from reticent.signals.squashed import (
@@ -35,7 +35,7 @@ def answers(
 
     Args:
         values: ``(M, N)`` or ``(M, N, K)``.
-        labels: ``(N,)``, in any of the forms of `given.whole`.
+        labels: ``(N,)``, in any of the forms of `conversion.whole`.
         name: of the argument, for messages: "logits", "probabilities" or "margins".
         classes: number of classes, where the values do not say it; None takes any label.
 
@@ -47,7 +47,7 @@ def answers(
         NonFiniteError: NaN or infinity.
         InputError: a label beyond the classes.
     """
-    truth = _numbered(given.whole(arrays.array(labels, "labels"), "labels"))
+    truth = _numbered(conversion.whole(arrays.array(labels, "labels"), "labels"))
     checked = checks.array(**{name: values}, ndim=tuple(range(8)))
     if checked.ndim not in {2, 3} or checked.shape[1] != len(truth):
         raise ShapeError(f"{name}: {_other_axes(checked.shape, len(truth), name)}")

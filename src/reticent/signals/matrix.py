@@ -93,7 +93,7 @@ class Signals:
         Args:
             logits: ``(M, N, C)``, or ``(M, N)`` or ``(M, N, 1)`` of a binary model with one logit for class 1; of any
                 number type. Logarithms of probabilities are logits.
-            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
+            labels: ``(N,)`` from 0, in any of the forms of `conversion.whole`.
 
         Returns:
             The signals, margins computed in float64.
@@ -122,7 +122,7 @@ class Signals:
         Args:
             probabilities: ``(M, N, C)`` whose rows sum to one as exactly as they are told, or ``(M, N)`` or
                 ``(M, N, 1)`` of class 1 of a binary model.
-            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
+            labels: ``(N,)`` from 0, in any of the forms of `conversion.whole`.
 
         Returns:
             The signals; logits and margins in float64.
@@ -159,7 +159,7 @@ class Signals:
 
         Args:
             margins: log-odds of the true label ``(M, N)`` or, for several queries, ``(M, N, Q)``.
-            labels: ``(N,)`` from 0, in any of the forms of `given.whole`.
+            labels: ``(N,)`` from 0, in any of the forms of `conversion.whole`.
             classes: number of classes; by default one more than the largest label.
 
         Returns:

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import reticent
 from reticent.ambient import fixed
 from reticent.locate.top import shuffled, top
 from reticent.locate.weights import Scoring, score
@@ -28,6 +27,7 @@ from reticent.studies.bench import Bench
 from reticent.studies.measured import Bools, means, record_weights
 from reticent.studies.numbers import combined
 from reticent.training.start import Start
+from reticent.version import VERSION
 
 PRUNED = 0.85
 """Share of the weights that is pruned."""
@@ -69,7 +69,7 @@ def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
     scoring = Scoring(unlearning=0.0)
     said = {
         "format": FORMAT,
-        "reticent": reticent.__version__,
+        "reticent": VERSION,
         "training": made.training,
         "pruned": PRUNED,
         "models": list(MODELS),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.data import given
+from reticent.data import conversion
 from reticent.data.load import load
 from reticent.data.records import Records
 
@@ -50,7 +50,7 @@ def digit_pictures() -> Records:
     """Make pictures of scikit-learn's digits, which are tabular by themselves."""
     digits = load("digits")
     pixels = np.rint(np.asarray(digits.x) * 16 * 15).astype(np.uint8).reshape(-1, 8, 8)
-    return given.records(pixels, np.asarray(digits.y), name="digit pictures")
+    return conversion.records(pixels, np.asarray(digits.y), name="digit pictures")
 
 
 MADE: dict[str, Callable[[], Records]] = {"digit pictures": digit_pictures}

@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import reticent
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.data.folder import check
 from reticent.data.load import load
+from reticent.data.official import check_folder
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs import document
@@ -27,6 +26,7 @@ from reticent.studies.base import Found, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.places import MADE
 from reticent.studies.told import assemble
+from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
 FORMAT = 7
@@ -110,7 +110,7 @@ def study(
         >>> done = reticent.study("cwrf-ablation", scale="tiny")  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
-    check(data_dir)
+    check_folder(data_dir)
     chosen = known(name) if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
@@ -213,7 +213,7 @@ class _Runner:
         records = self._data[setting.key]
         said = {
             "format": FORMAT,
-            "reticent": reticent.__version__,
+            "reticent": VERSION,
             "study": self._study.name,
             "base": dict(setting.base),
             "options": dict(setting.options),

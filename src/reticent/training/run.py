@@ -11,9 +11,10 @@ from reticent.errors import TrainingDivergedError
 from reticent.objectives.base import Batch, Context, Objective
 from reticent.objectives.gradient import going_back
 from reticent.spec import canonical
-from reticent.training import augment, optim
-from reticent.training.fused import Adam
+from reticent.training import optim
+from reticent.training.data import augment
 from reticent.training.materials import Materials, forward
+from reticent.training.optim import Adam
 from reticent.training.recipe import Recipe
 from reticent.training.start import Frozen
 from reticent.training.streams import Streams
@@ -57,20 +58,13 @@ class Run:
             update=self.update,
             generator=lambda name: self.streams.generator(f"objective/{name}"),
             rate=lambda: self.optimizer.rate,
-            augment=lambda x, noise: augment.augment(x, recipe.augmentation, recipe.padding, noise),
+            augment=lambda x, noise: augment(x, recipe.augmentation, recipe.padding, noise),
             adam=Adam,
             trains=self.frozen.trains,
         )
 
     def ask(self, x: Tensor) -> Tensor:
-        """Ask the model about stored records, in the mode that it is in.
-
-        Args:
-            x: ``(B, ...)``, not augmented.
-
-        Returns:
-            ``float32 (B, C)``.
-        """
+        """Ask the model about stored records, in the mode that it is in."""
         return self._logits(self.materials.prepare(x))
 
     def _logits(self, x: Tensor) -> Tensor:
@@ -114,19 +108,10 @@ class Run:
         return loss
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
-        """Take one step.
-
-        Args:
-            x: stored records ``(B, ...)``.
-            y: their labels.
-            batch: what else is known of the step.
-
-        Returns:
-            The loss, detached.
-        """
+        """Take one step."""
         recipe = self.recipe
         if recipe.augmentation != "none":
-            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+            x = augment(x, recipe.augmentation, recipe.padding, self.noise)
         self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
         given = self.objective.inputs(self.materials.prepare(x), y, batch)
         loss = self.objective(self._logits(given), y, batch)

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from reticent.data import imported
+from reticent.data.load import of_python
 from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
@@ -129,7 +129,7 @@ class _ForAll:
         data = self._values.get("dataset")
         self._own: Records | None = None
         if data is not None and not isinstance(data, (str, Path)):
-            self._own = imported.records("dataset", data, self._asked())
+            self._own = of_python("dataset", data, self._asked())
             self._values["dataset"] = OWN
 
     def _asked(self) -> DataOptions:

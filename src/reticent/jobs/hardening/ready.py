@@ -26,8 +26,8 @@ from reticent.objectives.base import Examples
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
+from reticent.procedures.base import given_state
 from reticent.procedures.check import check, check_network, needs
-from reticent.procedures.states import given_state
 from reticent.rounding import percent
 from reticent.signals.look import Seen, look, unsteady
 from reticent.signals.queries import Queries

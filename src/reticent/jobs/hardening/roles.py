@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import seeds
-from reticent.data import parts
-from reticent.data.load import load
+from reticent.data.load import load, together
 from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import InputError, RolesError
@@ -99,7 +98,7 @@ def _of_parts(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
     given = {MEMBERS: asked.members, OTHERS: asked.others, REFERENCE: asked.reference}
     known = {name: value for name, value in given.items() if value is not None}
     facts = {name: tuple(map(float, getattr(asked, name))) for name in ("mean", "std") if len(getattr(asked, name))}
-    records, rows = parts.together(known, asked=asked.reading, **facts)
+    records, rows = together(known, asked=asked.reading, **facts)
     _check_scale(records, facts)
     usual = set(records.mean) == {0.5} and set(records.std) == {0.25}
     return records, rows, [ASSUMED] if usual and not facts else []

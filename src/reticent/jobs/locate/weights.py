@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from torch import nn
 
 from reticent.ambient import fixed
-from reticent.data import imported
+from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.jobs import document
@@ -147,7 +147,7 @@ def _asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -
     if data is None or isinstance(data, (str, Path)):
         return chosen(config, values), None
     asked = chosen(config, {**values, "dataset": OWN})
-    return asked, imported.records("dataset", data, asked)
+    return asked, of_python("dataset", data, asked)
 
 
 def _trained(

@@ -1,0 +1,15 @@
+"""``reticent schema``: the JSON Schema of a document."""
+
+
+def schema(document: str = "audit") -> None:
+    """Write the JSON Schema of a document of reticent's to standard output.
+
+    Args:
+        document: audit, or another document of docs/schema.md.
+    """
+    import json
+
+    from reticent.cli.screen import stdout
+    from reticent.findings.schema import json_schema
+
+    stdout().print(json.dumps(json_schema(document), indent=2, ensure_ascii=False), markup=False, soft_wrap=True)

@@ -1,0 +1,223 @@
+"""What a user gives, a file, a folder or an object of Python, as named columns or as arrays, not yet as records."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import arrays, checks, opening
+from reticent.data import arrow, conversion, delimited, images
+from reticent.data.options import DataOptions
+from reticent.data.records import Facts, Records
+from reticent.errors import CorruptFileError, InputError, MissingFileError, nearest
+
+TABLES = (*delimited.SUFFIXES, ".parquet")
+"""One record a row, with a header."""
+ARRAYS = (".npz", ".npy")
+SUFFIXES = (*ARRAYS, *TABLES)
+
+PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", "labels"))
+"""Names of the two arrays in an npz file or a mapping."""
+SPLITS = ("train", "val", "test")
+SPLIT_PAIRS = ("{}_images", "{}_labels"), ("x_{}", "y_{}")
+"""Names of two arrays a split, as in MedMNIST's files and in those of Keras."""
+FACTS = Facts.__annotations__.keys() - {"label", "readings"}
+"""Further keys that a returned dictionary may have; the two others come from tables."""
+NO_ARRAYS = (
+    "it is cut off or no NumPy file, or holds Python objects (a pickle), which reticent never loads: save plain arrays "
+    "of numbers or of fixed-length texts with numpy.savez"
+)
+"""What is said in place of NumPy's advice to load a pickle all the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns with names, of a file or a data frame; labels may stand beside them."""
+
+    names: list[str]
+    values: list[NDArray[Any]]
+    y: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Features and labels in any form of `arrays.array`, and what else `Records.make` is told."""
+
+    x: Any
+    y: Any
+    facts: Facts = field(default_factory=Facts)
+
+
+def suffix(path: str | Path) -> str:
+    """Say which form a file has, by the end of its name in capitals or not; empty if it has none."""
+    name = Path(path).name.lower()
+    return max((end for end in SUFFIXES if name.endswith(end)), key=len, default="")
+
+
+def of_path(path: Path, asked: DataOptions) -> Columns | Arrays:
+    """Read a file, or a folder with ``x.npy`` and ``y.npy`` or with pictures by class."""
+    form, folder = suffix(path), path.is_dir()
+    if not path.exists():
+        raise MissingFileError(f"no file {str(path)!r} (looked in {Path.cwd()})")
+    if not folder and not form:
+        packed = path.suffix.lower() in {".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz"}
+        raise InputError(
+            f"{path}: expected a file of type {', '.join(SUFFIXES)}, or a folder, got {path.suffix or 'no suffix'}"
+            f"{': unpack it first' if packed else ''}"
+        )
+    asked.check("pictures" if folder else "arrays" if form in ARRAYS else "table", path)
+    try:
+        if folder and not (path / "x.npy").exists():
+            return Arrays(*images.read_folder(path, asked.image_size))
+        if folder or form == ".npy":
+            return _npy(path)
+        opening.check(path)
+        if form == ".npz":
+            return _npz(path)
+        read = arrow.of_parquet(path, asked.not_features) if form == ".parquet" else delimited.read(path)
+        return Columns(*read)
+    except OSError as error:
+        raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def of_object(value: Any, asked: DataOptions) -> Columns | Arrays | Records:
+    """Take what a user's Python holds: records, a data frame, a pair (x, y), a mapping, or a data set of pairs."""
+    pair = pair_of(value)
+    frame = pair[0] if pair else value
+    if arrow.is_frame(frame):
+        asked.check("table", "a data frame")
+        y = pair[1] if pair else None
+        checks.aligned("x", x=frame, y=y)
+        return Columns(*arrow.of_frame(frame, asked.not_features), y)
+    asked.check("arrays", "arrays")
+    if isinstance(value, Records):
+        return value
+    if pair:
+        return Arrays(*pair)
+    if isinstance(value, Mapping):
+        return _of_mapping(value)
+    if not hasattr(value, "__getitem__") or not hasattr(value, "__len__") or isinstance(value, (tuple, list, str)):
+        raise InputError(
+            f"returned {type(value).__name__}: expected a pair of arrays (x, y), a mapping with x and y, "
+            "reticent.Records, or a map-style data set of such pairs"
+        )
+    if isinstance(value, np.ndarray) or hasattr(value, "detach"):
+        raise InputError(f"returned one array of shape {tuple(value.shape)}: expected a pair (x, y)")
+    return _of_items(value)
+
+
+def pair_of(value: Any) -> tuple[Any, Any] | None:
+    """Find features and labels that stand side by side, with nothing else."""
+    if isinstance(value, (tuple, list)) and len(value) == 2:
+        return value[0], value[1]
+    if isinstance(value, Mapping):
+        return next(((value[x], value[y]) for x, y in PAIRS if {x, y} == value.keys()), None)
+    return None
+
+
+def _of_mapping(value: Mapping[Any, Any]) -> Arrays:
+    for x, y in PAIRS:
+        if x in value and y in value:
+            facts: Any = {str(key): one for key, one in value.items() if key not in {x, y}}
+            for key in facts:
+                if key not in FACTS:
+                    raise InputError(f"returned an unknown key {key!r}: {nearest(key, FACTS)}")
+            return Arrays(value[x], value[y], facts)
+    raise InputError(f"returned a mapping with {sorted(map(str, value))}: expected x and y")
+
+
+def _of_items(dataset: Any) -> Arrays:
+    if len(dataset) == 0:
+        raise InputError("the data set has no items")
+    features, labels = [], []
+    for i in range(len(dataset)):
+        item = dataset[i]
+        if not isinstance(item, (tuple, list)) or len(item) != 2:
+            raise InputError(f"item {i} is {type(item).__name__}: expected a pair (x, label)")
+        features.append(arrays.array(item[0], f"item {i}"))
+        labels.append(arrays.array(item[1], f"label of item {i}"))
+        if features[-1].shape != features[0].shape:
+            raise InputError(f"item {i} has shape {features[-1].shape}, item 0 {features[0].shape}: expected one size")
+    return Arrays(conversion.bytes_of_images(np.stack(features)), np.stack(labels))
+
+
+def _npy(path: Path) -> Arrays:
+    folder = path if path.is_dir() else path.parent
+    x, y = folder / "x.npy" if path.is_dir() else path, folder / "y.npy"
+    if x == y:
+        raise InputError(f"{path}: holds the labels: give the file of the features, or the folder of x.npy and y.npy")
+    for file in (x, y):
+        if not file.is_file():
+            raise MissingFileError(f"{path}: expected x.npy and y.npy in one folder, but there is no {file}")
+    return Arrays(_array(x), _array(y))
+
+
+def _array(path: Path) -> NDArray[Any]:
+    opening.check(path)
+    with _loading(path):
+        return np.asarray(np.load(path, allow_pickle=False))
+
+
+@contextmanager
+def _loading(path: Path) -> Iterator[None]:
+    """Turn NumPy's errors into one that says what to do."""
+    try:
+        yield
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        told = f"cannot be read, it is cut off or no NumPy file ({error}): write it again with numpy.savez"
+        if "Object arrays" in str(error):
+            told = "holds Python objects, which are never loaded: save arrays of numbers or of fixed-length texts"
+        elif "pickle" in str(error):  # NumPy's own advice is to load it all the same.
+            told = f"cannot be read: {NO_ARRAYS}"
+        raise CorruptFileError(f"{path}: {told}") from None
+
+
+def _npz(path: Path) -> Arrays:
+    # A stream of one's own: NumPy forgets to close the file if it is broken.
+    with _loading(path), path.open("rb") as stream:
+        content = np.load(stream, allow_pickle=False)
+        found = {name: content[name] for name in content} if hasattr(content, "files") else {"one array": content}
+    for x, y in PAIRS:
+        if x in found and y in found:
+            # Arrays with one value a record are facts about the records that a model does not see.
+            rest = {name: one for name, one in found.items() if name not in {x, y, "class_names"}}
+            facts: Facts = {"columns": {n: one for n, one in rest.items() if one.shape == found[y].shape[:1]}}
+            if "class_names" in found:
+                facts["class_names"] = tuple(map(str, found["class_names"].tolist()))
+            return Arrays(found[x], found[y], facts)
+    for x, y in SPLIT_PAIRS:
+        names = [split for split in SPLITS if x.format(split) in found and y.format(split) in found]
+        if names:
+            pairs = [(found[x.format(split)], found[y.format(split)]) for split in names]
+            with conversion.about(str(path)):
+                return _joined(names, pairs)
+    raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}")
+
+
+def _joined(names: Sequence[str], pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Arrays:
+    """Put the splits of a file together: who is a member is drawn anew."""
+    x, y = pairs[0]
+    for split, (features, labels) in zip(names, pairs, strict=True):
+        if features.shape[1:] != x.shape[1:] or labels.shape[1:] != y.shape[1:]:
+            raise InputError(
+                f"{split}: expected records of shape {x.shape[1:]} with labels of shape {y.shape[1:]}, as {names[0]} "
+                f"has, got {features.shape[1:]} with {labels.shape[1:]}"
+            )
+        if len(features) != len(labels):
+            raise InputError(f"{split}: got {len(features)} records and {len(labels)} labels: expected as many")
+    if y.ndim == 2 and y.shape[1] > 1 and y.dtype.kind in "biuf" and (y.sum(axis=1) != 1).any():
+        raise InputError(
+            f"several labels a record ({y.shape[1]}, multi-label) are not supported: give one, such as whether there "
+            "is any"
+        )
+    if x.ndim == 5 or (x.ndim == 4 and x.shape[3] not in {1, 3, 4} and x.shape[1] not in {1, 3, 4}):
+        raise InputError(f"pictures in three dimensions {x.shape[1:]} are not supported: give slices of them")
+    columns = {"split": np.repeat(names, [len(labels) for _, labels in pairs])}
+    x, y = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))
+    return Arrays(x, y, {"columns": columns})

@@ -338,7 +338,7 @@ class ComparisonDocument(Document):
     "In the order asked for, each attacker who does not know of a defense behind its recipe; controls last."
     pairs: tuple[PairTest, ...]
     "Every two rows and statistic; what is no recipe is compared with the rows that it matches only."
-    notes: Annotated[tuple[ControlNote, ...], Unless(())] = ()
+    notes: Annotated[tuple[ControlNote, ...], Unless([])] = ()
     "What there is to say of controls."
     environment: ComparisonEnvironment
 

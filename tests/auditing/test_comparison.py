@@ -337,16 +337,6 @@ def test_refusals():
         ShapeError, match=r"other: expected shape \(6, 400\) .* got \(6, 300\): train both with the same"
     ):
         run(plain, entry("other", 1.0, records=300))
-    with pytest.raises(
-        InputError, match=r"other: expected the targets of plain, \[0, .*\], got \[1, .*\]: audit the same"
-    ):
-        run(_with(plain, targets=np.arange(T)), _with(entry("other", 1.0), targets=np.arange(T) + 1))
-    with pytest.raises(
-        InputError, match=r"other: expected the records of plain \(abc\), got others \(xyz\): audit both"
-    ):
-        run(_with(plain, data="abc"), _with(entry("other", 1.0), data="xyz"))
-    with pytest.raises(UnknownNameError, match="row that 'early' matches 'dekay': did you mean 'decay'"):
-        run(plain, entry("decay", 0.3), entry("early", 0.3, role="control", matches=("dekay",)))
     with pytest.raises(UnknownNameError, match="unknown baseline 'plane': did you mean 'plain'"):
         run(plain, entry("decay", 0.3), baseline="plane")
     with pytest.raises(InputError, match="baseline: expected a recipe, got 'early', which is there"):

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from reticent.errors import SpecError
-from reticent.jobs.attacks import AttackConfig
 from reticent.jobs.config import called
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.recipes import at_delta
+from reticent.options import AttackConfig
 from reticent.procedures import PROCEDURES
 from reticent.procedures.cwrf import CWRF
 from reticent.procedures.dpsgd import DPSGD

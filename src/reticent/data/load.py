@@ -15,10 +15,10 @@ from reticent.data.datasets import DATASETS
 from reticent.data.features import as_texts
 from reticent.data.notices import tell
 from reticent.data.official import check_folder, find
-from reticent.data.options import DataOptions
 from reticent.data.records import Facts, Records
 from reticent.data.sources import Arrays, Columns
 from reticent.errors import CorruptFileError, DataError, InputError, NonFiniteError, ShapeError, UnknownNameError
+from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
 KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from reticent.ambient import fixed
-from reticent.locate.top import shuffled, top
+from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
@@ -103,8 +103,8 @@ def _networks(maker: Maker, store: Store, made: Made, scoring: Scoring) -> list[
     run = store.whole(made.training)
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     scores = score(network, initial, materials, scoring, streams.child("pruned"), population.recipe)
-    kept = top(scores, 1 - PRUNED)
-    drawn = shuffled(kept, streams.child("pruned").generator("by chance"))
+    kept = topk_mask(scores, 1 - PRUNED)
+    drawn = shuffled_mask(kept, streams.child("pruned").generator("by chance"))
     starts = [Start(_masked(initial, keep), keep) for keep in (kept, drawn)]
     retrained = [plain.train(population.recipe, replace(materials, start=one), streams).model for one in starts]
     cut = maker.network(made)

@@ -221,7 +221,7 @@ def _write(
 
 def _health(facts: Mapping[str, Any]) -> list[str]:
     """Say that models did not learn, which comes first: of such models no record is learned by heart."""
-    return unhealthy(Population.model_validate(facts)) if facts.get("health") else []
+    return unhealthy(Population.model_validate(facts, extra="ignore")) if facts.get("health") else []
 
 
 def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:

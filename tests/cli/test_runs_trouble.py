@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from reticent.errors import CorruptRunError, StoreLockedError, UnreadableRunError
-from reticent.jobs.runs.groups import group
-from reticent.jobs.runs.inventory import scan
+from reticent.jobs.runs import scan
 from reticent.store import Store
 from reticent.store.run import sealed
 
@@ -93,8 +92,8 @@ def test_wrong_types_are_shown_and_harm_nobody(command, store, key):
         done = sealed(done["files"], done["facts"] | {key: value})
         (folder / "spec.json").write_text(json.dumps(spec))
         (folder / "done.json").write_text(json.dumps(done))
-        groups = group(scan(store.root))
-        assert sum(len(one.entries) for one in groups) == 2
+        groups = scan(store.root).groups
+        assert sum(len(one.runs) for one in groups) == 2
         assert all(len(one.recipe) < 400 and len(one.data) < 100 for one in groups)
         assert GOOD in command("runs list --all")[1]
         assert command(("runs list", "runs list --json", f"runs show {BAD}")[number % 3])[::2] == (0, "")

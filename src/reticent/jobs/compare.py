@@ -23,9 +23,9 @@ from reticent.jobs.early import Stop, stops
 from reticent.jobs.entrants import Entrant, entrants
 from reticent.jobs.row_folders import RowFolders
 from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, check_runs, named, place
-from reticent.jobs.using import finished, using
 from reticent.jobs.work import Work
 from reticent.population.train import Callback
+from reticent.population.using import finished, using
 from reticent.report.comparison import write_comparison
 from reticent.report.output import AUDIT, Output
 

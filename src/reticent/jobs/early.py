@@ -15,9 +15,9 @@ import numpy as np
 
 from reticent.data.membership import Membership
 from reticent.jobs.config import Job
-from reticent.jobs.using import using
 from reticent.population.gather import trajectories
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.training.loop import planned
 from reticent.training.run import batch_sizes
 

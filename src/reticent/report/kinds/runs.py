@@ -30,7 +30,10 @@ def _group(group: Group) -> b.Row:
 def runs(found: Sequence[Run]) -> b.Table:
     """List runs, one a line."""
     whole = {"run": False, "kind": False, "model": True, "size": True, "when": False}
-    columns = (*(b.Column(title, numbers=right, whole=True) for title, right in whole.items()), b.Column("state", numbers=False))
+    columns = (
+        *(b.Column(title, numbers=right, whole=True) for title, right in whole.items()),
+        b.Column("state", numbers=False),
+    )
     return b.Table("Runs", columns, tuple(map(_run, found)))
 
 

@@ -10,6 +10,7 @@ from scipy.special import betaincinv
 from reticent.attacks import ATTACKS, leave_one_out, thresholds
 from reticent.auditing import audit, bootstrap, intervals, roc, verdict
 from reticent.data.membership import Membership
+from reticent.findings.audit import Leak
 from reticent.jobs.selftest import selftest
 from reticent.signals import matrix
 from reticent.signals import query as asking
@@ -296,8 +297,7 @@ def test_a_bound_on_epsilon_that_is_always_zero(monkeypatch):
 def test_a_bound_on_epsilon_in_the_audit_of_nothing(lower, wrong_names):
     from reticent.jobs.selftest.attacks import _nothing_said
 
-    overall = None if lower is None else {"lower": lower}
-    lines = list(_nothing_said({"verdict": {"leak": "cannot tell"}, "epsilon": overall}))
+    lines = list(_nothing_said(Leak.CANNOT_TELL, lower))
     assert [line.name for line in lines if not line.ok] == wrong_names
     assert len(lines) == 1 + (lower is not None)
 

@@ -146,11 +146,10 @@ def _groups(runs: Sequence[Run]) -> tuple[Group, ...]:
         spec = specs.get(run.of or run.id)
         gathered.setdefault(_unknown(run, states) if spec is None else identity(_shared(spec)), []).append(run)
     alike: dict[object, list[tuple[Group, dict[str, Any]]]] = {}
-    for same in gathered.values():
-        spec = specs.get(same[0].of or same[0].id)
-        group = _group(same, say.unknown(*_unknown(same[0], states)) if spec is None else say.recipe(spec), spec or {})
-        options = {key.removeprefix("recipe."): value for key, value in leaves(_shared(spec or {}))}
-        alike.setdefault((group.recipe, group.data, group.seed), []).append((group, options))
+    for key, same in gathered.items():
+        spec = specs.get(same[0].of or same[0].id, {})
+        group = _group(same, say.unknown(*key) if isinstance(key, tuple) else say.recipe(spec), spec)
+        alike.setdefault((group.recipe, group.data, group.seed), []).append((group, dict(leaves(_shared(spec)))))
     told = [group for same in alike.values() for group in _apart(same)]
     return tuple(sorted(told, key=lambda group: group.when, reverse=True))
 
@@ -188,21 +187,20 @@ def _apart(same: Sequence[tuple[Group, Mapping[str, Any]]]) -> list[Group]:
     keys = dict.fromkeys(key for _, options in same for key in options)
     differing = [key for key in keys if len({repr(options.get(key)) for _, options in same}) > 1]
     return [
-        group.with_(recipe=", ".join([group.recipe, *(f"{key} {say.short(options.get(key))}" for key in differing)]))
+        group.with_(recipe=say.further(group.recipe, {key: options.get(key) for key in differing}))
         for group, options in same
     ]
 
 
 def find(found: Listing, prefix: str) -> Run:
     """Find a run by the beginning of its name."""
-    fits: dict[str, Run] = {}
-    for run in found.runs:
-        if prefix and (run.id.startswith(prefix) or run.folder == prefix):
-            fits.setdefault(run.id, run)
+    # Of folders of one name, the finished run comes first.
+    begin = [run for run in reversed(found.runs) if prefix and (run.id.startswith(prefix) or run.folder == prefix)]
+    fits = {run.id: run for run in begin}
     if not fits:
         raise InputError(f"no run of {found.store} has a name that begins with {prefix!r}: see `reticent runs list`")
     if len(fits) > 1:
-        raise InputError(f"{prefix!r} begins the names of {len(fits)} runs, give more of it: {some(list(fits))}")
+        raise InputError(f"{prefix!r} begins the names of {len(fits)} runs, give more of it: {some(sorted(fits))}")
     return next(iter(fits.values()))
 
 
@@ -291,13 +289,13 @@ def plan(
     else:
         broken = {one.run for one in verify(found).checked if one.corrupt} if corrupt else set()
         asked = [run for run in found.runs if everything or (unfinished and not run.written) or run.folder in broken]
-    holder = _holders(Store(Path(found.store)))
+    store = Store(Path(found.store))
     chosen, with_them, kept = list[Run](), list[Run](), list[Kept]()
     folders = {run.folder for run in asked}
     for run in asked:
         # Others were made from a finished run alone: a folder beside it of the same name is not that run.
         signals = found.signals_of(run) if run.kind is not Kind.SIGNALS and run.folder == run.id else ()
-        held = next((who for one in (run, *signals) if (who := holder(one.id))), None)
+        held = next((who for one in (run, *signals) if (who := _holder(store, one.id))), None)
         if held and names:
             raise StoreLockedError(f"run {run.id} is in use by {held}, which is alive: nothing was removed")
         if held:
@@ -309,23 +307,12 @@ def plan(
     return Removal(runs=(*with_them, *chosen), with_them=len(with_them), kept=tuple(kept))
 
 
-def _holders(store: Store) -> Callable[[str], str | None]:
-    """Return what names the live process that has claimed a run, or uses it."""
+def _holder(store: Store, run_id: str) -> str | None:
+    """Name the live process that has claimed a run, or uses it."""
     try:
-        users = store.users()
+        return store.users().get(run_id) or store.holder(run_id)
     except OSError as error:
-        raise StoreError(
-            f"the store {store.root}: whether a live process uses it cannot be told ({error.strerror or error}): "
-            "nothing was removed"
-        ) from None
-
-    def holder(run: str) -> str | None:
-        try:
-            return users.get(run) or store.holder(run)
-        except OSError as error:
-            return f"a process that cannot be told ({error.strerror or error})"
-
-    return holder
+        return f"a process that cannot be told ({error.strerror or error})"
 
 
 def age(text: str) -> timedelta:

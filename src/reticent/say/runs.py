@@ -52,10 +52,10 @@ def recipe(spec: Plain) -> str:
     made = spec.get("recipe")
     if not isinstance(made, Mapping):
         return UNREADABLE
-    parts = [_method(made, "architecture"), f"{short(made.get('epochs'))} epochs"]
-    parts.append(f"{short(made.get('optimizer'))} {short(made.get('learning_rate'))}")
+    parts = [_method(made, "architecture"), f"{_short(made.get('epochs'))} epochs"]
+    parts.append(f"{_short(made.get('optimizer'))} {_short(made.get('learning_rate'))}")
     if made.get("weight_decay"):
-        parts.append(f"weight decay {short(made['weight_decay'])}")
+        parts.append(f"weight decay {_short(made['weight_decay'])}")
     parts += [_method(made, key) for key, usual in USUAL.items() if _method(made, key) not in {usual, "None"}]
     return ("repair of " if spec.get("kind") == Kind.REPAIR else "") + ", ".join(parts)
 
@@ -67,7 +67,12 @@ def _method(made: Mapping[str, object], key: str) -> str:
     return str(part)[:60]
 
 
-def short(value: object) -> str:
+def further(recipe: str, options: Mapping[str, object]) -> str:
+    """Add the options in which models differ whose recipes would look alike."""
+    return ", ".join([recipe, *(f"{key.removeprefix('recipe.')} {_short(value)}" for key, value in options.items())])
+
+
+def _short(value: object) -> str:
     """Write one option in short; of a hash, its beginning."""
     text = "none" if value is None else str(value)
     return text[:8] if re.fullmatch("[0-9a-f]{20,}", text) else text[:40]

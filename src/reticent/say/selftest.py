@@ -2,15 +2,11 @@
 
 from reticent.findings.selftest import Fault
 
-_MODE = (
-    "A model asked in training mode: dropout draws noise into its answers, and batch normalisation looks at the other "
-    "records of the batch, so that signals are not what the finished model says."
-)
 FAULTS = {
     Fault.SIGN: "A sign: higher scores must mean members, in every metric.",
     Fault.TIES: "Ties: equal scores must count half, and may not be told apart by the order of the records.",
-    Fault.EXACT_RATE: "A rate at exactly the false positive rate asked for must count, without interpolation.",
-    Fault.ROUNDING: "Rounding: 0.29 of 100 is 29 false positives; in binary numbers the product is just below.",
+    Fault.RATE: "A rate at exactly the false positive rate asked for must count, without interpolation, and 29 false "
+    "positives of 100 are allowed at 0.29, although the product of binary numbers is just below.",
     Fault.BINOMIAL_TAIL: "A wrong tail of the binomial: the limits of a rate are not those of Clopper and Pearson.",
     Fault.DELONG: "The variance of an AUC is not that of DeLong: its intervals are too short or too long.",
     Fault.BOOTSTRAP: "The bootstrap does not redraw what it must: intervals over models are too short or too long.",
@@ -22,8 +18,8 @@ FAULTS = {
     Fault.PRECISION: "Precision: margins must come from logits in 64-bit numbers; through probabilities, or in 32 "
     "bits, they saturate.",
     Fault.MARGIN: "A sign, or the label counted among the others.",
-    Fault.MEMBERSHIP: "Members are not drawn as the attacks assume: each record in exactly half of the models.",
-    Fault.SEED: "A seed does not fix the draw.",
+    Fault.MEMBERSHIP: "Members are not drawn as the attacks assume: each record in exactly half of the models, and "
+    "the same draw by the same seed.",
     Fault.MEMORISATION: "Memorisation is not Feldman's: the share of right answers of models trained on a record, "
     "minus that of the others.",
     Fault.FORMULA: "The attack does not compute its paper's formula: a sign, a wrong reference set or variance.",
@@ -41,8 +37,9 @@ FAULTS = {
     "for, or an interval is too short.",
     Fault.FALSE_EPSILON: "A bound on epsilon where nothing leaks: the choice of attack, target or threshold is not "
     "corrected for.",
-    Fault.TRAINING_MODE: _MODE,
-    Fault.NO_GUARD: f"The guard against training mode is gone. {_MODE}",
+    Fault.TRAINING_MODE: "A model asked in training mode, or no guard against that: dropout draws noise into its "
+    "answers, and batch normalisation looks at the other records of the batch, so that signals are not what the "
+    "finished model says.",
     Fault.OPTIMIZER: "The optimizer does not take its paper's (and PyTorch's) steps: models are not trained as their "
     "recipe says.",
     Fault.NOT_LEARNED: "Models do not learn: the optimizer, the order of the records or the labels are wrong.",

@@ -53,7 +53,7 @@ def _guard(prepare: Preparation, examples: Examples) -> Checks:
         except TrainingModeError:
             got = "refused"
         got += "" if _modes(network) == before else ", its mode changed"
-        yield check(name, "refused", got, got == "refused", Fault.NO_GUARD)
+        yield check(name, "refused", got, got == "refused", Fault.TRAINING_MODE)
 
 
 def _no_trace(prepare: Preparation, examples: Examples) -> Check:

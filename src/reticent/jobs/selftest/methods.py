@@ -47,7 +47,7 @@ def membership() -> Checks:
     again, other = Membership.draw(10, 500, 1), Membership.draw(10, 500, 2)
     same, differs = again.digest == drawn.digest, other.digest != drawn.digest
     told = f"{'same' if same else 'another'} draw; {'another' if differs else 'the same'} for another seed"
-    yield check("seed", "same draw; another for another seed", told, same and differs, Fault.SEED)
+    yield check("seed", "same draw; another for another seed", told, same and differs, Fault.MEMBERSHIP)
 
 
 def memorisation() -> Checks:

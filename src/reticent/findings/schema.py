@@ -8,6 +8,7 @@ from reticent.findings.base import Document
 
 DOCUMENTS = {
     "audit": "reticent.findings.audit:AuditDocument",
+    "selftest": "reticent.findings.selftest:Selftested",
 }
 """By the name of a document, its class; `reticent schema NAME` writes its JSON Schema."""
 HEAD = "<!-- {}: made by scripts/generate -->"

@@ -5,9 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from reticent.errors import InputError, StoreError, StoreLockedError
+from reticent.findings.base import Plain
 from reticent.findings.runs import (
     Checked,
     File,
@@ -129,7 +130,7 @@ def _size(folder: Path) -> int:
     return sum(found.st_size for found in sizes if found is not None)
 
 
-def _when(facts: Mapping[str, Any], changed: float) -> datetime:
+def _when(facts: Plain, changed: float) -> datetime:
     try:
         when = datetime.fromisoformat(facts["finished"])
     except (KeyError, TypeError, ValueError):
@@ -141,11 +142,11 @@ def _groups(runs: Sequence[Run]) -> tuple[Group, ...]:
     """Put the runs of one recipe, data set and seed together, signals with their models."""
     specs = {run.id: run.spec for run in runs if run.kind in {Kind.TRAINING, Kind.REPAIR} and run.spec}
     states = {run.id: run.state for run in runs if run.kind is not Kind.SIGNALS}
-    gathered: dict[object, list[Run]] = {}
+    gathered: dict[str | tuple[bool, State | None], list[Run]] = {}
     for run in runs:
         spec = specs.get(run.of or run.id)
         gathered.setdefault(_unknown(run, states) if spec is None else identity(_shared(spec)), []).append(run)
-    alike: dict[object, list[tuple[Group, dict[str, Any]]]] = {}
+    alike: dict[object, list[tuple[Group, Plain]]] = {}
     for key, same in gathered.items():
         spec = specs.get(same[0].of or same[0].id, {})
         group = _group(same, say.unknown(*key) if isinstance(key, tuple) else say.recipe(spec), spec)
@@ -154,7 +155,7 @@ def _groups(runs: Sequence[Run]) -> tuple[Group, ...]:
     return tuple(sorted(told, key=lambda group: group.when, reverse=True))
 
 
-def _shared(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _shared(spec: Plain) -> Plain:
     return {key: value for key, value in spec.items() if key not in PER_MODEL}
 
 
@@ -165,7 +166,7 @@ def _unknown(run: Run, states: Mapping[str, State]) -> tuple[bool, State | None]
     return False, State.UNREADABLE if run.written else run.state
 
 
-def _group(runs: Sequence[Run], recipe: str, spec: Mapping[str, Any]) -> Group:
+def _group(runs: Sequence[Run], recipe: str, spec: Plain) -> Group:
     names = [str(run.facts["data"]) for run in runs if spec and "data" in run.facts]
     seed = spec.get("seed")
     finished = [run.kind for run in runs if run.state is State.FINISHED]
@@ -182,7 +183,7 @@ def _group(runs: Sequence[Run], recipe: str, spec: Mapping[str, Any]) -> Group:
     )
 
 
-def _apart(same: Sequence[tuple[Group, Mapping[str, Any]]]) -> list[Group]:
+def _apart(same: Sequence[tuple[Group, Plain]]) -> list[Group]:
     """Name the options in which groups differ that would look alike."""
     keys = dict.fromkeys(key for _, options in same for key in options)
     differing = [key for key in keys if len({repr(options.get(key)) for _, options in same}) > 1]

@@ -73,7 +73,7 @@ def _run(store: Store, folder: Path) -> Run | None:
     if ended is not None:
         wrong = _missing(ended) or unread or (State.FINISHED, None)
     state, problem = wrong or _unfinished(store, run_id, suffix)
-    spec, facts = spec or {}, {} if ended is None else ended.facts
+    spec, facts = spec or {}, {} if ended is None else dict(ended.facts)
     kind, of, row = (facts.get(key, spec.get(key)) for key in ("kind", "of", "model"))
     return Run(
         id=run_id,
@@ -86,7 +86,7 @@ def _run(store: Store, folder: Path) -> Run | None:
         when=_when(facts, changed),
         problem=problem,
         spec=spec,
-        facts=dict(facts),
+        facts=facts,
         digests={} if ended is None else dict(ended.files),
     )
 
@@ -132,8 +132,8 @@ def _size(folder: Path) -> int:
 
 def _when(facts: Plain, changed: float) -> datetime:
     try:
-        when = datetime.fromisoformat(facts["finished"])
-    except (KeyError, TypeError, ValueError):
+        when = datetime.fromisoformat(str(facts.get("finished")))
+    except ValueError:
         return datetime.fromtimestamp(changed, UTC)
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 

@@ -18,13 +18,13 @@ from reticent.data.records import Records
 from reticent.errors import SpecError
 from reticent.findings.population import Population
 from reticent.jobs import document
+from reticent.jobs.comparison.sources import Finished as HasFiles
+from reticent.jobs.comparison.sources import place
 from reticent.jobs.config import Job, called
 from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
-from reticent.jobs.sources import Finished as HasFiles
-from reticent.jobs.sources import place
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -181,7 +181,7 @@ def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[st
     found = exposure(signals, job.population.membership)
     measured = Measured((), {}, found, None, None, job.labellings)  # type: ignore[arg-type]
     ids, records = job.population.roles.audited, job.records
-    rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    rows = [row.to_json() for row in document.record_rows(measured, ids, records.y[ids], records.class_names)]
     for row in rows:
         for key in ATTACKED:
             del row[key]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from reticent.errors import InputError
-from reticent.jobs.runs import age, check, scan
+from reticent.jobs.runs import age, check, find, scan
 from reticent.say.runs import size
 from reticent.store import Store
 
@@ -214,14 +214,16 @@ def test_verify_reads_done_json_with_suspicion(store, files, problem):
     path = store.root / "runs" / name(0x10) / "done.json"
     done = json.loads(path.read_text())
     path.write_text(json.dumps(done | {"files": files if files is None else done["files"] | files}))
-    assert problem in check(store.root / "runs" / name(0x10)).corrupt
+    found = scan(store.root)
+    assert problem in check(found, find(found, name(0x10))).corrupt
 
 
 def test_a_run_of_an_earlier_version_is_told_as_such(store):
     path = store.root / "runs" / name(0x10) / "done.json"
     done = json.loads(path.read_text())
     path.write_text(json.dumps({key: done[key] for key in ("files", "facts")}))
-    told = check(store.root / "runs" / name(0x10)).corrupt
+    found = scan(store.root)
+    told = check(found, find(found, name(0x10))).corrupt
     assert told == ("done.json cannot be read: it lacks its own hash, as those of earlier versions do",)
 
 

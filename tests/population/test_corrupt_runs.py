@@ -85,7 +85,7 @@ def signals(made, store):
 
 
 def verified(store):
-    return {one.run: one for one in verify(scan(store.root)).checked}
+    return {one.run.id: one for one in verify(scan(store.root)) if one.corrupt or one.unreadable or one.notes}
 
 
 def spoil(path, damage):

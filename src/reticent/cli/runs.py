@@ -73,9 +73,10 @@ def verify(*runs: str, store: Path = STORE) -> None:
     Raises:
         SystemExit: with the exit code.
     """
-    found = job.verify(job.scan(store), runs)
-    say(*words.verified(found))
-    raise SystemExit(int(bool(found.corrupt or found.unreadable)))
+    found = job.scan(store)
+    checked = job.verify(found, runs)
+    say(*words.verified(checked, found.store), *([] if runs else words.foreign(found.foreign)))
+    raise SystemExit(int(any(one.corrupt or one.unreadable for one in checked)))
 
 
 @app.command

@@ -120,44 +120,15 @@ class Listing(Finding):
 
 
 class Checked(Finding):
-    """What a look at every byte of a run found, a sentence a file."""
+    """What a look at every byte of a run found, a sentence a file; nothing, where it was not finished."""
 
-    run: str
+    run: Run
     corrupt: tuple[str, ...] = ()
     "What is not what was written; such a run is never used."
     unreadable: tuple[str, ...] = ()
     "What could not be read now; it may be whole."
     notes: tuple[str, ...] = ()
     "What lies beside the run's files, and does no harm."
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        """All of it."""
-        return (*self.corrupt, *self.unreadable, *self.notes)
-
-
-class Verified(Finding):
-    """What a look at every byte of many runs found."""
-
-    store: str
-    checked: tuple[Checked, ...]
-    "Runs of which there is something to say."
-    runs: Count
-    "That were finished."
-    unfinished: Count
-    files: Count
-    bytes: Count
-    foreign: tuple[str, ...]
-
-    @property
-    def corrupt(self) -> int:
-        """How many are corrupt."""
-        return sum(bool(one.corrupt) for one in self.checked)
-
-    @property
-    def unreadable(self) -> int:
-        """How many cannot be read, and are not known to be corrupt."""
-        return sum(bool(one.unreadable and not one.corrupt) for one in self.checked)
 
 
 class Kept(Finding):

@@ -20,7 +20,6 @@ from reticent.findings.runs import (
     Run,
     RunShown,
     State,
-    Verified,
     leaves,
 )
 from reticent.say import runs as say
@@ -224,39 +223,28 @@ def show(found: Listing, run: Run) -> RunShown:
     )
 
 
-def verify(found: Listing, names: Sequence[str] = ()) -> Verified:
-    """Compute the hashes of runs anew: of these, or of all.
-
-    Cost: every byte is read once.
-    """
-    asked = [find(found, name) for name in names] if names else found.runs
-    finished = [run for run in asked if run.written and run.folder == run.id]
-    checked = {run.id: check(folder(found, run)) for run in finished}
-    return Verified(
-        store=found.store,
-        checked=tuple(one for one in checked.values() if one.told),
-        runs=len(finished),
-        unfinished=len(asked) - len(finished),
-        files=sum(len(run.digests) for run in finished),
-        bytes=sum(run.bytes for run in finished),
-        foreign=() if names else found.foreign,
-    )
+def verify(found: Listing, names: Sequence[str] = ()) -> tuple[Checked, ...]:
+    """Compute the hashes of runs anew: of these, or of all. Every byte is read once."""
+    return tuple(check(found, run) for run in ([find(found, name) for name in names] or found.runs))
 
 
-def check(place: Path) -> Checked:
-    """Compute the hashes of one finished run anew; name links, and what lies in its folder and is not of it."""
-    run, problems = examine(place)
-    if run is None and not problems:
-        return Checked(run=place.name, corrupt=(f"{done.DONE} is gone",))
+def check(found: Listing, run: Run) -> Checked:
+    """Compute the hashes of a finished run anew; name links, and what lies in its folder and is not of it."""
+    place = folder(found, run)
+    if not run.written or run.folder != run.id:
+        return Checked(run=run)
+    ended, problems = examine(place)
+    if ended is None and not problems:
+        return Checked(run=run, corrupt=(f"{done.DONE} is gone",))
     try:
-        paths = [] if run is None else sorted(place.iterdir())
+        paths = [] if ended is None else sorted(place.iterdir())
     except OSError:
         paths = []
-    own = {done.DONE} if run is None else {done.DONE, *run.files}
+    own = {done.DONE, *run.digests}
     strays = [f"{path.name} is not of this run: it is not used" for path in paths if path.name not in own]
     links = [f"{path.name} is a link to a file elsewhere" for path in paths if path.name in own and path.is_symlink()]
     return Checked(
-        run=place.name,
+        run=run,
         corrupt=tuple(str(one) for one in problems if not one.passing),
         unreadable=tuple(str(one) for one in problems if one.passing),
         notes=(*strays, *links),
@@ -288,7 +276,7 @@ def plan(
         before = datetime.now(UTC) - age(older_than)
         asked = [run for run in found.runs if run.when < before]
     else:
-        broken = {one.run for one in verify(found).checked if one.corrupt} if corrupt else set()
+        broken = {one.run.folder for one in verify(found) if one.corrupt} if corrupt else set()
         asked = [run for run in found.runs if everything or (unfinished and not run.written) or run.folder in broken]
     store = Store(Path(found.store))
     chosen, with_them, kept = list[Run](), list[Run](), list[Kept]()

@@ -3,10 +3,10 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from reticent.findings.base import Plain
-from reticent.findings.runs import Kept, Kind, Listing, Removal, State, Verified
+from reticent.findings.runs import Checked, Kept, Kind, Listing, Removal, State
 from reticent.say.grammar import plural, some
 
 STORE = "reticent-store"
@@ -98,21 +98,25 @@ def summary(found: Listing) -> list[str]:
     return [*lines, *foreign(found.foreign)]
 
 
-def verified(found: Verified) -> list[str]:
+def verified(checked: Sequence[Checked], store: str) -> list[str]:
     """Say what every hash, computed anew, tells."""
-    lines = [f"{one.run}: {'; '.join(one.told)}" for one in found.checked] + [""] * bool(found.checked)
-    runs = plural(found.runs, "run")
-    if found.corrupt:
-        lines.append(
-            f"{found.corrupt} of {runs} corrupt; they will not be used. To remove them: {_rm('--corrupt', found.store)}"
-        )
-    if found.unreadable:
-        lines.append(f"{found.unreadable} of {runs} {_maybe_whole('at who may read it')}")
-    if not found.corrupt and not found.unreadable:
-        lines.append(f"{runs}, {plural(found.files, 'file')}, {size(found.bytes)}: every hash holds.")
-    if found.unfinished:
-        lines.append(f"{plural(found.unfinished, 'run')} not finished, so not checked.")
-    return [*lines, *foreign(found.foreign)]
+    told = [(one.run.id, (*one.corrupt, *one.unreadable, *one.notes)) for one in checked]
+    lines = [f"{run}: {'; '.join(files)}" for run, files in told if files]
+    lines += [""] * bool(lines)
+    finished = [one.run for one in checked if one.run.written]
+    corrupt = sum(bool(one.corrupt) for one in checked)
+    unreadable = sum(bool(one.unreadable and not one.corrupt) for one in checked)
+    runs = plural(len(finished), "run")
+    if corrupt:
+        lines.append(f"{corrupt} of {runs} corrupt; they will not be used. To remove them: {_rm('--corrupt', store)}")
+    if unreadable:
+        lines.append(f"{unreadable} of {runs} {_maybe_whole('at who may read it')}")
+    if not corrupt and not unreadable:
+        files = plural(sum(len(run.digests) for run in finished), "file")
+        lines.append(f"{runs}, {files}, {size(sum(run.bytes for run in finished))}: every hash holds.")
+    if unfinished := len(checked) - len(finished):
+        lines.append(f"{plural(unfinished, 'run')} not finished, so not checked.")
+    return lines
 
 
 def planned(removal: Removal) -> list[str]:

@@ -155,7 +155,7 @@ def test_unfinished_runs_are_called_so_and_runs_that_differ_look_different(comma
     (store.root / "runs" / ("0" * 19 + "5")).mkdir()
     text = words(command("runs list")[1])
     assert "– unfinished, left by a process that ended – 0 0 " in text
-    assert "what cannot be read" not in text
+    assert "cannot be read" not in text
     assert "mlp, 5 epochs, adam none" in text
     for told in ("dropout 0.0, stop_after none", "dropout 0.0, stop_after 3.5", "dropout 0.5, stop_after none"):
         assert f"architecture.{told} 0 1 0" in text

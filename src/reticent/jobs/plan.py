@@ -133,9 +133,6 @@ def _first_stages(population: Population, store: Store) -> tuple[int, int]:
     before = population.first_stage
     if before is None:
         return 0, 0
-    todo = [
-        row
-        for row in range(population.models)
-        if store.find(population.signals_id(row)) is None and store.find(population.training_id(row)) is None
-    ]
+    known = ((row, population.signals_id(row), population.training_id(row)) for row in range(population.models))
+    todo = [row for row, signals, training in known if store.find(signals) is None and store.find(training) is None]
     return len(todo), sum(store.find(before.training_id(row)) is not None for row in todo)

@@ -34,8 +34,9 @@ def eval_mode() -> Checks:
         again = _ask(_network(), prepare, everything)
         changed = int(np.count_nonzero(again != whole))
         yield check("twice", "the same answers", f"{changed} answers differ", changed == 0, Fault.TRAINING_MODE)
-        parts = [_part(everything, slice(start, start + 7)) for start in range(0, 140, 7)]
-        small = np.concatenate([_ask(_network(), prepare, part) for part in parts])
+        parts = (slice(start, start + 7) for start in range(0, 140, 7))
+        few = [Examples(everything.x[rows], everything.y[rows]) for rows in parts]
+        small = np.concatenate([_ask(_network(), prepare, part) for part in few])
         yield twin("batch-size", whole[:140], small, Fault.TRAINING_MODE, 1e-4)
         yield from _guard(prepare, everything)
         yield _no_trace(prepare, everything)
@@ -68,10 +69,6 @@ def _no_trace(prepare: Preparation, examples: Examples) -> Check:
 
 def _ask(network: nn.Module, prepare: Preparation, examples: Examples) -> Answers:
     return asked.ask(network, examples, prepare, CLASSES, Queries()).logits
-
-
-def _part(examples: Examples, rows: slice) -> Examples:
-    return Examples(examples.x[rows], examples.y[rows])
 
 
 def _modes(network: nn.Module) -> list[bool]:

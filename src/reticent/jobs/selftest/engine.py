@@ -56,10 +56,9 @@ def _job(root: Path, out: str) -> Job:
 
 
 def _files(audited: Audited) -> Check:
-    sizes = {path.name: path.stat().st_size if path.is_file() else 0 for path in audited.files}
-    missing = [name for name in ("report.html", "records.csv", "audit.json") if not sizes.get(name)]
-    path = next((path for path in audited.files if path.name == "audit.json"), None)
-    if not missing and path is not None and json.loads(path.read_text(encoding="utf-8")) != audited.document:
+    there = {path.name: path for path in audited.files if path.is_file() and path.stat().st_size}
+    missing = [name for name in ("report.html", "records.csv", "audit.json") if name not in there]
+    if not missing and json.loads(there["audit.json"].read_text(encoding="utf-8")) != audited.document:
         missing = ["audit.json as it was returned"]
     got = f"missing: {', '.join(missing)}" if missing else "all three"
     return check("report", "report.html, records.csv, audit.json", got, not missing, Fault.REPORT)

@@ -8,6 +8,7 @@ import torch
 from scipy.special import betaincinv
 
 from reticent.attacks import ATTACKS, leave_one_out, thresholds
+from reticent.attacks.base import Needs
 from reticent.auditing import audit, bootstrap, intervals, roc, verdict
 from reticent.data.membership import Membership
 from reticent.findings.audit import Leak
@@ -247,7 +248,7 @@ def test_scores_that_know_the_membership_are_found_in_the_null(monkeypatch):
     def cheating(spec, problem, rng):
         return right.score(spec, problem, rng) + 0.5 * problem.membership.matrix[problem.targets]
 
-    monkeypatch.setitem(ATTACKS, "loss", replace(right, score=cheating))
+    monkeypatch.setitem(ATTACKS, "loss", replace(right, score=cheating, needs=lambda _: Needs(references_in=1)))
     found = wrong(["null", "own-references"])
     assert set(found) == {"null/loss", "null/verdict", "own-references/loss-trap", "own-references/loss-row"}
     assert "where there is none" in found["null/loss"]

@@ -44,7 +44,15 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
         **values: as for `reticent.audit`.
 
     Returns:
-        The plan.
+        Times in seconds, sizes in bytes, and for each usual rate whether it can be measured.
+
+    Raises:
+        ReticentError: as `reticent.audit` does before it trains.
+
+    Example:
+        >>> import reticent
+        >>> made = reticent.plan(dataset="digits", models=16)  # doctest: +SKIP
+        >>> made.seconds, made.smallest_fpr  # doctest: +SKIP
     """
     return estimate(called(config, values))
 

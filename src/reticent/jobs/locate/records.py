@@ -25,10 +25,10 @@ from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
-from reticent.jobs.using import using
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.report.locate.records import write_records_page
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure

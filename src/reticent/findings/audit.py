@@ -244,5 +244,5 @@ class AuditDocument(Document):
     "If it was asked for."
     control: Control | None = None
     "If it was asked for."
-    environment: Environment
+    environment: Environment = Environment()
     "All that may differ between two runs of the same audit."

@@ -39,7 +39,8 @@ class Finding(BaseModel):
 
     def with_(self, **changes: Any) -> Self:
         """Return a copy in which these fields are others, checked again."""
-        return type(self)(**{**dict(self), **changes})
+        fields = {name: getattr(self, name) for name in type(self).model_fields}  # Not what is cached.
+        return type(self)(**{**fields, **changes})
 
 
 class Document(Finding):

@@ -1,12 +1,12 @@
 """Numbers and names as people read them; how fractions are rounded stands in `reticent.rounding`."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent import rounding
 from reticent.findings.numbers import Area, Estimate, Spread
 from reticent.rounding import MISSING, fraction
+from reticent.say.epsilon import shown
 
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
@@ -28,26 +28,9 @@ chance, size = rounding.p_value, rounding.memory
 """Under the names of `reticent.rounding` for all that is made of blocks."""
 
 
-def at_least(value: Any) -> str:
-    """Write a lower bound with two decimals, rounded down so that it still is one."""
-    return number(None if value is None else math.floor(100 * value + 1e-9) / 100, 2)
-
-
-def at_most(value: Any) -> str:
-    """Write an upper bound with two decimals, rounded up so that it still is one."""
-    return number(None if value is None else math.ceil(100 * value - 1e-9) / 100, 2)
-
-
 def from_below(value: Any) -> str:
-    """Write a lower bound on epsilon by itself; that there is none is said, since 0 reads as if epsilon were 0.
-
-    All have two decimals, so that they can be compared; one that two decimals would make 0 is "above 0".
-    """
-    if value is None:
-        return MISSING
-    if value <= 0:
-        return "none shown"
-    return at_least(value) if value >= 0.01 else "above 0"
+    """Write a lower bound on epsilon by itself."""
+    return MISSING if value is None else shown(value)
 
 
 def percent(value: Any, digits: int = 1) -> str:

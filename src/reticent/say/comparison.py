@@ -64,15 +64,6 @@ def _accuracy_known(document: Numbers, held: Standing, row: RowNumbers) -> bool:
     return document.tests.get(row.name, held.name, Statistic.ACCURACY) is not None
 
 
-def _lost(document: Numbers, row: RowNumbers) -> float | None:
-    """Say by how much a recipe without a control moved in accuracy, where that may explain its leak by itself."""
-    relation = document.tests.leak(row.name, document.baseline)
-    accuracy = document.tests.get(row.name, document.baseline, Statistic.ACCURACY)
-    if accuracy is None or accuracy.relation is not relation or relation not in {Relation.LESS, Relation.MORE}:
-        return None
-    return accuracy.difference if _chosen(document, row) is None else None
-
-
 def headline(document: Numbers) -> str:
     """Say in one sentence how the recipes stand to the baseline and to their controls."""
     if len(_recipes(document)) > MANY:
@@ -88,15 +79,14 @@ def _clause(document: Numbers, row: RowNumbers, *, begins: bool) -> str:
     numbers = _in_short(row, _named(document, held.name))
     if held.unlearned is not None:
         return f"{against}, but {_unlearned(document, held.unlearned)}, so this is not judged"
-    lost = _lost(document, row)
-    if lost is not None:
-        return f"{against}{numbers}, but it is {_apart(lost)} accurate, which alone may explain that (no control)"
     if held.name != baseline:
         return f"{against}, {_beside(document, row, held)}{numbers}{', so this is not judged' * held.apart}"
     if not _accuracy_known(document, held, row):
         return f"{against}{numbers}, at an accuracy that is not known"
     if held.apart:
-        return f"{against}{numbers}, but {baseline} is {_apart(held.missed or 0.0)} accurate, so this is not judged"
+        alone = " (no control)" if _chosen(document, row) is None else ""
+        apart = _apart(held.missed or 0.0)
+        return f"{against}{numbers}, but {baseline} is {apart} accurate, so this is not judged{alone}"
     return f"{against}{numbers}"
 
 
@@ -129,15 +119,12 @@ def _counted(document: Numbers) -> str:
     sorts: dict[Relation | str, list[str]] = {
         sort: [] for sort in (Relation.LESS, Relation.MORE, Relation.MIXED, Relation.TIE, "apart", "unlearned")
     }
-    recipes, alone = _recipes(document), list[str]()
+    recipes = _recipes(document)
     for row in recipes:
         held = row.control
         assert held is not None
-        if held.unlearned is None and _lost(document, row) is not None:
-            alone.append(row.name)
-        else:
-            sort = "unlearned" if held.unlearned is not None else "apart" if held.apart else held.leak
-            sorts[sort].append(_remarked(document, row, held))
+        sort = "unlearned" if held.unlearned is not None else "apart" if held.apart else held.leak
+        sorts[sort].append(_remarked(document, row, held))
     control = f"the baseline {document.baseline}"
     if any(row.role is Role.CONTROL for row in document.rows):
         control = f"its control ({document.baseline}, stopped early at the same accuracy)"
@@ -155,11 +142,6 @@ def _counted(document: Numbers) -> str:
             "unlearned": f"{count} cannot be judged, because most of the models did not learn",
         }[sort]
         clauses.append(f"{told}: {', '.join(names)}")
-    if alone:
-        clauses.append(
-            f"{listed(alone)} {agree(len(alone), 'differs', 'differ')} in accuracy too, which alone may explain the "
-            "difference (no control)"
-        )
     same = [row.name for row in recipes if document.tests.same(row.name, document.baseline)]
     if same:
         clauses.append(f"{listed(same)} {agree(len(same), 'gives', 'give')} the same answers as {document.baseline}")
@@ -170,6 +152,7 @@ def _remarked(document: Numbers, row: RowNumbers, held: Standing) -> str:
     """Name a recipe, the measure where one alone sets it apart, and that its accuracy is not known if it is not."""
     alone = not held.apart and held.unlearned is None and bool(_partly(document, row.name, held.name))
     told = [f"by the {MEASURES[held.by[0]]} alone"] if alone else []
+    told += ["no control"] if held.apart and _chosen(document, row) is None else []
     told += [] if _accuracy_known(document, held, row) else ["accuracy not known"]
     return f"{row.name} [{', '.join(told)}]" if told else row.name
 

@@ -15,10 +15,11 @@ from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method
 from reticent.report.pictures import comparison as pictures
-from reticent.report.wording import at_most, chance, count, from_below, level, number, signed, value
+from reticent.report.wording import chance, count, level, number, signed, value
 from reticent.report.wording import words as as_words
-from reticent.rounding import MISSING, decimals
+from reticent.rounding import MISSING, decimals, up
 from reticent.say.comparison import remark
+from reticent.say.epsilon import shown
 from reticent.say.glossary import terms
 from reticent.say.grammar import short
 
@@ -210,8 +211,8 @@ def _epsilon(row: Row) -> b.Cell:
     if row.epsilon is None and row.accountant is None:
         return NOTHING
     word = "" if row.accountant is None else "stated" if row.accountant.stated else "proven"
-    below = () if row.accountant is None else (f"{word}: at most {at_most(row.accountant.epsilon)}",)
-    return b.Cell(from_below(row.epsilon), row.epsilon, below)
+    below = () if row.accountant is None else (f"{word}: at most {up(row.accountant.epsilon, digits=2)}",)
+    return b.Cell(MISSING if row.epsilon is None else shown(row.epsilon), row.epsilon, below)
 
 
 def _cost(seconds: float | None, memory: float | None) -> b.Cell:

@@ -84,8 +84,8 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
     assert three["sentence"] == (
-        f"decay leaks less than plain ({short(three, 'decay', 'plain')}), but it is 7.7 percentage points less "
-        "accurate, which alone may explain that (no control); no difference is shown between again and plain "
+        f"decay leaks less than plain ({short(three, 'decay', 'plain')}), but plain is 7.7 percentage points "
+        "more accurate, so this is not judged (no control); no difference is shown between again and plain "
         f"({short(three, 'again', 'plain')})."
     )
     text = " ".join(three["detail"])
@@ -208,14 +208,11 @@ def test_a_row_without_a_control_that_is_less_accurate_is_not_praised():
     worse = run(entry("plain", 1.5), entry("broken", 0.0, accuracy=0.4))
     lost = 100 * abs(pick(worse, "plain", "broken", "accuracy")["difference"])
     assert worse["sentence"] == (
-        f"broken leaks less than plain ({short(worse, 'broken', 'plain')}), but it is {points(lost / 100)} percentage "
-        "points less accurate, which alone may explain that (no control)."
+        f"broken leaks less than plain ({short(worse, 'broken', 'plain')}), but plain is {points(lost / 100)} "
+        "percentage points more accurate, so this is not judged (no control)."
     )
     better = run(entry("broken", 0.0, accuracy=0.4), entry("plain", 1.5))
-    assert (
-        f"but it is {points(lost / 100)} percentage points more accurate, which alone may explain that"
-        in better["sentence"]
-    )
+    assert f"but broken is {points(lost / 100)} percentage points less accurate, so this" in better["sentence"]
     assert "no control" not in run(entry("plain", 1.5), entry("good", 0.0))["sentence"]
     beside = run(entry("plain", 1.5, matches=["broken"]), entry("broken", 0.0, accuracy=0.4))
     assert beside["sentence"] == (

@@ -11,6 +11,6 @@ def told(compared, notes=()):
         data=Data(name="made up", records=1),
         environment=ComparisonEnvironment(),
         notes=tuple(notes),
-        **dict(compared) | {"rows": [Row(**dict(row)) for row in compared.rows]},
+        **compared.content() | {"rows": [Row(**dict(row)) for row in compared.rows]},
     )
     return spoken(document).to_json()

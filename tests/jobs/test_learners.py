@@ -5,7 +5,7 @@ import pytest
 from reticent.auditing.groups import of_learners as groups_of_learners
 from reticent.auditing.verdict import of_learners
 from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
-from reticent.findings.audit import Difference, Group, Grouping, Leak, Reason, Verdict
+from reticent.findings.audit import Group, GroupDifference, Grouping, Leak, Reason, Verdict
 from reticent.findings.numbers import Area, ShareEstimate
 from reticent.findings.population import Population, Unlearned
 from reticent.say import groups as say_groups
@@ -17,7 +17,7 @@ WELL = Population(models=4, health=())
 UNKNOWN = Population(models=4, health=None)
 NOTHING = "nothing to give away"
 AREA = ShareEstimate(mean=0.593, interval=(0.5, 0.7))
-APART = Difference(mean=0.1, interval=(0.05, 0.15), p=0.01, p_corrected=0.01)
+APART = GroupDifference(mean=0.1, interval=(0.05, 0.15), p=0.01, p_corrected=0.01)
 TARGET = TargetAudit(
     model=0,
     members=100,

@@ -13,7 +13,8 @@ import pytest
 from reading import read
 from shown_comparison import html, markdown, terminal, typed, write
 
-from reticent.findings.comparison import PairTest, Role, Row, Statistic
+from reticent.findings.comparison import PairTest, Role, Row
+from reticent.findings.numbers import Statistic
 from reticent.report import svg
 from reticent.report.kinds.comparison import difference, measure, ordered
 from reticent.report.pictures.comparison import NAMED, _join, _steps, front, panel

@@ -26,7 +26,7 @@ from reticent.auditing.intervals import tail
 from reticent.auditing.labelling import Labelling
 from reticent.auditing.roc import roc, tied, two_groups
 from reticent.auditing.within import areas, rates, sizes
-from reticent.findings.audit import Difference, Group, Grouping
+from reticent.findings.audit import Group, GroupDifference, Grouping
 from reticent.findings.numbers import Estimate, ShareEstimate
 from reticent.findings.population import Population
 
@@ -179,9 +179,9 @@ def _rate(rate: Moments, g: int, members: int, confidence: float) -> ShareEstima
     return ShareEstimate(mean=value, std=None if rate.std is None else float(rate.std[g]), interval=interval)
 
 
-def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Difference | None]:
+def _differences(area: Moments, measurable: Bools, confidence: float) -> list[GroupDifference | None]:
     """Compare each measurable group with the other ones."""
-    found: list[Difference | None] = [None] * len(measurable)
+    found: list[GroupDifference | None] = [None] * len(measurable)
     chosen = np.flatnonzero(measurable)
     if len(chosen) < 2:
         return found
@@ -192,7 +192,7 @@ def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Di
     arms = -stdtrit(free, tail(confidence)) * np.sqrt(variance)
     for g, value, arm, one, own in zip(chosen, gap, arms, p, corrected, strict=True):
         low, high = max(-1.0, float(value - arm)), min(1.0, float(value + arm))
-        found[g] = Difference(mean=float(value), interval=(low, high), p=float(one), p_corrected=float(own))
+        found[g] = GroupDifference(mean=float(value), interval=(low, high), p=float(one), p_corrected=float(own))
     return found
 
 
@@ -220,7 +220,7 @@ def _others(values: Floats) -> Floats:
     return np.asarray(values.sum(axis=-1, keepdims=True) - values)
 
 
-def _stands_out(difference: Difference | None, confidence: float) -> Literal["more", "less"] | None:
+def _stands_out(difference: GroupDifference | None, confidence: float) -> Literal["more", "less"] | None:
     if difference is None or difference.p_corrected > 2 * tail(confidence):
         return None
     return "more" if difference.mean > 0 else "less"

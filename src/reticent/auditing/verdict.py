@@ -28,7 +28,7 @@ from reticent.errors import InputError
 from reticent.findings.attack import Audit, TargetAudit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.base import Interval
-from reticent.findings.numbers import Estimate, Figure, OverallRate
+from reticent.findings.numbers import Estimate, OverallRate, Statistic
 from reticent.findings.population import Population
 
 MATERIAL_AUC = 0.55
@@ -138,7 +138,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         confidence=confidences[0],
         leak=leak,
         reason=reason,
-        shown_by=(Figure.AUC,) * best.by_auc + (Figure.TPR,) * best.by_tpr,
+        shown_by=(Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr,
         wrong_sign=tuple(attack.audit.name for attack in judged if attack.auc[1] < 0.5),
     )
 
@@ -236,7 +236,7 @@ def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
     return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr)
 
 
-def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Figure, int]:
+def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
     """Choose the attack of the sentence, the figure that it quotes, and say of how many attacks it was chosen.
 
     An attack that shows the leak goes before one that only happens to find as much.
@@ -244,8 +244,8 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Figure, int]:
     by_tpr, by_auc = [one for one in judged if one.by_tpr], [one for one in judged if one.by_auc]
     among = by_tpr or by_auc or judged
     if (by_auc and not by_tpr) or all(one.share[0] < 0 for one in among):
-        return max(among, key=lambda one: one.area), Figure.AUC, len(among)
-    return max(among, key=lambda one: one.share), Figure.TPR, len(among)
+        return max(among, key=lambda one: one.area), Statistic.AUC, len(among)
+    return max(among, key=lambda one: one.share), Statistic.TPR, len(among)
 
 
 def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:

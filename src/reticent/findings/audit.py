@@ -9,7 +9,7 @@ from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
-from reticent.findings.numbers import Count, Estimate, Figure, Lower, Share, ShareEstimate
+from reticent.findings.numbers import Count, Estimate, Lower, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
 
 SCHEMA: Literal["reticent.audit/1"] = "reticent.audit/1"
@@ -49,7 +49,7 @@ class Verdict(Finding):
     those that do better than chance by it if any does."""
     best_of: Count
     "How many attacks were tried."
-    best_by: Figure = Figure.AUC
+    best_by: Statistic = Statistic.AUC
     """That figure: `tpr` at `fpr`, where the AUC decides between equals; or `auc`, where no rate is measurable or
     only AUCs are more than chance."""
     best_among: Count = 1
@@ -70,7 +70,7 @@ class Verdict(Finding):
     "`not found`: a leak that matters is excluded; `cannot tell`: `reason` says why."
     reason: Reason | None = None
     "What `leak` rests on."
-    shown_by: tuple[Figure, ...] = ()
+    shown_by: tuple[Statistic, ...] = ()
     "The figures of `attack` that are more than chance by themselves."
     wrong_sign: tuple[str, ...] = ()
     "Attacks that rank members below non-members."
@@ -86,7 +86,7 @@ class LeftOutAttack(Finding):
     "Why, for people."
 
 
-class Difference(Finding):
+class GroupDifference(Finding):
     """A group against the other ones."""
 
     mean: Number
@@ -117,7 +117,7 @@ class Group(Finding):
     records; `null` for fewer than two."""
     memorisation: Estimate | None = None
     "As `exposure`."
-    difference: Difference | None = None
+    difference: GroupDifference | None = None
     "`null` if not measurable."
     stands_out: Literal["more", "less"] | None = None
     """Where `p_corrected` is at most 1 - `confidence`; always `null` where most models did not learn and no leak is

@@ -39,8 +39,12 @@ class Finding(BaseModel):
 
     def with_(self, **changes: Any) -> Self:
         """Return a copy in which these fields are others, checked again."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}  # Not what is cached.
-        return type(self)(**{**fields, **changes})
+        return type(self)(**{**self.content(), **changes})
+
+    def content(self) -> dict[str, Any]:
+        """Return what it holds by name, without what was computed of it and cached."""
+        cached = vars(self).keys() - type(self).model_fields
+        return {name: value for name, value in self if name not in cached}
 
 
 class Document(Finding):
@@ -65,6 +69,14 @@ class Document(Finding):
         except (ValidationError, ValueError, RecursionError) as error:
             what = told(error) if isinstance(error, ValidationError) else "nested too deeply, or no plain values"
             raise InputError(f"{f'{where}: ' if where else ''}{what}: {CHANGED}") from None
+
+
+class Spoken(Document):
+    """A document whose finding is told in one sentence."""
+
+    schema_: Annotated[str, Field(alias="schema")]
+    sentence: str = ""
+    "The finding, for people."
 
 
 CHANGED = "the document was changed or cut, or an old version wrote it; run the command again"

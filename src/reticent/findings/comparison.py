@@ -7,21 +7,13 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
 
-from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number
+from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Spoken
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
-from reticent.findings.numbers import Count, Estimate, Lower, Share
+from reticent.findings.numbers import Count, Estimate, Lower, Share, Statistic
 from reticent.findings.population import Data
 
 SCHEMA: Final = "reticent.comparison/1"
-
-
-class Statistic(StrEnum):
-    """What two rows are compared by."""
-
-    AUC = "auc"
-    TPR = "tpr"
-    ACCURACY = "accuracy"
 
 
 LEAK = (Statistic.AUC, Statistic.TPR)
@@ -295,49 +287,38 @@ class Comparison(Finding):
     confidence: Number
     "Of every interval."
     baseline: str
-    "The row that the others are held against."
-    targets: Count
-    "How many models of each row were audited."
-    rows: tuple[RowNumbers, ...]
-    pairs: tuple[PairTest, ...]
-
-    @cached_property
-    def tests(self) -> PairTests:
-        """The pairs, asked from either side."""
-        return PairTests(self.pairs)
-
-
-class ComparisonDocument(Document):
-    """What `compare.json` holds."""
-
-    schema_: Annotated[Literal["reticent.comparison/1"], Field(alias="schema")] = SCHEMA
-    sentence: str = ""
-    "The finding, for people."
-    detail: tuple[str, ...] = ()
-    "The same with its numbers, one sentence a comparison, for people."
-    data: Data
-    fpr: Share | None = None
-    "The false-positive rate of every `tpr`; `null` if none is measurable."
-    confidence: Number
-    "Of every interval."
-    baseline: str
     "The row that the others are held against: the undefended one, or `cannot_say` tells that it is defended."
     targets: Annotated[Count | None, LeftOut] = None
     "How many models of each row were audited."
     cannot_say: tuple[str, ...] = ()
     "Sentences on what the comparison does not show."
-    rows: tuple[Row, ...]
-    "In the order asked for, each attacker who does not know of a defense behind its recipe; controls last."
+    rows: tuple[RowNumbers, ...]
     pairs: tuple[PairTest, ...]
     "Every two rows and statistic; what is no recipe is compared with the rows that it matches only."
-    notes: Annotated[tuple[ControlNote, ...], Empty] = ()
-    "What there is to say of controls."
-    environment: ComparisonEnvironment
 
     @cached_property
     def tests(self) -> PairTests:
         """The pairs, asked from either side."""
         return PairTests(self.pairs)
+
+
+class _Head(Spoken):
+    """What stands first in `compare.json`."""
+
+    detail: tuple[str, ...] = ()
+    "The same with its numbers, one sentence a comparison, for people."
+    data: Data
+
+
+class ComparisonDocument(Comparison, _Head):
+    """What `compare.json` holds."""
+
+    schema_: Annotated[Literal["reticent.comparison/1"], Field(alias="schema")] = SCHEMA
+    rows: tuple[Row, ...]
+    "In the order asked for, each attacker who does not know of a defense behind its recipe; controls last."
+    notes: Annotated[tuple[ControlNote, ...], Empty] = ()
+    "What there is to say of controls."
+    environment: ComparisonEnvironment
 
     def costs(self, row: Row) -> RowCosts:
         """Say what a row cost."""

@@ -12,11 +12,12 @@ Share = Annotated[Number, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
 
-class Figure(StrEnum):
-    """What an attack is judged by."""
+class Statistic(StrEnum):
+    """What attacks are judged by, and rows are compared by."""
 
     AUC = "auc"
     TPR = "tpr"
+    ACCURACY = "accuracy"
 
 
 class Lower(StrEnum):

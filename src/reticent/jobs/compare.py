@@ -248,7 +248,7 @@ def _findings(
     found = (row.found(numbers, baseline) for row, numbers in zip(rows, compared.rows, strict=True))
     return spoken(
         ComparisonDocument(
-            **dict(compared) | {"rows": tuple(found)},
+            **compared.content() | {"rows": tuple(found)},
             data=data,
             notes=tuple(notes),
             environment=ComparisonEnvironment(),

@@ -14,8 +14,8 @@ from reticent.findings.comparison import (
     Row,
     RowNumbers,
     Standing,
-    Statistic,
 )
+from reticent.findings.numbers import Statistic
 from reticent.rounding import decimals, fraction, level, percent
 from reticent.say.grammar import agree, alarms, listed, plural, short
 
@@ -26,8 +26,6 @@ AMONG = 4
 BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "share of members found"}
-
-Numbers = Comparison | ComparisonDocument
 
 
 def spoken(document: ComparisonDocument) -> ComparisonDocument:
@@ -44,27 +42,27 @@ def spoken(document: ComparisonDocument) -> ComparisonDocument:
     )
 
 
-def _recipes(document: Numbers) -> list[RowNumbers]:
+def _recipes(document: Comparison) -> list[RowNumbers]:
     """List the recipes beside the baseline."""
     return [row for row in document.rows if row.role is Role.RECIPE and row.name != document.baseline]
 
 
-def _named(document: Numbers, name: str) -> RowNumbers:
+def _named(document: Comparison, name: str) -> RowNumbers:
     return next(row for row in document.rows if row.name == name)
 
 
-def _chosen(document: Numbers, row: RowNumbers) -> str | None:
+def _chosen(document: Comparison, row: RowNumbers) -> str | None:
     """Name the row that was chosen for a recipe's accuracy: its control, or the baseline where that is it as it is."""
     # An attacker who does not know of a defense matches a row by its models.
     chosen = (one for one in document.rows if one.role is not Role.NON_ADAPTIVE and row.name in one.matches)
     return next((one.name for one in chosen), None)
 
 
-def _accuracy_known(document: Numbers, held: Standing, row: RowNumbers) -> bool:
+def _accuracy_known(document: Comparison, held: Standing, row: RowNumbers) -> bool:
     return document.tests.get(row.name, held.name, Statistic.ACCURACY) is not None
 
 
-def headline(document: Numbers) -> str:
+def headline(document: Comparison) -> str:
     """Say in one sentence how the recipes stand to the baseline and to their controls."""
     if len(_recipes(document)) > MANY:
         return _counted(document)
@@ -72,7 +70,7 @@ def headline(document: Numbers) -> str:
     return f"{'; '.join(clauses)}."
 
 
-def _clause(document: Numbers, row: RowNumbers, *, begins: bool) -> str:
+def _clause(document: Comparison, row: RowNumbers, *, begins: bool) -> str:
     held, baseline = row.control, document.baseline
     assert held is not None
     against = _against(document, row.name, baseline, begins=begins)
@@ -98,7 +96,7 @@ def _in_short(row: RowNumbers, other: RowNumbers) -> str:
     return f" (AUC {fraction(row.auc.mean)} against {fraction(other.auc.mean)}{accuracy})"
 
 
-def _beside(document: Numbers, row: RowNumbers, held: Standing) -> str:
+def _beside(document: Comparison, row: RowNumbers, held: Standing) -> str:
     """Say how a recipe stands to its control, after how it stands to the baseline."""
     before = document.tests.leak(row.name, document.baseline)
     joined = "but" if before is Relation.LESS is not held.leak else "and"
@@ -114,7 +112,7 @@ def _beside(document: Numbers, row: RowNumbers, held: Standing) -> str:
     return f"{joined} {told}"
 
 
-def _counted(document: Numbers) -> str:
+def _counted(document: Comparison) -> str:
     """Say of how many recipes, and of which, it is shown that they leak less or more than their control."""
     sorts: dict[Relation | str, list[str]] = {
         sort: [] for sort in (Relation.LESS, Relation.MORE, Relation.MIXED, Relation.TIE, "apart", "unlearned")
@@ -148,7 +146,7 @@ def _counted(document: Numbers) -> str:
     return f"Of {len(recipes)} recipes, {'; '.join(clauses)}."
 
 
-def _remarked(document: Numbers, row: RowNumbers, held: Standing) -> str:
+def _remarked(document: Comparison, row: RowNumbers, held: Standing) -> str:
     """Name a recipe, the measure where one alone sets it apart, and that its accuracy is not known if it is not."""
     alone = not held.apart and held.unlearned is None and bool(_partly(document, row.name, held.name))
     told = [f"by the {MEASURES[held.by[0]]} alone"] if alone else []
@@ -157,14 +155,14 @@ def _remarked(document: Numbers, row: RowNumbers, held: Standing) -> str:
     return f"{row.name} [{', '.join(told)}]" if told else row.name
 
 
-def _partly(document: Numbers, first: str, second: str) -> str:
+def _partly(document: Comparison, first: str, second: str) -> str:
     """Say where two rows differ by one measure and are a tie by the other; empty if they do not."""
     shown = document.tests.shown(first, second)
     tied = [one for one in MEASURES if one not in shown and document.tests.get(first, second, one) is not None]
     return f" (by the {MEASURES[shown[0]]}; not shown by the {MEASURES[tied[0]]})" if tied and shown else ""
 
 
-def _unlearned(document: Numbers, name: str) -> str:
+def _unlearned(document: Comparison, name: str) -> str:
     row = _named(document, name)
     return f"{row.unlearned} of the {plural(row.models, 'model')} of {name} did not learn"
 
@@ -216,7 +214,7 @@ def _unaware(document: ComparisonDocument, row: RowNumbers, other: RowNumbers) -
     return f"{_against(document, row.name, other.name, called, begins=True)}: {_numbers(document, row, other)}."
 
 
-def _against(document: Numbers, first: str, second: str, other: str | None = None, *, begins: bool) -> str:
+def _against(document: Comparison, first: str, second: str, other: str | None = None, *, begins: bool) -> str:
     """Say how one row stands to another, which may be called otherwise; a name begins a sentence as it is."""
     if document.tests.same(first, second):
         return f"{first} gives the same answers as {other or second}: it changes nothing here"
@@ -303,7 +301,7 @@ def _uncorrected(test: PairTest) -> str:
     return " for this test alone; with all tests corrected for, chance may explain it" if test.uncorrected else ""
 
 
-def limits(document: Numbers, *, several: bool = True) -> list[str]:
+def limits(document: Comparison, *, several: bool = True) -> list[str]:
     """List what a comparison does not show; `several` models of a recipe could have been audited."""
     lines, fpr = [], document.fpr
     if document.targets == 1 and several:
@@ -338,7 +336,7 @@ def limits(document: Numbers, *, several: bool = True) -> list[str]:
     return [*lines, "Attacks that were not tried may rank the recipes differently."]
 
 
-def _missed(document: Numbers, row: RowNumbers) -> list[str]:
+def _missed(document: Comparison, row: RowNumbers) -> list[str]:
     """Say that a recipe's control is not as accurate as it, and whom that favours."""
     held = row.control
     if held is None or held.missed is None or _chosen(document, row) is None:

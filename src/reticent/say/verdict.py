@@ -12,7 +12,7 @@ from reticent.auditing.verdict import (
 )
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak, Reason, Verdict
-from reticent.findings.numbers import Figure, OverallRate
+from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import decimals, fraction, level, percent, plain
 from reticent.say.grammar import agree, alarms, listed, plural
@@ -73,7 +73,7 @@ def chosen(said: Verdict) -> str:
         return "the only attack tried"
     if said.best_among == 1:
         return f"the only one of {many} tried that does better than chance here"
-    by_area = said.best_by is Figure.AUC or said.fpr is None
+    by_area = said.best_by is Statistic.AUC or said.fpr is None
     most = "the largest AUC" if by_area else f"most found at {level(said.fpr or 0)} FPR"
     if said.best_among == said.best_of:
         return f"{most}, of {many} tried"
@@ -82,7 +82,7 @@ def chosen(said: Verdict) -> str:
 
 def sentence(said: Verdict) -> str:
     """Say what an attacker finds."""
-    if said.best_by is Figure.AUC or said.tpr is None or said.fpr is None:
+    if said.best_by is Statistic.AUC or said.tpr is None or said.fpr is None:
         return f"An attacker tells a training record from another one in {percent(said.auc)} of pairs; chance is 50 %."
     return f"{_finds(said)}; chance is {level(said.fpr)}."
 
@@ -108,7 +108,7 @@ def _learners(said: Verdict, population: Population) -> list[str]:
 
 def _intervals(said: Verdict, best: Audit) -> list[str]:
     """Say how sure the figures are."""
-    sure, by_pairs = level(said.confidence), said.best_by is Figure.AUC
+    sure, by_pairs = level(said.confidence), said.best_by is Statistic.AUC
     low, high = said.auc_interval or (0.0, 1.0)
     curve = (
         f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is {fraction(said.auc)} "
@@ -137,7 +137,7 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
     """Say what the figures rest on."""
     lines = []
     if said.best_of > 1:
-        by_tpr = said.best_by is Figure.TPR
+        by_tpr = said.best_by is Statistic.TPR
         at = "at that rate of false alarms" if by_tpr else "in telling pairs apart"
         most = "finds most" if by_tpr else "tells most pairs apart"
         if said.best_among == said.best_of:
@@ -170,9 +170,9 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
 def _conclusion(said: Verdict) -> str:
     if said.leak is not Leak.FOUND:
         return CONCLUSIONS[said.reason or Reason.TOO_SMALL]
-    if said.shown_by == (Figure.AUC,) and said.tpr is not None:
+    if said.shown_by == (Statistic.AUC,) and said.tpr is not None:
         return "The share of pairs is more than chance; the share of training records found may be chance by itself."
-    if said.shown_by == (Figure.TPR,):
+    if said.shown_by == (Statistic.TPR,):
         return "The share of training records found is more than chance; the area may be chance by itself."
     return "That is more than chance."
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from reticent.auditing.comparison.scores import RowScores
-from reticent.findings.comparison import PairTests, Relation, Role, Standing, Statistic
+from reticent.findings.comparison import PairTests, Relation, Role, Standing
+from reticent.findings.numbers import Statistic
 
 NEAR = 0.01
 """A control that is closer than this, and whose difference's own interval holds 0, is as accurate as its row."""

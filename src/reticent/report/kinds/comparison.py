@@ -3,14 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
-from reticent.findings.comparison import (
-    ComparisonDocument,
-    PairTest,
-    Role,
-    Row,
-    Statistic,
-)
-from reticent.findings.numbers import Lower
+from reticent.findings.comparison import ComparisonDocument, PairTest, Role, Row
+from reticent.findings.numbers import Lower, Statistic
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method

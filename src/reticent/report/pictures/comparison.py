@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reticent.findings.comparison import ComparisonDocument, Role, Row, Statistic
-from reticent.findings.numbers import Estimate
+from reticent.findings.comparison import ComparisonDocument, Role, Row
+from reticent.findings.numbers import Estimate, Statistic
 from reticent.report.pictures.naming import SMALL, Mark, write_names
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short

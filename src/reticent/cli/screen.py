@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reticent.errors import UnwrittenError
 
@@ -22,7 +22,7 @@ NARROWEST = 80
 """Columns that the tables are made for."""
 TERMINALS = {
     "reticent.audit": "reticent.report.tables:terminal",
-    "reticent.comparison": "reticent.report.comparison:terminal",
+    "reticent.comparison": "reticent.report.kinds.comparison:comparison",
     "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
     "reticent.locate.weights": "reticent.cli.locate.weights:table",
@@ -31,6 +31,11 @@ TERMINALS = {
     "reticent.study": "reticent.report.study:terminal",
 }
 """By a document's schema, without the version, what lays it out."""
+TYPED = {
+    "reticent.comparison": "reticent.findings.comparison:ComparisonDocument",
+    "reticent.search": "reticent.findings.search:SearchDocument",
+}
+"""What that takes, where it is not plain values."""
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's categories of characters that are not shown and may move what is."""
 
@@ -93,11 +98,18 @@ def unlost() -> Iterator[None]:
     try:
         yield
     except UnwrittenError as error:
-        document = error.document or {}
-        module, _, function = TERMINALS.get(str(document.get("schema")).rpartition("/")[0], "").partition(":")
-        if function:
-            shown(getattr(import_module(module), function)(document))
+        document: Any = error.document or {}
+        schema = str(document.get("schema")).rpartition("/")[0]
+        if schema in TYPED:
+            document = _imported(TYPED[schema]).read(document, schema)
+        if schema in TERMINALS:
+            shown(_imported(TERMINALS[schema])(document))
         raise
+
+
+def _imported(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def first(warn: Callable[[], None], then: Callable[[str], None]) -> Callable[[str], None]:

@@ -63,7 +63,7 @@ class Finding(BaseModel):
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
         for name, usual in self._left_out.items():
-            if values.get(name) == usual:
+            if getattr(self, name) == usual:
                 values.pop(name, None)
         return values
 

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from reticent import rounding
 from reticent.report import wording
 
 NBSP = "\u00a0"
@@ -107,4 +108,4 @@ def test_no_lower_bound_is_told_and_an_upper_one_is_rounded_up():
 
 def test_very_large_numbers_are_short():
     shown = [wording.number(value, 2) for value in (999_999.5, 1.25e9, -3e12)]
-    assert shown == ["999999.50", "1.2e9", f"{wording.MINUS}3.0e12"]
+    assert shown == ["999999.50", "1.2e9", f"{rounding.MINUS}3.0e12"]

@@ -53,8 +53,8 @@ def attack(
     from reticent.jobs.attack import not_looked_at, read_signals
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
+    from reticent.report.kinds.audit import audit as kind
     from reticent.report.output import AUDIT, check_folder
-    from reticent.report.tables import terminal
 
     given = {"attacks": attack, "group_by": group_by, "seed": seed, "control": control, "delta": delta}
     given |= {"promised_epsilon": promised_epsilon, "format": format}
@@ -70,5 +70,5 @@ def attack(
             promised_epsilon=chosen.promised_epsilon, control=chosen.control, format=chosen.format,
             stage=first(lambda: replaced(out, AUDIT), lambda _: None),
         )  # fmt: skip
-    files = told(terminal(done.document), done.files, beside=not_looked_at(arrays.get("ungrouped", ())))
+    files = told(kind(done.findings), done.files, beside=not_looked_at(arrays.get("ungrouped", ())))
     return [*files, *told(None, [save_scores(scores, done.every_score)])] if scores else files

@@ -22,11 +22,11 @@ def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B0
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
+    from reticent.report.kinds.audit import audit as kind
     from reticent.report.output import AUDIT
-    from reticent.report.tables import terminal
 
     job = prepare(gather(flags.config, with_options(flags.values(), options, flags.config)))
     with unlost(), screen() as shown:
         stage = first(lambda: replaced(Path(job.config.out), AUDIT, shown.note), shown.stage)
         audited = run(job, progress=shown.model, stage=stage)
-    return told(terminal(audited.document), audited.files)
+    return told(kind(audited.findings), audited.files)

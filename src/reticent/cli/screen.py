@@ -21,7 +21,7 @@ PIPED_WIDTH = 160
 NARROWEST = 80
 """Columns that the tables are made for."""
 TERMINALS = {
-    "reticent.audit": "reticent.report.tables:terminal",
+    "reticent.audit": "reticent.report.kinds.audit:audit",
     "reticent.comparison": "reticent.report.kinds.comparison:comparison",
     "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
@@ -32,6 +32,7 @@ TERMINALS = {
 }
 """By a document's schema, without the version, what lays it out."""
 TYPED = {
+    "reticent.audit": "reticent.findings.audit:AuditDocument",
     "reticent.comparison": "reticent.findings.comparison:ComparisonDocument",
     "reticent.search": "reticent.findings.search:SearchDocument",
 }

@@ -21,13 +21,10 @@ FILTERS = (
     "level",
     "written",
     "count",
-    "share",
     "middle",
     "limits",
     "span",
-    "unmeasurable",
     "value",
-    "at_least",
     "at_most",
     "from_below",
     "words",
@@ -86,6 +83,6 @@ def _environment() -> Environment:
     )
     environment.filters.update({name: getattr(wording, name) for name in FILTERS})
     environment.filters["decimals"] = rounding.decimals
-    environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
+    environment.filters["short"] = view.short
     environment.filters["breakable"] = breakable
     return environment

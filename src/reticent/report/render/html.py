@@ -239,7 +239,7 @@ class _Page:
             "table",
             _element("caption", clean(table.title, 300)),
             _element("thead", _row(heads), role="rowgroup"),
-            _element("tbody", *(self.row(row, table.columns) for row in table.rows), role="rowgroup"),
+            _element("tbody", *(self.row(row, table) for row in table.rows), role="rowgroup"),
             role="table",
             class_=" ".join(filter(None, classes)) or None,
             id=key,
@@ -259,30 +259,30 @@ class _Page:
             hints.append(_p(f"On paper: the first {PRINTED} lines.", "note print-only"))
         return _lines(*hints, *_controls(table, key), framed, notes)
 
-    def row(self, row: b.Row, columns: Sequence[b.Column]) -> Html:
+    def row(self, row: b.Row, table: b.Table) -> Html:
         """Write a line of a table."""
-        pairs = enumerate(zip(row.cells, columns, strict=True))
-        return _row(
-            [self.cell(cell, column, i == 0) for i, (cell, column) in pairs], "strongest" if row.strong else None
-        )
+        pairs = enumerate(zip(row.cells, table.columns, strict=True))
+        cells = [self.cell(cell, column, i == 0, table.stacks) for i, (cell, column) in pairs]
+        return _row(cells, "strongest" if row.strong else None)
 
-    def cell(self, cell: b.Cell, column: b.Column, first: bool) -> Html:
-        """Write a cell; it says which column it is of, since on a phone the heads are not above it."""
+    def cell(self, cell: b.Cell, column: b.Column, first: bool, stacks: bool) -> Html:
+        """Write a cell; where lines become cards, it says which column it is of, since the heads are not above it."""
         text = self.text(cell.text)
         if text and (first or not column.numbers):
             text = _element("bdi", text)
-        elif cell.below or cell.tone != "usual":
+        elif stacks and (cell.below or cell.tone != "usual"):
             text = _element("span", text, class_="value")
         below = (_element("span", self.text(one), class_="span") for one in cell.below)
+        label = f"{column.title} ({column.note})" if column.note else column.title
         classes = " ".join(filter(None, ["" if column.numbers else "text", "" if cell.tone == "usual" else cell.tone]))
         return _element(
             "th" if first else "td",
             text,
             *below,
             scope="row" if first else None,
-            role="rowheader" if first else "cell",
+            role=("rowheader" if first else "cell") if stacks else None,
             class_=classes or None,
-            data_label=None if first else clean(f"{column.title} ({column.note})" if column.note else column.title),
+            data_label=clean(label) if stacks and not first else None,
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
 

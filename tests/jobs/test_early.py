@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from reticent.errors import SpecError
-from reticent.jobs import early
+from reticent.jobs.comparison import early
+from reticent.jobs.comparison.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.population.train import train
 from reticent.store import Store
 

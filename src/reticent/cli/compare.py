@@ -47,7 +47,6 @@ def compare(
     from reticent.cli.progress import screen
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.compare import compare as run
-    from reticent.report.comparison import terminal
     from reticent.report.output import COMPARISON
 
     no_options(options, flags.defense or ())
@@ -70,4 +69,6 @@ def compare(
             note=shown.note,
             **values,
         )
-    return told(terminal(compared.document), compared.files)
+    from reticent.report.kinds.comparison import comparison
+
+    return told(comparison(compared.findings), compared.files)

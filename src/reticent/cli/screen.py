@@ -22,7 +22,7 @@ NARROWEST = 80
 """Columns that the tables are made for."""
 TERMINALS = {
     "reticent.audit": "reticent.report.kinds.audit:audit",
-    "reticent.comparison": "reticent.report.comparison:terminal",
+    "reticent.comparison": "reticent.report.kinds.comparison:comparison",
     "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
     "reticent.locate.weights": "reticent.cli.locate.weights:table",
@@ -33,6 +33,8 @@ TERMINALS = {
 """By a document's schema, without the version, what lays it out."""
 TYPED = {
     "reticent.audit": "reticent.findings.audit:AuditDocument",
+    "reticent.comparison": "reticent.findings.comparison:ComparisonDocument",
+    "reticent.search": "reticent.findings.search:SearchDocument",
 }
 """What that takes, where it is not plain values."""
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

@@ -62,7 +62,7 @@ def search(
         )
     from reticent.report.kinds.search import search as kind
 
-    return told(kind(searched.document), searched.files)
+    return told(kind(searched.findings), searched.files)
 
 
 def _values(text: str) -> tuple[str, list[Any]]:

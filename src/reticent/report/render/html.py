@@ -176,8 +176,9 @@ class _Page:
             case b.Footnote(said):
                 sign, key = self.marks[said]
                 return _element("a", sign, class_="mark", href=f"#{key}", aria_label="see the note")
-            case b.Dot(kind):
-                return _element("i", class_=f"dot {kind}", aria_hidden="true")
+            case b.Dot(kind, number):
+                at = _element("span", number, class_="number") if number else ""
+                return Html(at + _element("i", class_=f"dot {kind}", aria_hidden="true"))
 
     def announce(self, notes: tuple[str, ...]) -> Html:
         """Number the footnotes of a block, and write them, to stand below it."""
@@ -281,7 +282,7 @@ class _Page:
             scope="row" if first else None,
             role=("rowheader" if first else "cell") if stacks else None,
             class_=classes or None,
-            data_label=label if stacks and not first else None,
+            data_label=clean(label) if stacks and not first else None,
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
 

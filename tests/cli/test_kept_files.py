@@ -272,7 +272,7 @@ def test_every_form_is_of_the_schema_that_its_job_writes():
     from reticent.findings import audit, comparison, search
     from reticent.jobs.hardening import document as harden
     from reticent.jobs.locate import _layers_document, records, weights
-    from reticent.studies import told
+    from reticent.studies import document as told
 
     written = {
         place.AUDIT: audit, place.COMPARISON: comparison, place.SEARCH: search, place.HARDEN: harden,

@@ -11,7 +11,7 @@ import torch
 from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.report.study.page import html as study_html
-from reticent.studies.told import SCHEMA
+from reticent.studies.document import SCHEMA
 
 pytestmark = [
     pytest.mark.slow,

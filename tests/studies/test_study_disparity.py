@@ -9,7 +9,7 @@ from reticent.models import ARCHITECTURES
 from reticent.models.base import Input, build
 from reticent.models.stages import HEAD, stages
 from reticent.studies import STUDIES, pptp_disparity
-from reticent.studies._disparity_claims import FIRST, LAST, ONSET, STAGES
+from reticent.studies.pptp_disparity.claims import FIRST, LAST, ONSET, STAGES
 from reticent.studies.base import Found, Results
 from reticent.studies.numbers import Estimate
 from reticent.studies.verdicts import judge

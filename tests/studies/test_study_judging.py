@@ -11,7 +11,7 @@ from reticent.errors import InputError
 from reticent.studies.base import Claim, Found, Results, Setting
 from reticent.studies.judging import Part, better, finding, no_worse, reaches
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.told import sentence
+from reticent.studies.document import sentence
 from reticent.studies.verdicts import judge
 
 Z = stats.norm.ppf(0.975)

@@ -17,11 +17,12 @@ from reticent.population.gather import signals
 from reticent.population.worker import Maker
 from reticent.procedures import plain
 from reticent.signals.correct import correct
-from reticent.studies import _pruned, measured
+from reticent.studies import measured
+from reticent.studies.cwrf_ablation import pruned
 from reticent.studies.base import Found, Setting
 from reticent.studies.bench import Bench
 from reticent.studies.measured import collect, measure
-from reticent.studies.places import digit_pictures
+from reticent.studies.presets import digit_pictures
 
 SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1, "located": 2})
 
@@ -119,9 +120,9 @@ def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
             assert not torch.equal(value[keep], materials.start.state[name][keep])
         return trained
 
-    monkeypatch.setattr(_pruned.plain, "train", noted)
+    monkeypatch.setattr(pruned.plain, "train", noted)
     found = Found()
-    _pruned.pruned(bench, found)
+    pruned.pruned(bench, found)
     assert len(starts) == 4
     for start in starts:
         kept = sum(int(mask.sum()) for mask in start.trainable.values())
@@ -147,21 +148,21 @@ def test_pruned_networks_are_trained_once_whatever_interrupts(bench, monkeypatch
         trained.append(torch.get_num_threads())
         return original(recipe, materials, streams)
 
-    monkeypatch.setattr(_pruned.plain, "train", breaks)
+    monkeypatch.setattr(pruned.plain, "train", breaks)
     with pytest.raises(KeyboardInterrupt):
-        _pruned.pruned(bench, Found())
+        pruned.pruned(bench, Found())
     (kept,) = (tmp_path / "none yet").iterdir()
     whole = kept.read_bytes()
     trained.clear()
     once, again = Found(), Found()
-    _pruned.pruned(bench, once)
+    pruned.pruned(bench, once)
     assert len(trained) == 2  # of the second model
-    _pruned.pruned(bench, again)
+    pruned.pruned(bench, again)
     assert len(trained) == 2
     assert again.numbers == once.numbers
     kept.write_bytes(whole[:40])
     trained.clear()
-    _pruned.pruned(bench, again)
+    pruned.pruned(bench, again)
     assert len(trained) == 2
     assert kept.read_bytes() == whole
 
@@ -176,11 +177,11 @@ def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
 
         return call
 
-    monkeypatch.setattr(_pruned.plain, "train", noted(plain.train))
-    monkeypatch.setattr(_pruned, "score", noted(_pruned.score))
+    monkeypatch.setattr(pruned.plain, "train", noted(plain.train))
+    monkeypatch.setattr(pruned, "score", noted(pruned.score))
     try:
         torch.set_num_threads(2)
-        _pruned.pruned(replace(bench, work=tmp_path), Found())
+        pruned.pruned(replace(bench, work=tmp_path), Found())
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
@@ -190,7 +191,7 @@ def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
 def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
     """Two models that agree wholly still have the error of their records."""
     found = Found()
-    _pruned.pruned(bench, found)
+    pruned.pruned(bench, found)
     members = bench.job().population.membership.matrix
     shares = found.numbers["M1", "accuracy"].value
     binomial = (shares * (1 - shares) / (~members[:2]).sum(axis=1).max()) ** 0.5
@@ -199,7 +200,7 @@ def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
 
 def test_m1_is_the_plain_network(bench):
     job, found = bench.job(), Found()
-    _pruned.pruned(bench, found)
+    pruned.pruned(bench, found)
     with bench.made(job) as (store, made):
         Maker(job.population, store, "cpu")
         wanted = np.mean([one.facts["accuracy_non_members"] for one in made[:2]])

@@ -7,17 +7,18 @@ import torch
 from reticent.locate.agree import agreement
 from reticent.locate.top import Scores
 from reticent.population.worker import Maker
-from reticent.studies import STUDIES, _scored
-from reticent.studies._ablation_rows import CHANCE
-from reticent.studies._disparity_claims import LEVELS, against
-from reticent.studies._levelling import levelling, places, rivals
+from reticent.studies import STUDIES
+from reticent.studies.cwrf_entanglement import scored
+from reticent.studies.cwrf_ablation.rows import CHANCE
+from reticent.studies.pptp_disparity.claims import LEVELS, against
+from reticent.studies.pptp_disparity.levelling import levelling, places, rivals
 from reticent.studies.base import Found, Results, Setting
 from reticent.studies.bench import Bench
 from reticent.studies.cwrf_ablation import _counts
 from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
 from reticent.studies.numbers import FEW, Estimate
-from reticent.studies.places import DIGITS, digit_pictures
+from reticent.studies.presets import DIGITS, digit_pictures
 
 TINY = DIGITS | {
     "architecture": {"name": "cnn", "widths": (4, 6)},
@@ -76,12 +77,12 @@ def test_equal_scores_agree_wholly(bench, monkeypatch):
             n: torch.from_numpy(fixed.random(tuple(p.shape), dtype=np.float32)) for n, p in network.named_parameters()
         })
 
-    monkeypatch.setattr(_scored, "score", same)
+    monkeypatch.setattr(scored, "score", same)
     job = bench.job()
     with bench.made(job) as (store, made):
         torch.set_num_threads(2)
         try:
-            numbers, _ = _scored.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
+            numbers, _ = scored.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
         finally:
             torch.set_num_threads(before)
     assert threads == [1, 1, 1]
@@ -102,10 +103,10 @@ def test_scores_that_share_but_the_weight_and_dead_weights_agree_by_construction
         for _ in range(2)
     )
     assert agreement(one, other, ["weight"]).spearman > 0.8
-    found = _scored._beside_magnitude(network, one, other, ["weight"])
+    found = scored._beside_magnitude(network, one, other, ["weight"])
     assert abs(found["spearman_partial"]) < 0.05
     assert found["spearman_magnitude"] > 0.8
-    shared = _scored._beside_magnitude(network, one, one, ["weight"])
+    shared = scored._beside_magnitude(network, one, one, ["weight"])
     assert shared["spearman_partial"] == pytest.approx(1)
 
 
@@ -114,9 +115,9 @@ def test_a_partial_correlation_is_that_of_what_is_left_of_two_regressions():
     x, y = x + z, y - 0.5 * z + 0.3 * x
     left = [one - np.polyval(np.polyfit(z, one, 1), z) for one in (x, y)]
     pairs = [np.corrcoef(*pair)[0, 1] for pair in ((x, y), (x, z), (y, z))]
-    assert _scored.partial(*pairs) == pytest.approx(np.corrcoef(*left)[0, 1])
-    assert _scored.partial(0.5, 1.0, 0.5) is None
-    assert _scored.partial(0.5, None, 0.5) is None
+    assert scored.partial(*pairs) == pytest.approx(np.corrcoef(*left)[0, 1])
+    assert scored.partial(0.5, 1.0, 0.5) is None
+    assert scored.partial(0.5, None, 0.5) is None
 
 
 def test_agreement_by_construction_is_none(bench):

@@ -11,14 +11,14 @@ from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
 from reticent.studies import STUDIES
-from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
-from reticent.studies._defenses_printed import METRICS, NONE, TITLES, WITH
+from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
+from reticent.studies.cwrf_defenses.printed import METRICS, NONE, TITLES, WITH
 from reticent.studies.base import SCALES, Found, Results, Scale, Setting
 from reticent.studies.cwrf_ablation import _contrasts, _recipes
 from reticent.studies.cwrf_defenses import _recipes as defense_recipes
 from reticent.studies.judging import OPEN, better, finding
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.told import assemble
+from reticent.studies.document import assemble
 from reticent.studies.verdicts import judge
 
 PAPER = Path("/work/shared/papers/001_2a30e3021cb883aa.txt")

@@ -11,6 +11,9 @@ from reticent.rounding import MISSING, fraction
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
 
+Measure = Plain | Estimate | Spread | Area | float | None
+"""A number with or without an interval."""
+
 PERCENT = "\N{NO-BREAK SPACE}%"
 """On a page and in a table, a number and its sign stay on one line."""
 

@@ -24,8 +24,8 @@ from reticent.spec import identity
 from reticent.studies import STUDIES
 from reticent.studies.base import Found, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
-from reticent.studies.places import MADE
-from reticent.studies.told import assemble
+from reticent.studies.presets import MADE
+from reticent.studies.document import assemble
 from reticent.version import VERSION
 
 log = logging.getLogger(__name__)

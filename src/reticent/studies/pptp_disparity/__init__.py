@@ -11,7 +11,7 @@ from typing import Any
 
 from reticent.jobs.locate.layers import Options, run
 from reticent.rounding import percent
-from reticent.studies._disparity_claims import (
+from reticent.studies.pptp_disparity.claims import (
     ATM,
     CLAIMS,
     DEEP,
@@ -28,11 +28,11 @@ from reticent.studies._disparity_claims import (
     VGG,
     against,
 )
-from reticent.studies._levelling import levelling, places, rivals, share
+from reticent.studies.pptp_disparity.levelling import levelling, places, rivals, share
 from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.numbers import Estimate
-from reticent.studies.places import CIFAR, CIFAR_SMALL, DIGITS, LOCATION, UNLIKE_DIGITS, UNLIKE_SMALL, UNLIKE_TABLE
+from reticent.studies.presets import CIFAR, CIFAR_SMALL, DIGITS, LOCATION, UNLIKE_DIGITS, UNLIKE_SMALL, UNLIKE_TABLE
 
 HEAD = "head"
 """The classifier, which is no stage of the paper's."""

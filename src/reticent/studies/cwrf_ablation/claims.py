@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from reticent.studies._ablation_rows import CHANCE, NO_REWINDING
+from reticent.studies.cwrf_ablation.rows import CHANCE, NO_REWINDING
 from reticent.studies.base import Claim, Results
 from reticent.studies.judging import Part, better, no_worse, reaches
 

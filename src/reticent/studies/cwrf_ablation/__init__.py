@@ -8,15 +8,15 @@ new draw in place of the initial values, and fine-tuning without rewinding.
 from statistics import fmean
 from typing import Any
 
-from reticent.studies._ablation_claims import CLAIMS
-from reticent.studies._ablation_figures import drawn
-from reticent.studies._ablation_printed import PUBLISHED
-from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
-from reticent.studies._pruned import PRUNED, pruned
+from reticent.studies.cwrf_ablation.claims import CLAIMS
+from reticent.studies.cwrf_ablation.figures import drawn
+from reticent.studies.cwrf_ablation.printed import PUBLISHED
+from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
+from reticent.studies.cwrf_ablation.pruned import PRUNED, pruned
 from reticent.studies.base import Column, Found, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.measured import Contrast, Measured, collect, measure
-from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, HALF, LOCATION, LOST, UNLIKE_SMALL, UNLIKE_TABLE
+from reticent.studies.presets import CIFAR_PAPER, CIFAR_SMALL, HALF, LOCATION, LOST, UNLIKE_SMALL, UNLIKE_TABLE
 
 ABOUT = {
     "A1": "vulnerable weights held at zero, the others trained",

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from reticent.rounding import fraction, percent
-from reticent.studies._defenses_claims import ATTACKS, POINTS, acts, claims
-from reticent.studies._defenses_printed import NONE, PUBLISHED, TITLES, WITH
+from reticent.studies.cwrf_defenses.claims import ATTACKS, POINTS, acts, claims
+from reticent.studies.cwrf_defenses.printed import NONE, PUBLISHED, TITLES, WITH
 from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.matching import controls, missing
 from reticent.studies.measured import Measured, collect, measure
 from reticent.studies.numbers import combined
-from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, HALF, LOCATION, LOST, UNLIKE_SMALL, UNLIKE_TABLE
+from reticent.studies.presets import CIFAR_PAPER, CIFAR_SMALL, HALF, LOCATION, LOST, UNLIKE_SMALL, UNLIKE_TABLE
 
 
 def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:

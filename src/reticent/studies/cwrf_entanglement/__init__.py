@@ -12,12 +12,12 @@ from typing import Any
 
 from reticent.jobs.locate.scores import RATES
 from reticent.population.worker import Maker
-from reticent.studies._scored import ALL, scored
+from reticent.studies.cwrf_entanglement.scored import ALL, scored
 from reticent.studies.base import Claim, Column, Found, Plain, Published, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.judging import Part, better, reaches
 from reticent.studies.numbers import Estimate
-from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, DIGITS, LOST, UNLIKE_DIGITS, UNLIKE_SMALL
+from reticent.studies.presets import CIFAR_PAPER, CIFAR_SMALL, DIGITS, LOST, UNLIKE_DIGITS, UNLIKE_SMALL
 
 STRONG, APART, MOST = 0.7, 0.05, 0.5
 """What a strong correlation is, by how much two must differ, and what most of the vulnerability is."""

@@ -1,6 +1,6 @@
 """What the paper printed beside `cwrf-ablation`."""
 
-from reticent.studies._ablation_rows import SCRATCH, named
+from reticent.studies.cwrf_ablation.rows import SCRATCH, named
 from reticent.studies.base import Published
 
 

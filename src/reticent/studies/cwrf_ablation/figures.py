@@ -1,6 +1,6 @@
 """The figures of `cwrf-ablation`."""
 
-from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
+from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
 from reticent.studies.base import Plain, Results, Setting
 
 

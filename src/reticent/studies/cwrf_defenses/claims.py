@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from reticent.studies._defenses_printed import NONE, TITLES, WITH
+from reticent.studies.cwrf_defenses.printed import NONE, TITLES, WITH
 from reticent.studies.base import Claim, Results, Setting
 from reticent.studies.judging import Part, better, no_worse
 

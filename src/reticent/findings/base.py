@@ -57,7 +57,11 @@ class Finding(BaseModel):
         marks = {
             name: [one for one in field.metadata if isinstance(one, Unless)] for name, field in cls.model_fields.items()
         }
-        cls._left_out = {name: found[0].value for name, found in marks.items() if found}
+        cls._left_out = {
+            name: list(found[0].value) if isinstance(found[0].value, tuple) else found[0].value
+            for name, found in marks.items()
+            if found
+        }
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

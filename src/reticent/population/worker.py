@@ -21,7 +21,7 @@ from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.procedures.costs import COSTS
 from reticent.procedures.estimator import CLIPPED, Estimator
-from reticent.signals.look import UNSTEADY, Seen, look, unsteady
+from reticent.signals.query import UNSTEADY, Seen, ask, unsteady
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
@@ -194,7 +194,7 @@ class Maker:
 
     def _ask(self, network: nn.Module, examples: Examples, output: Output | None) -> Seen:
         population = self.population
-        return look(network, examples, self.prepare, population.records.classes, population.queries, output)
+        return ask(network, examples, self.prepare, population.records.classes, population.queries, output)
 
     def _output(self, model: int, network: nn.Module) -> Output | None:
         """Build what the model's answers go through, from what its owner knows."""

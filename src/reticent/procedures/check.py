@@ -10,7 +10,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
-from reticent.signals.look import check_ending
+from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward

@@ -11,8 +11,8 @@ from reticent.rounding import MISSING, fraction
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
 
-Measure = Plain | Estimate | Spread | Area | float | None
-"""A number with or without an interval."""
+Measure = Estimate | Spread | Area | Plain | float | None
+"""A number with or without an interval; as a mapping where a kind of document is not made of blocks yet."""
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 """On a page and in a table, a number and its sign stay on one line."""

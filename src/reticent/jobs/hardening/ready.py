@@ -29,8 +29,8 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.base import given_state
 from reticent.procedures.check import check, check_network, needs
 from reticent.rounding import percent
-from reticent.signals.look import Seen, look, unsteady
 from reticent.signals.queries import Queries
+from reticent.signals.query import Seen, ask, unsteady
 from reticent.spec import Spec
 from reticent.training.data import Preparation
 from reticent.training.loop import check_recipe
@@ -164,7 +164,7 @@ def _materials(known: Sorted, device: torch.device) -> Materials:
 def asked(network: nn.Module, examples: Examples, materials: Materials, name: str, streams: Streams) -> Seen:
     """Ask a network about records, whatever its own code raises."""
     with usercode.reported(f"the model {name}, asked about the records,", ModelError), streams.lent("asking"):
-        seen = look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
+        seen = ask(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
         return replace(seen, unsteady=unsteady(network, examples, materials.prepare, materials.classes))
 
 

@@ -20,9 +20,9 @@ from reticent.population import gather
 from reticent.population.population import Population
 from reticent.population.worker import Made
 from reticent.say.verdict import sentence
-from reticent.signals.beside import beside
-from reticent.signals.look import Seen
+from reticent.signals.composed import appended
 from reticent.signals.matrix import Floats
+from reticent.signals.query import Seen
 from reticent.store import Store
 
 
@@ -57,7 +57,7 @@ def side(
 ) -> Side:
     """Attack a model with its references."""
     signals, _ = gather.signals(population, store, made)
-    joined = beside(signals, seen.margins, seen.logits)
+    joined = appended(signals, seen.margins, seen.logits)
     problem = Problem.make(joined, ready.membership, [ready.target], np.arange(ready.target))
     settings = Settings.of(ready.config)
     audits, scores = attacked(problem, ready.attacks, settings, progress=tell)

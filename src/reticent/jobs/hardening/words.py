@@ -12,7 +12,7 @@ from reticent.jobs.hardening.sides import Side
 from reticent.jobs.locate.source import FRESH
 from reticent.rounding import decimals, fraction, level, percent
 from reticent.say.verdict import unresolved
-from reticent.signals.look import UNSTEADY
+from reticent.signals.query import UNSTEADY
 
 Plain = Mapping[str, Any]
 Blind = tuple[float, Interval]

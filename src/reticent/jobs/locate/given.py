@@ -24,7 +24,7 @@ from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.models.fitting import fitted
 from reticent.models.user import check_whole
-from reticent.signals.look import check_ending
+from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.attacks import _leave_one_out
-from reticent.attacks._leave_one_out import Mask
-from reticent.attacks._softmax import log_probabilities
+from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Problem
+from reticent.attacks.leave_one_out import Mask
+from reticent.attacks.softmax import log_probabilities
 from reticent.errors import InputError
 from reticent.signals.matrix import Floats
 
@@ -31,26 +31,26 @@ class Seen:
     outside: Mask
 
 
-def walk(problem: Problem, floor: float, features: slice, method: str) -> Iterator[tuple[slice, int, Seen]]:
+def walk(problem: Problem, floor: float, features: slice) -> Iterator[tuple[slice, int, Seen]]:
     """Go through blocks of records, and on each through the targets.
 
     Cost: O(U R N C) for distances of the U models that are targets or references, and O(T U N) beyond.
     """
-    references, places = problem.references, _leave_one_out.rows(problem.targets, problem.references)
+    references, places = problem.references, leave_one_out.rows(problem.targets, problem.references)
     models = np.union1d(problem.targets, references)
     at_targets, at_references = np.searchsorted(models, problem.targets), np.searchsorted(models, references)
     balance, count = Balance(problem), len(references)
-    for block, logs in log_probabilities(problem.signals, models, method, width=4 * count + problem.signals.classes):
+    for block, logs in log_probabilities(problem.signals, models, width=4 * count + problem.signals.classes):
         inside = problem.membership.matrix[:, block][references]
         near = _nearness(problem, block, np.exp(logs), inside, floor)
         near[np.arange(count), at_references] = 0.0
         margins = np.asarray(problem.signals.margins[models, block])[:, :, 0].astype(np.float64)
-        sums = _leave_one_out.sums(near.reshape(count, -1)).reshape(count + 1, *near.shape[1:])
+        sums = leave_one_out.sums(near.reshape(count, -1)).reshape(count + 1, *near.shape[1:])
         dropped = balance.dropped(block, inside)
         for row, place in enumerate(places):
             if row in balance.uneven:
                 kept = balance.kept(row, block, inside)
-                total = _leave_one_out.total(np.where(kept[0][:, None], near, 0.0).reshape(count, -1))
+                total = leave_one_out.total(np.where(kept[0][:, None], near, 0.0).reshape(count, -1))
                 total = total.reshape(near.shape[1:])
             else:
                 kept, total = _kept(place, inside, dropped, row), sums[place]

@@ -12,7 +12,7 @@ it does.
 * The margin z of the label, as LiRA takes it, tells of membership too. How far IN and OUT models of a record differ in
   z or F is seen by a handful of references, with as much noise as there is to see, so that what tells little would
   drown what tells much. So these differences are learned from the record's references and from all records together,
-  and how much each of the two tests counts is learned on the references (`_shrunk`), as the paper's attack network
+  and how much each of the two tests counts is learned on the references (`discriminant`), as the paper's attack network
   learns it.
 
 Deviation: the paper trains a network on both vectors; here few references give two tests and their weights.
@@ -23,9 +23,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Gt, Le
 
-from reticent.attacks._replicas import walk
-from reticent.attacks._shrunk import Discriminant, Sums
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.selena_replica.discriminant import Discriminant, Sums
+from reticent.attacks.selena_replica.replicas import walk
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -44,7 +44,6 @@ class SelenaReplica(Spec):
 
 def needs(spec: SelenaReplica) -> Needs:
     """Say which references it needs."""
-    del spec
     return Needs(references_in=2, references_out=2, replicas=True)
 
 
@@ -60,20 +59,31 @@ def score(spec: SelenaReplica, problem: Problem, rng: np.random.Generator) -> Fl
         ``(T, N)``: a log-likelihood ratio in nats, as far as features are normal.
 
     Raises:
-        InputError: the signals hold no logits, or a reference has no replica of a record that it holds.
+        InputError: a reference has no replica of a record that it holds.
 
     Cost: O((R + T) R N C) for the distances, which are computed twice, and O(T (R + T) N) for the tests. Memory: two
         numbers a score, and a block.
     """
-    del rng
     features = {"distance": slice(0, 1), "margin": slice(1, 2), "both": slice(0, 2)}[spec.features]
     size = features.stop - features.start
     sums = [Sums(size) for _ in problem.targets]
-    for _, row, seen in walk(problem, spec.floor, features, spec.method):
+    for _, row, seen in walk(problem, spec.floor, features):
         sums[row].add(seen)
-    tests = [Discriminant(one.laws()) for one in sums]
+    tests = [Discriminant(one.effects()) for one in sums]
     found = np.zeros((size, *problem.shape))
-    for block, row, seen in walk(problem, spec.floor, features, spec.method):
+    for block, row, seen in walk(problem, spec.floor, features):
         found[:, row, block] = tests[row].judge(seen)
     weights = np.stack([test.weights() for test in tests], axis=1)
     return np.asarray((weights[:, :, None] * found).sum(axis=0))
+
+
+ENTRY = AttackEntry(
+    spec=SelenaReplica,
+    score=score,
+    needs=needs,
+    summary="LiRA, and how close a record's answer is to what Split-AI of other models says; for selena alone.",
+    paper="Tang et al. (2022), Mitigating membership inference attacks by self-distillation, adaptive attack",
+    access="probabilities",
+    strong=True,
+    usual=False,
+)

@@ -2,38 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.attacks import _leave_one_out, _rmia_signal
+from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Offer, Problem
+from reticent.attacks.rmia import probability
+from reticent.attacks.rmia.dominance import Logs
+from reticent.attacks.rmia.options import Rmia, temperature
 from reticent.signals import matrix
 from reticent.signals.matrix import Floats, Signals
 
-if TYPE_CHECKING:
-    from reticent.attacks.rmia import Rmia
-
 DOMINATED = 1e-3
 """A sum of which less than this is left is added up again."""
-
-
-class Logs(NamedTuple):
-    """Ratios as logarithms of their size, and their signs.
-
-    Attributes:
-        size: ``(T, N, Q)``, or ``(N, Q)`` of one target.
-        negative: of the same shape; None where no ratio can be negative.
-    """
-
-    size: Floats
-    negative: NDArray[np.bool_] | None
-
-    def of(self, row: int, chosen: NDArray[np.bool_] | slice = slice(None)) -> "Logs":
-        """Take one target."""
-        return Logs(self.size[row][chosen], None if self.negative is None else self.negative[row][chosen])
 
 
 @dataclass(frozen=True)
@@ -46,68 +29,60 @@ class Ratios:
         marginal: mean probability ``(T, N, Q)``: over IN and OUT references with equal weights or, if `outside`, over
             OUT references alone.
         outside: whether the marginal still lacks the world in which the record was trained on.
+        epsilon: smallest size of a marginal.
     """
 
     log_p: Floats
     negative: NDArray[np.bool_] | None
     marginal: Floats
     outside: bool
+    epsilon: float
 
-    def logs(self, a: float | Floats, epsilon: float) -> Logs:
-        """Compute the log-ratios.
-
-        Args:
-            a: slope of the line that gives the IN probability from the OUT one; one number, or one a target ``(T,)``.
-            epsilon: smallest size of a marginal.
-
-        Returns:
-            For all targets.
-        """
+    def logs(self, a: float | Floats) -> Logs:
+        """Compute the log-ratios; `a` gives the IN probability from the OUT one: one slope, or one a target."""
         marginal = self.marginal
         if self.outside:
             slope = np.reshape(a, (-1, 1, 1))
             marginal = 0.5 * ((1 + slope) * marginal + (1 - slope))
         negative = None if self.negative is None else self.negative != (marginal < 0)
-        return Logs(self.log_p - np.log(np.maximum(np.abs(marginal), epsilon)), negative)
+        return Logs(self.log_p - np.log(np.maximum(np.abs(marginal), self.epsilon)), negative)
 
 
-def audited(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
-    """Read the audited records.
-
-    Cost: O((R + T) N Q).
-    """
+def audited(spec: Rmia, problem: Problem, queries: int) -> Ratios:
+    """Read the audited records: O((R + T) N Q)."""
     return _gather(spec, problem, problem.signals, problem.membership.matrix, queries)
 
 
-def held_out(spec: "Rmia", problem: Problem, queries: int) -> Ratios:
-    """Read the population, of which every reference is OUT.
+def held_out(spec: Rmia, problem: Problem, queries: int) -> Ratios | None:
+    """Read the population, if there is one, of which every reference is OUT.
 
     Online, too, the marginal is the mean over all references: nobody was trained on these records, so there is no IN
     world to weigh.
     """
-    assert problem.population is not None
+    if problem.population is None:
+        return None
     nobody = np.zeros((problem.signals.models, problem.population.records), dtype=np.bool_)
     return _gather(spec, problem, problem.population, nobody, queries)
 
 
-def groups(problem: Problem, records: int, queries: int) -> Iterator[slice]:
+def groups(problem: Problem, queries: int) -> Iterator[slice]:
     """Divide the targets so that what is kept of all records for one group stays below `BLOCK_BYTES`."""
+    records = problem.signals.records + (0 if problem.population is None else problem.population.records)
     step = max(1, matrix.BLOCK_BYTES // (16 * records * queries))
     for start in range(0, len(problem.targets), step):
         yield slice(start, start + step)
 
 
-def _gather(spec: "Rmia", problem: Problem, signals: Signals, members: NDArray[np.bool_], queries: int) -> Ratios:
+def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.bool_], queries: int) -> Ratios:
     shape = (len(problem.targets), signals.records, queries)
     log_p, marginal = np.empty(shape), np.empty(shape)
-    left_out = _leave_one_out.rows(problem.targets, problem.references)
+    left_out = leave_one_out.rows(problem.targets, problem.references)
     both = spec.mode == "online" and signals is problem.signals
     balance = _balance(spec, problem) if signals is problem.signals else None
-    options: dict[str, Any] = {name: getattr(spec, name) for name in ("margin", "degree", "epsilon")}
-    options["temperature"] = _rmia_signal.temperature(spec.temperature, Offer.of(problem), queries)
+    divisor = temperature(spec, Offer.of(problem), queries)
     odd = spec.signal in {"taylor", "sm-taylor"} and spec.degree % 2 == 1
     negative = np.zeros(shape, dtype=np.bool_) if odd else None
-    for block, p, log in _rmia_signal.read(signals, problem.targets, formula=spec.signal, queries=queries, **options):
+    for block, p, log in probability.read(spec, signals, problem.targets, divisor, queries):
         log_p[:, block] = log
         if negative is not None:
             negative[:, block] = p[problem.targets] < 0
@@ -122,10 +97,10 @@ def _gather(spec: "Rmia", problem: Problem, signals: Signals, members: NDArray[n
             if both:
                 mean = 0.5 * (mean + _mean(references, inside, left_out, dropped, member=True))
             marginal[:, block, query] = mean
-    return Ratios(log_p, negative, marginal, outside=spec.mode == "offline")
+    return Ratios(log_p, negative, marginal, outside=spec.mode == "offline", epsilon=spec.epsilon)
 
 
-def _balance(spec: "Rmia", problem: Problem) -> Balance | None:
+def _balance(spec: Rmia, problem: Problem) -> Balance | None:
     """Say whether members and non-members must be given equally many references.
 
     Not online where the two mirror each other: the mean over both worlds is then as noisy for the one as for the other.
@@ -136,30 +111,27 @@ def _balance(spec: "Rmia", problem: Problem) -> Balance | None:
 
 
 def _trimmed(
-    values: Floats, inside: NDArray[np.bool_], left_out: NDArray[np.int64], spec: "Rmia", dropped: Dropped | None
+    values: Floats, inside: NDArray[np.bool_], left_out: NDArray[np.int64], spec: Rmia, dropped: Dropped | None
 ) -> Floats:
     """Average the references without the smallest and the largest: online of IN and OUT together, as released."""
     mask = np.ones_like(inside) if spec.mode == "online" else ~inside
     if dropped is None:
-        return _leave_one_out.trimmed_means(values, mask, left_out, spec.trim)
+        return leave_one_out.trimmed_means(values, mask, left_out, spec.trim)
     gone = dropped.inside | dropped.outside if spec.mode == "online" else dropped.outside
-    return _leave_one_out.trimmed_means(values, mask, left_out, spec.trim, gone, dropped.which)
+    return leave_one_out.trimmed_means(values, mask, left_out, spec.trim, gone, dropped.which)
 
 
 def _mean(
-    values: Floats,
-    mask: NDArray[np.bool_],
-    left_out: NDArray[np.int64],
-    dropped: Dropped | None,
-    *,
-    member: bool,
+    values: Floats, mask: NDArray[np.bool_], left_out: NDArray[np.int64], dropped: Dropped | None, *, member: bool
 ) -> Floats:
-    count = _leave_one_out.counts(mask, left_out)
-    result = _leave_one_out.sums(values * mask)[left_out]
+    """Average the masked references but the target and the dropped one; what is not masked is not looked at."""
+    count = leave_one_out.counts(mask, left_out)
+    result = leave_one_out.sums(np.where(mask, values, 0.0))[left_out]
     if dropped is not None:
-        gone, lost = dropped.side(member=member), dropped.of(values)
+        gone = dropped.side(member=member)
+        lost = np.where(gone, dropped.of(values), 0.0)
         count = count - gone
-        result -= gone * lost
+        result -= lost
         # What is left of a sum that the dropped one dominates has no digits: it is summed by itself.
         target, record = np.nonzero(gone & (np.abs(result) < DOMINATED * np.abs(lost)))
         if len(target):
@@ -167,5 +139,5 @@ def _mean(
             rest = np.concatenate([rest, np.zeros((1, len(record)))])
             for out in (left_out[target], dropped.which[target, record]):
                 rest[out, np.arange(len(record))] = 0.0
-            result[target, record] = _leave_one_out.total(rest)
+            result[target, record] = leave_one_out.total(rest)
     return result / np.maximum(count, 1)

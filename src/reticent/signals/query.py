@@ -1,4 +1,4 @@
-"""Look at one model: its logits and margins on records, in eval mode, from float64."""
+"""Ask one model: its logits and margins on records, in eval mode, from float64."""
 
 from dataclasses import dataclass
 
@@ -42,19 +42,12 @@ class Seen:
     unsteady: bool = False
 
     def accuracy(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell which records the model labels correctly.
-
-        Args:
-            labels: ``(N,)``.
-
-        Returns:
-            ``bool (N,)``.
-        """
+        """Tell which records the model labels correctly, ``(N,)``."""
         return hits(self.logits, labels)
 
 
 @torch.no_grad()
-def look(
+def ask(
     model: nn.Module,
     examples: Examples,
     prepare: Preparation,

@@ -1,4 +1,4 @@
-"""Several tests whose shifts are learned (`_law`), and how much each of them counts.
+"""Several tests whose shifts are learned (`random_effects`), and how much each of them counts.
 
 Several features of one answer are dependent, and none is quite normal. So each is tested alone, and how much each test
 counts is learned on the references, each judged as a target is, itself left out: a linear discriminant (Fisher, 1936).
@@ -7,12 +7,11 @@ counts is learned on the references, each judged as a target is, itself left out
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reticent.attacks import _leave_one_out
-from reticent.attacks._law import FLOOR, Law, Pair, spread
-from reticent.attacks._leave_one_out import Mask
-from reticent.attacks._replicas import Seen
+from reticent.attacks import leave_one_out
+from reticent.attacks.leave_one_out import Mask
+from reticent.attacks.random_effects import FLOOR, Pair, RandomEffects
+from reticent.attacks.selena_replica.replicas import Seen
 from reticent.signals.matrix import Floats
 
 
@@ -32,47 +31,47 @@ class Sums:
             rows += [inside[1], outside[1], shift, shift**2]
         counts = [mask.sum(axis=0).astype(np.float64) for mask in (seen.inside, seen.outside)]
         rows += [count - 1 for count in counts] + [1 / count for count in counts] + [np.ones_like(counts[0])]
-        self._total = _added(self._total, np.stack(rows))
+        self._total = leave_one_out.added(self._total, np.stack(rows))
 
-    def laws(self) -> list[Law]:
+    def effects(self) -> list[RandomEffects]:
         """Return how each feature behaves."""
-        free_in, free_out, inverse_in, inverse_out, records = (float(value) for value in self._total[-5:])
+        free_in, free_out, *counts = self._total[-5:]
         found = []
-        for inside, outside, shifts, squares in self._total[:-5].reshape(-1, 4):
+        for inside, outside, *shifts in self._total[:-5].reshape(-1, 4):
             variances = max(FLOOR, inside / max(free_in, 1.0)), max(FLOOR, outside / max(free_out, 1.0))
-            noise = (variances[0] * inverse_in + variances[1] * inverse_out) / records
-            apart = float(spread(shifts, squares, records, noise))
-            found.append(Law((float(variances[0]), float(variances[1])), float(shifts / records), apart))
+            found.append(RandomEffects.learned(variances, [*shifts, *counts]))
         return found
 
 
 class Discriminant:
     """How much each feature's test counts, learned on the references of one target."""
 
-    def __init__(self, laws: Sequence[Law]) -> None:
+    def __init__(self, effects: Sequence[RandomEffects]) -> None:
         """Start with no record."""
-        self._laws = laws
-        self._total = np.zeros((2, 1 + len(laws) + len(laws) ** 2))
+        self._effects = effects
+        self._total = np.zeros((2, 1 + len(effects) + len(effects) ** 2))
 
     def judge(self, seen: Seen) -> Floats:
         """Judge the target by each feature, and its references for `weights`."""
         masks = seen.inside, seen.outside
         counts = tuple(mask.sum(axis=0).astype(np.float64) for mask in masks)
         target, ratios = [], []
-        for law, value, values in zip(self._laws, seen.target, seen.references, strict=True):
+        for effect, value, values in zip(self._effects, seen.target, seen.references, strict=True):
             centres = tuple(_centred(values, mask)[0] for mask in masks)
-            target.append(law.ratio(value, (centres[0], centres[1]), (counts[0], counts[1])))
+            target.append(effect.ratio(value, (centres[0], centres[1]), (counts[0], counts[1])))
             # As if each reference were the target: its own kind has lost it.
             left = [(c * k - values) / np.maximum(k - 1, 1) for c, k in zip(centres, counts, strict=True)]
             fewer = [np.maximum(k - 1, 1) for k in counts]
             ratios.append((
-                law.ratio(values, (left[0], centres[1]), (fewer[0], counts[1])),
-                law.ratio(values, (centres[0], left[1]), (counts[0], fewer[1])),
+                effect.ratio(values, (left[0], centres[1]), (fewer[0], counts[1])),
+                effect.ratio(values, (centres[0], left[1]), (counts[0], fewer[1])),
             ))
         for kind, mask in enumerate(masks):
             one = [np.where(mask, ratio[kind], 0.0) for ratio in ratios]
             rows = [mask.astype(np.float64), *one, *(first * second for first in one for second in one)]
-            self._total[kind] = _added(self._total[kind], np.stack([_leave_one_out.total(row) for row in rows]))
+            self._total[kind] = leave_one_out.added(
+                self._total[kind], np.stack([leave_one_out.total(row) for row in rows])
+            )
         return np.stack(target)
 
     def weights(self) -> Floats:
@@ -80,7 +79,7 @@ class Discriminant:
 
         The covariance of references' ratios, inverse, times IN less OUT means.
         """
-        size = len(self._laws)
+        size = len(self._effects)
         if size == 1:
             return np.ones(1)
         means, covariances = [], []
@@ -94,11 +93,5 @@ class Discriminant:
 def _centred(values: Floats, mask: Mask) -> Pair:
     """Return the mean of the masked references, ``(n,)``, and the sum of their squared deviations."""
     count = mask.sum(axis=0)
-    centre = _leave_one_out.total(np.where(mask, values, 0.0)) / count
-    return centre, _leave_one_out.total(np.where(mask, values - centre, 0.0) ** 2)
-
-
-def _added(total: Floats, rows: Floats) -> Floats:
-    """Add the columns of ``rows (k, n)`` to ``total (k,)``, one after the other."""
-    both: NDArray[np.float64] = np.concatenate([total[:, None], rows], axis=1)
-    return np.asarray(np.add.accumulate(both, axis=1)[:, -1])
+    centre = leave_one_out.total(np.where(mask, values, 0.0)) / count
+    return centre, leave_one_out.total(np.where(mask, values - centre, 0.0) ** 2)

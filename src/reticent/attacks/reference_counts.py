@@ -18,16 +18,7 @@ CHEAPEST = Needs(references_out=1)
 
 
 def counts(membership: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Counts, Counts]]:
-    """Count each target's references for each record, the target left out.
-
-    Args:
-        membership: ``(M, N)``.
-        targets: rows.
-        references: rows.
-
-    Yields:
-        For each target, those trained on a record and those not, ``(N,)`` each.
-    """
+    """Count each target's references trained on a record and those not, ``(N,)`` each, the target left out."""
     inside = np.add.reduce(membership.matrix[references], axis=0, dtype=np.int64)
     outside = len(references) - inside
     for target in targets:
@@ -36,17 +27,7 @@ def counts(membership: Membership, targets: Rows, references: Rows) -> Iterator[
 
 
 def lacking(needs: Needs, membership: Membership, targets: Rows, references: Rows) -> NDArray[np.bool_]:
-    """Tell which records have too few IN or OUT references for some target.
-
-    Args:
-        needs: what an attack needs.
-        membership: ``(M, N)``.
-        targets: rows to audit.
-        references: rows to learn from.
-
-    Returns:
-        ``(N,)``.
-    """
+    """Tell which records ``(N,)`` have too few IN or OUT references for some target."""
     short = np.zeros(membership.records, dtype=np.bool_)
     for inside, outside in counts(membership, targets, references):
         short |= (inside < needs.references_in) | (outside < needs.references_out)
@@ -54,18 +35,7 @@ def lacking(needs: Needs, membership: Membership, targets: Rows, references: Row
 
 
 def require(method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows) -> None:
-    """Check that every target has as many references as an attack needs.
-
-    Args:
-        method: the attack's name, for the message.
-        needs: what it needs.
-        membership: ``(M, N)``.
-        targets: rows to audit.
-        references: rows to learn from.
-
-    Raises:
-        TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
-    """
+    """Check that every target has as many references as an attack needs."""
     for target in targets:
         others = int(np.count_nonzero(references != target))
         if others < needs.references:
@@ -73,24 +43,23 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
                 f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
                 f"target {target}, so {needs.references - others} are missing: add rows to the references"
             )
-    if not (needs.references_in or needs.references_out):
-        return
     worst, most = None, 0
     for target, (inside, outside) in zip(targets, counts(membership, targets, references), strict=True):
         short = int(np.count_nonzero((inside < needs.references_in) | (outside < needs.references_out)))
         if short > most:
             worst, most = (int(target), inside, outside), short
+    if worst is None:
+        return
     rows = membership.matrix[references]
-    if worst is not None and len(rows) > 1 and (rows == rows[0]).all():
+    if len(rows) > 1 and (rows == rows[0]).all():
         raise TooFewReferencesError(
             f"{method}: all {len(rows)} references were trained on the same records (their rows of membership are "
             "equal), so that none has both IN and OUT references: more models of the same split do not help: train "
             "each on a half of the records of its own"
         )
-    if worst is not None:
-        cheapest = lacking(CHEAPEST, membership, targets, references)
-        remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())
-        raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
+    cheapest = lacking(CHEAPEST, membership, targets, references)
+    remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())
+    raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
 
 
 def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short: int) -> str:

@@ -1,6 +1,6 @@
 """RMIA's count: how many comparison records z does each record x dominate, ``ratio(x) / ratio(z) > gamma``?"""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,25 +8,27 @@ from numpy.typing import NDArray
 from reticent.signals import matrix
 from reticent.signals.matrix import Floats
 
-if TYPE_CHECKING:
-    from reticent.attacks._rmia_ratio import Logs
-
 Counts = NDArray[np.int64]
 
 
-def beaten(x: "Logs", z: "Logs", log_gamma: float) -> Counts:
-    """Count the z that each x dominates; where ratios may be negative, only z of x's own sign can be.
+class Logs(NamedTuple):
+    """Ratios as logarithms of their size, and their signs.
 
-    Args:
-        x: logarithms of N ratios of one target.
-        z: those of Z ratios.
-        log_gamma: zero or more.
-
-    Returns:
-        ``(N,)`` from 0 to Z.
-
-    Cost: that of `dominated`.
+    Attributes:
+        size: ``(T, N, Q)``, or ``(N, Q)`` of one target.
+        negative: of the same shape; None where no ratio can be negative.
     """
+
+    size: Floats
+    negative: NDArray[np.bool_] | None
+
+    def of(self, row: int, chosen: NDArray[np.bool_] | slice = slice(None)) -> "Logs":
+        """Take one target."""
+        return Logs(self.size[row][chosen], None if self.negative is None else self.negative[row][chosen])
+
+
+def beaten(x: Logs, z: Logs, log_gamma: float) -> Counts:
+    """Count the z that each x of one target dominates, ``(N,)``; a negative ratio dominates negative ones only."""
     if x.negative is None or z.negative is None:
         return dominated(x.size, z.size, log_gamma)
     counts = np.zeros(len(x.size), dtype=np.int64)
@@ -37,20 +39,10 @@ def beaten(x: "Logs", z: "Logs", log_gamma: float) -> Counts:
 
 
 def dominated(log_x: Floats, log_z: Floats, log_gamma: float) -> Counts:
-    """Count the z that each x dominates, by a majority of the queries.
+    """Count the z ``(Z, Q)`` that each x ``(N, Q)`` dominates, by a majority of the queries; equal votes do not count.
 
     For one query by a sort and a binary search, as exact as the dense comparison: ``log z < log x - log gamma``,
     strictly. For several queries the vote does not separate, and pairs are compared by chunks of records.
-
-    Args:
-        log_x: log-ratios ``(N, Q)``.
-        log_z: log-ratios ``(Z, Q)``.
-        log_gamma: zero or more.
-
-    Returns:
-        ``(N,)`` from 0 to Z; equal votes count for nothing.
-
-    Cost: O((N + Z) log(N + Z)) for one query, O(N Z Q) for several; memory O(N + Z) or one block.
     """
     limits, queries = log_x - log_gamma, log_x.shape[1]
     counts = np.empty(len(log_x), dtype=np.int64)
@@ -70,16 +62,7 @@ def dominated(log_x: Floats, log_z: Floats, log_gamma: float) -> Counts:
 
 
 def auc(counts: Counts, members: NDArray[np.bool_], most: int) -> float:
-    """Compute the area under the ROC curve of whole-number scores, ties half.
-
-    Args:
-        counts: scores ``(N,)`` from 0 to `most`.
-        members: ``(N,)``, with both kinds.
-        most: the largest score possible.
-
-    Returns:
-        A number from 0 to 1.
-    """
+    """Compute the area under the ROC curve of whole-number scores from 0 to `most`, ties half."""
     positive = np.bincount(counts[members], minlength=most + 1)
     negative = np.bincount(counts[~members], minlength=most + 1)
     below = np.cumsum(negative) - negative

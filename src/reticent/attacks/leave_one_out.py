@@ -17,30 +17,13 @@ Mask = NDArray[np.bool_]
 
 
 def rows(targets: Rows, references: Rows) -> Rows:
-    """Say which row of a leave-one-out result belongs to each target.
-
-    Args:
-        targets: models ``(T,)``.
-        references: models ``(R,)``.
-
-    Returns:
-        ``(T,)``: a target's position among the references, or R where it is none of them.
-    """
+    """Return each target's position among the references ``(T,)``, which is its row of `sums`; R where it is none."""
     place = {int(model): position for position, model in enumerate(references)}
     return np.array([place.get(int(model), len(references)) for model in targets], dtype=np.int64)
 
 
 def sums(values: NDArray[Any]) -> Floats:
-    """Sum over all references but one, from a forward and a backward pass.
-
-    Args:
-        values: ``(R, n)``.
-
-    Returns:
-        ``(R + 1, n)``: row r is the sum of all rows but r; row R is the sum of all.
-
-    Cost: O(R n).
-    """
+    """Sum ``(R, n)`` over all rows but one, by a forward and a backward pass: ``(R + 1, n)``, the last one of all."""
     count, width = values.shape
     result = np.empty((count + 1, width))
     result[0] = 0.0
@@ -54,49 +37,30 @@ def sums(values: NDArray[Any]) -> Floats:
 
 
 def total(values: NDArray[Any]) -> Floats:
-    """Sum over references, one after the other.
-
-    Args:
-        values: ``(R, n)``.
-
-    Returns:
-        ``(n,)``.
-    """
+    """Sum ``(R, n)`` over references, one after the other: ``(n,)``."""
     result = np.zeros(values.shape[1])
     for row in values:
         result += row
     return result
 
 
+def added(total: Floats, values: Floats) -> Floats:
+    """Add ``values (..., n)`` to ``total (...)``, one record after the other: the size of blocks changes no bit."""
+    running = np.concatenate([total[..., None], values], axis=-1)
+    return np.asarray(np.add.accumulate(running, axis=-1)[..., -1])
+
+
 def counts(mask: Mask, left_out: Rows) -> Floats:
-    """Count the masked references but one.
-
-    Args:
-        mask: ``(R, n)``.
-        left_out: ``(T,)`` positions among the references, R for none.
-
-    Returns:
-        ``(T, n)`` whole numbers.
-    """
+    """Count the masked references ``(R, n)`` but one: ``(T, n)`` whole numbers."""
     return np.asarray(np.subtract(mask.sum(axis=0), row_or(mask, left_out, fill=0), dtype=np.float64))
 
 
 def medians(
     values: Floats, mask: Mask, left_out: Rows, dropped: Mask | None = None, which: Rows | None = None
 ) -> Floats:
-    """Take the median of the masked references but one or two, from one sort a record.
+    """Take the median ``(T, n)`` of the masked references but one or two, from one sort a record.
 
-    Args:
-        values: ``(R, n)``.
-        mask: which values count, ``(R, n)``; at least one besides those left out.
-        left_out: ``(T,)`` positions among the references, R for none.
-        dropped: where a second one is left out, ``(T, n)``; by default nowhere.
-        which: its position, ``(T, n)``; it is masked, and not the first one.
-
-    Returns:
-        ``(T, n)``.
-
-    Cost: O(R n log R + T n).
+    The first that is left out is `left_out`; a second one, where `dropped`, is `which`: it is masked, and another one.
     """
     order = np.argsort(np.where(mask, values, np.inf), axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, axis=0)
@@ -121,20 +85,9 @@ def medians(
 def trimmed_means(
     values: Floats, mask: Mask, left_out: Rows, cut: float, dropped: Mask | None = None, which: Rows | None = None
 ) -> Floats:
-    """Average the masked references but one or two, without the smallest and the largest of them.
+    """Average the masked references but one or two (as in `medians`), without ``floor(cut k)`` at each end of k values.
 
-    Args:
-        values: ``(R, n)``.
-        mask: which values count, ``(R, n)``.
-        left_out: ``(T,)`` positions among the references, R for none.
-        cut: the proportion cut at each end, below one half; of k values, ``floor(cut * k)``.
-        dropped: where a second one is left out, ``(T, n)``; by default nowhere.
-        which: its position, ``(T, n)``.
-
-    Returns:
-        ``(T, n)``; zero where no value is left.
-
-    Cost: a sort of all values a target.
+    ``(T, n)``; zero where no value is left. Cost: a sort of all values a target.
     """
     result = np.empty((len(left_out), values.shape[1]))
     rank = np.arange(len(values))[:, None]
@@ -151,15 +104,6 @@ def trimmed_means(
 
 
 def row_or(matrix: NDArray[Any], positions: Rows, *, fill: int) -> NDArray[Any]:
-    """Take rows of a matrix; the position after the last one is a row of `fill`.
-
-    Args:
-        matrix: ``(R, n)``.
-        positions: ``(T,)`` from 0 to R.
-        fill: what the row after the last one holds.
-
-    Returns:
-        ``(T, n)``.
-    """
+    """Take rows of a matrix ``(R, n)``; row R, after the last one, is filled."""
     padded = np.concatenate([matrix, np.full((1, matrix.shape[1]), fill, dtype=matrix.dtype)])
     return padded[positions]

@@ -7,7 +7,7 @@ from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.roc import auc
 from reticent.errors import ShapeError
-from reticent.signals.beside import beside
+from reticent.signals.composed import appended
 from reticent.signals.matrix import Signals
 
 
@@ -17,7 +17,7 @@ def both(seed=0, models=6, records=40, classes=3):
     labels = rng.integers(0, classes, records)
     whole = Signals.from_logits(logits, labels)
     base = Signals.from_logits(logits[:-1], labels)
-    return whole, beside(base, whole.margins[-1], whole.logits[-1])
+    return whole, appended(base, whole.margins[-1], whole.logits[-1])
 
 
 @pytest.mark.parametrize("rows", [slice(None), slice(2, 7), 6, 0, -1, [6, 1], np.array([3, 6, 6]), [2]])
@@ -43,9 +43,9 @@ def test_attacks_score_the_model_as_they_would_in_one_array(attack):
 def test_other_records_are_refused():
     whole, _ = both()
     with pytest.raises(ShapeError, match="margins: expected shape"):
-        beside(whole, whole.margins[0][:5], None)
+        appended(whole, whole.margins[0][:5], None)
     with pytest.raises(ShapeError, match="logits: expected shape"):
-        beside(whole, whole.margins[0], whole.logits[0][:, :2])
+        appended(whole, whole.margins[0], whole.logits[0][:, :2])
 
 
 @pytest.mark.parametrize("attack", ["lira", "rmia"])

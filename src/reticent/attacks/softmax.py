@@ -5,20 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from reticent.attacks.base import Rows
-from reticent.errors import InputError
 from reticent.signals.matrix import Floats, Signals
 
 SMALL = -40.0
 """A logarithm of q from which on ``-ln(1 - q)`` is q, to all digits."""
 
 
-def log_probabilities(signals: Signals, models: Rows, method: str, width: int = 0) -> Iterator[tuple[slice, Floats]]:
+def log_probabilities(signals: Signals, models: Rows, width: int = 0) -> Iterator[tuple[slice, Floats]]:
     """Read log-probabilities of all classes."""
-    if signals.logits is None:
-        raise InputError(
-            f"{method}: expected logits of all {signals.classes} classes, got margins only: give logits (M, N, C), or "
-            "leave this attack out"
-        )
+    assert signals.logits is not None
     for block in signals.blocks(4 * signals.classes + width):
         z = np.asarray(signals.logits[models, block], dtype=np.float64)
         top = z.argmax(axis=2)[..., None]

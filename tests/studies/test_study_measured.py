@@ -18,7 +18,7 @@ from reticent.population.worker import Maker
 from reticent.procedures import plain
 from reticent.signals.correct import correct
 from reticent.studies import measured
-from reticent.studies.cwrf_ablation import pruned
+from reticent.studies.cwrf_ablation import pruning
 from reticent.studies.base import Found, Setting
 from reticent.studies.bench import Bench
 from reticent.studies.measured import collect, measure
@@ -120,9 +120,9 @@ def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
             assert not torch.equal(value[keep], materials.start.state[name][keep])
         return trained
 
-    monkeypatch.setattr(pruned.plain, "train", noted)
+    monkeypatch.setattr(pruning.plain, "train", noted)
     found = Found()
-    pruned.pruned(bench, found)
+    pruning.pruned(bench, found)
     assert len(starts) == 4
     for start in starts:
         kept = sum(int(mask.sum()) for mask in start.trainable.values())
@@ -148,21 +148,21 @@ def test_pruned_networks_are_trained_once_whatever_interrupts(bench, monkeypatch
         trained.append(torch.get_num_threads())
         return original(recipe, materials, streams)
 
-    monkeypatch.setattr(pruned.plain, "train", breaks)
+    monkeypatch.setattr(pruning.plain, "train", breaks)
     with pytest.raises(KeyboardInterrupt):
-        pruned.pruned(bench, Found())
+        pruning.pruned(bench, Found())
     (kept,) = (tmp_path / "none yet").iterdir()
     whole = kept.read_bytes()
     trained.clear()
     once, again = Found(), Found()
-    pruned.pruned(bench, once)
+    pruning.pruned(bench, once)
     assert len(trained) == 2  # of the second model
-    pruned.pruned(bench, again)
+    pruning.pruned(bench, again)
     assert len(trained) == 2
     assert again.numbers == once.numbers
     kept.write_bytes(whole[:40])
     trained.clear()
-    pruned.pruned(bench, again)
+    pruning.pruned(bench, again)
     assert len(trained) == 2
     assert kept.read_bytes() == whole
 
@@ -177,11 +177,11 @@ def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
 
         return call
 
-    monkeypatch.setattr(pruned.plain, "train", noted(plain.train))
-    monkeypatch.setattr(pruned, "score", noted(pruned.score))
+    monkeypatch.setattr(pruning.plain, "train", noted(plain.train))
+    monkeypatch.setattr(pruning, "score", noted(pruning.score))
     try:
         torch.set_num_threads(2)
-        pruned.pruned(replace(bench, work=tmp_path), Found())
+        pruning.pruned(replace(bench, work=tmp_path), Found())
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
@@ -191,7 +191,7 @@ def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
 def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
     """Two models that agree wholly still have the error of their records."""
     found = Found()
-    pruned.pruned(bench, found)
+    pruning.pruned(bench, found)
     members = bench.job().population.membership.matrix
     shares = found.numbers["M1", "accuracy"].value
     binomial = (shares * (1 - shares) / (~members[:2]).sum(axis=1).max()) ** 0.5
@@ -200,7 +200,7 @@ def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
 
 def test_m1_is_the_plain_network(bench):
     job, found = bench.job(), Found()
-    pruned.pruned(bench, found)
+    pruning.pruned(bench, found)
     with bench.made(job) as (store, made):
         Maker(job.population, store, "cpu")
         wanted = np.mean([one.facts["accuracy_non_members"] for one in made[:2]])

@@ -8,7 +8,7 @@ from reticent.locate.agree import agreement
 from reticent.locate.top import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES
-from reticent.studies.cwrf_entanglement import scored
+from reticent.studies.cwrf_entanglement import scores
 from reticent.studies.cwrf_ablation.rows import CHANCE
 from reticent.studies.pptp_disparity.claims import LEVELS, against
 from reticent.studies.pptp_disparity.levelling import levelling, places, rivals
@@ -77,12 +77,12 @@ def test_equal_scores_agree_wholly(bench, monkeypatch):
             n: torch.from_numpy(fixed.random(tuple(p.shape), dtype=np.float32)) for n, p in network.named_parameters()
         })
 
-    monkeypatch.setattr(scored, "score", same)
+    monkeypatch.setattr(scores, "score", same)
     job = bench.job()
     with bench.made(job) as (store, made):
         torch.set_num_threads(2)
         try:
-            numbers, _ = scored.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
+            numbers, _ = scores.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
         finally:
             torch.set_num_threads(before)
     assert threads == [1, 1, 1]
@@ -103,10 +103,10 @@ def test_scores_that_share_but_the_weight_and_dead_weights_agree_by_construction
         for _ in range(2)
     )
     assert agreement(one, other, ["weight"]).spearman > 0.8
-    found = scored._beside_magnitude(network, one, other, ["weight"])
+    found = scores._beside_magnitude(network, one, other, ["weight"])
     assert abs(found["spearman_partial"]) < 0.05
     assert found["spearman_magnitude"] > 0.8
-    shared = scored._beside_magnitude(network, one, one, ["weight"])
+    shared = scores._beside_magnitude(network, one, one, ["weight"])
     assert shared["spearman_partial"] == pytest.approx(1)
 
 
@@ -115,9 +115,9 @@ def test_a_partial_correlation_is_that_of_what_is_left_of_two_regressions():
     x, y = x + z, y - 0.5 * z + 0.3 * x
     left = [one - np.polyval(np.polyfit(z, one, 1), z) for one in (x, y)]
     pairs = [np.corrcoef(*pair)[0, 1] for pair in ((x, y), (x, z), (y, z))]
-    assert scored.partial(*pairs) == pytest.approx(np.corrcoef(*left)[0, 1])
-    assert scored.partial(0.5, 1.0, 0.5) is None
-    assert scored.partial(0.5, None, 0.5) is None
+    assert scores.partial(*pairs) == pytest.approx(np.corrcoef(*left)[0, 1])
+    assert scores.partial(0.5, 1.0, 0.5) is None
+    assert scores.partial(0.5, None, 0.5) is None
 
 
 def test_agreement_by_construction_is_none(bench):

@@ -12,7 +12,7 @@ from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.figures import drawn
 from reticent.studies.cwrf_ablation.printed import PUBLISHED
 from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
-from reticent.studies.cwrf_ablation.pruned import PRUNED, pruned
+from reticent.studies.cwrf_ablation.pruning import PRUNED, pruned
 from reticent.studies.base import Column, Found, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.measured import Contrast, Measured, collect, measure

@@ -12,7 +12,7 @@ from typing import Any
 
 from reticent.jobs.locate.scores import RATES
 from reticent.population.worker import Maker
-from reticent.studies.cwrf_entanglement.scored import ALL, scored
+from reticent.studies.cwrf_entanglement.scores import ALL, scored
 from reticent.studies.base import Claim, Column, Found, Plain, Published, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.judging import Part, better, reaches

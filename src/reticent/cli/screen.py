@@ -28,13 +28,14 @@ TERMINALS = {
     "reticent.locate.weights": "reticent.cli.locate.weights:table",
     "reticent.locate.layers": "reticent.report.locate.layers:terminal",
     "reticent.locate.records": "reticent.report.locate.records:terminal",
-    "reticent.study": "reticent.report.study:terminal",
+    "reticent.study": "reticent.report.kinds.study:study",
 }
 """By a document's schema, without the version, what lays it out."""
 TYPED = {
     "reticent.audit": "reticent.findings.audit:AuditDocument",
     "reticent.comparison": "reticent.findings.comparison:ComparisonDocument",
     "reticent.search": "reticent.findings.search:SearchDocument",
+    "reticent.study": "reticent.findings.study:StudyDocument",
 }
 """What that takes, where it is not plain values."""
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

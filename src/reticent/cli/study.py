@@ -42,7 +42,6 @@ def study(
     from reticent.cli.progress import screen
     from reticent.cli.screen import replaced, stdout, told, unlost
     from reticent.report.output import STUDY
-    from reticent.report.study import terminal
     from reticent.studies.run import study as run
 
     if name is None:
@@ -65,7 +64,9 @@ def study(
             stage=shown.note,
             checked=lambda folder: replaced(folder, STUDY, shown.note),
         )
-    return told(terminal(done.document), done.files)
+    from reticent.report.kinds.study import study as kind
+
+    return told(kind(done.findings), done.files)
 
 
 def _list() -> object:

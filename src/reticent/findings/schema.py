@@ -8,6 +8,7 @@ from reticent.findings.base import Document
 
 DOCUMENTS = {
     "audit": "reticent.findings.audit:AuditDocument",
+    "study": "reticent.findings.study:StudyDocument",
 }
 """By the name of a document, its class; `reticent schema NAME` writes its JSON Schema."""
 HEAD = "<!-- {}: made by scripts/generate -->"

@@ -1,136 +1,124 @@
-"""The document of a study: ``study.json``, from its description and what was measured."""
+"""The document of a study: from its description and what was measured to `study.json`.
 
+A claim is judged for each kind of network by itself, then for those that it is about.
+"""
+
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 from reticent.data.records import Records
-from reticent.studies.base import Claim, Column, Plain, Published, Results, Scale, Setting, Study
-from reticent.studies.judging import VERDICTS, Origin
-from reticent.studies.numbers import CONFIDENCE, FEW
-from reticent.studies.verdicts import Kind, judge
-
-SCHEMA = "reticent.study/2"
-
-
-def assemble(study: Study, scale: str, given: Scale, results: Results, data: Mapping[str, Records]) -> dict[str, Any]:
-    """Put a study's document together, in the order of ``docs/studies.md``."""
-    claims = [_claim(one, results) for one in study.claims]
-    return {
-        "schema": SCHEMA,
-        "study": study.name,
-        "title": study.title,
-        "paper": study.paper,
-        "scale": {"name": scale, "seeds": given.seeds, "about": given.about},
-        "confidence": CONFIDENCE,
-        "over": study.over,
-        "sentence": sentence(study.name, scale, claims),
-        "claims": claims,
-        "tables": [_table(study, one, results) for one in given.settings],
-        "figures": [_figure(study, one) for one in study.draw(results)],
-        "published": [_published(study, one) for one in study.published],
-        "settings": [_setting(one, data[one.key]) for one in given.settings],
-        "cannot_say": _limits(study, given, results),
-    }
+from reticent.findings import study as findings
+from reticent.findings.study import VERDICTS, Answer, Printed, Reason, StudyDocument
+from reticent.say.study import spoken
+from reticent.studies.base import Claim, Published, Results, Scale, Setting, Study
+from reticent.studies.judging import finding
+from reticent.studies.numbers import CONFIDENCE
 
 
-def sentence(name: str, scale: str, claims: Sequence[Plain]) -> str:
-    """Count the verdicts in one sentence, the paper's claims and ours apart."""
-    said = [_counted(origin, [one for one in claims if one["origin"] == origin]) for origin in VERDICTS]
-    return f"{name} at scale {scale}: {'; '.join(filter(None, said))}."
+def assemble(study: Study, scale: str, given: Scale, results: Results, data: Mapping[str, Records]) -> StudyDocument:
+    """Put a study's document together, with its sentences."""
+    document = StudyDocument(
+        study=study.name,
+        title=study.title,
+        paper=study.paper,
+        scale=findings.Scale(name=scale, seeds=given.seeds, about=given.about),
+        confidence=CONFIDENCE,
+        over=study.over,
+        claims=tuple(judge(one, results) for one in study.claims),
+        tables=tuple(_table(study, one, results) for one in given.settings),
+        figures=tuple(_named(study, one) for setting in given.settings for one in study.draw(results, setting)),
+        published=tuple(_published(study, one) for one in study.published),
+        settings=tuple(_setting(one, data[one.key]) for one in given.settings),
+    )
+    measured = [(setting, found) for setting in given.settings for found in results.found[setting.key]]
+    notes = [(setting.label, note) for setting, found in measured for note in found.notes]
+    partial = any(one.partial for _, found in measured for one in found.numbers.values())
+    return spoken(document, study.caution, notes, without_interval=partial)
 
 
-def _counted(origin: Origin, claims: Sequence[Plain]) -> str:
-    """Count the verdicts on the claims of one origin; nothing where there are none."""
-    words = VERDICTS[origin]
-    yes, no, neither = (sum(one["verdict"] == words[answer] for one in claims) for answer in ("yes", "no", "open"))
-    if not claims:
-        return ""
-    if origin == "paper":
-        held = f"{yes} {'is' if yes == 1 else 'are'} reproduced, {no} {'is' if no == 1 else 'are'} not"
-        return f"of the paper's {_claims(len(claims))}, {held}, and {neither} can't be told"
-    held = f"{yes} {'holds' if yes == 1 else 'hold'}, {no} {'does' if no == 1 else 'do'} not"
-    return f"of our {_claims(len(claims))}, {held}, and {neither} can't be told"
+def judge(claim: Claim, results: Results) -> findings.Claim:
+    """Judge a claim."""
+    kinds = [_kind(claim, results, name) for name in dict.fromkeys(one.network for one in results.settings)]
+    answer, reason = _together(claim, kinds)
+    return findings.Claim(
+        key=claim.key,
+        text=claim.text,
+        source=claim.source,
+        origin=claim.origin,
+        networks=claim.networks,
+        rule=claim.rule,
+        verdict=VERDICTS[claim.origin][answer],
+        reason=reason,
+        kinds=tuple(kinds),
+    )
 
 
-def _claims(count: int) -> str:
-    return f"{count} claim{'' if count == 1 else 's'}"
+def _kind(claim: Claim, results: Results, network: str) -> findings.Kind:
+    settings = tuple(one for one in results.settings if one.network == network)
+    parts = claim.parts(replace(results, settings=settings))
+    alike = claim.origin == "ours" or not any(one.unlike for one in settings)
+    found, reason = finding(parts)
+    return findings.Kind(
+        network=network,
+        settings=tuple(one.key for one in settings),
+        counts=_about(claim, network) and alike,
+        found=found,
+        reason=reason,
+        parts=tuple(part.finding(len(parts)) for part in parts),
+    )
 
 
-def _claim(claim: Claim, results: Results) -> dict[str, Any]:
-    judged = judge(claim, results)
-    return {
-        "key": claim.key,
-        "text": claim.text,
-        "source": claim.source,
-        "origin": claim.origin,
-        "networks": list(claim.networks),
-        "rule": claim.rule,
-        "verdict": judged.verdict,
-        "reason": judged.reason,
-        "kinds": [_kind(one) for one in judged.kinds],
-    }
+def _about(claim: Claim, network: str) -> bool:
+    return not claim.networks or network in claim.networks
 
 
-def _kind(kind: Kind) -> dict[str, Any]:
-    return {
-        "network": kind.network,
-        "settings": [one.key for one in kind.settings],
-        "counts": kind.counts,
-        "found": kind.found,
-        "reason": kind.reason,
-        "parts": [part.to_json(len(kind.parts)) for part in kind.parts],
-    }
+def _together(claim: Claim, kinds: Sequence[findings.Kind]) -> tuple[Answer, Reason | None]:
+    counted = [one for one in kinds if one.counts]
+    if not counted:
+        return "open", "setting" if any(_about(claim, one.network) for one in kinds) else "network"
+    measured = [one for one in counted if one.parts] or counted
+    if {"yes", "no"} <= {one.found for one in measured}:
+        return "open", "disagree"
+    decisive = next((one for one in measured if one.found == "open"), measured[0])
+    return decisive.found, decisive.reason
 
 
-def _table(study: Study, setting: Setting, results: Results) -> dict[str, Any]:
+def _table(study: Study, setting: Setting, results: Results) -> findings.Table:
+    """List the rows that every seed has."""
     printed = [one for one in study.published if one.group == setting.beside]
     rows = []
     for name, about in results.rows(setting.key).items():
-        numbers = {column.metric: results.get(setting.key, name, column.metric) for column in study.columns}
-        if not any(numbers.values()):
-            continue  # A row that not every seed has.
-        paper: dict[str, Any] = {}
-        for one in printed:
-            paper |= _entries(one.rows.get(name, {}))
-        rows.append({
-            "name": name,
-            "about": about,
-            "values": {key: None if one is None else one.to_json() for key, one in numbers.items()},
-            "paper": paper or None,
-        })
-    return {
-        "title": setting.label,
-        "setting": setting.key,
-        "columns": [_column(column) for column in study.columns],
-        "rows": rows,
-    }
+        numbers = {column.key: results.get(setting.key, name, column.key) for column in study.columns}
+        if any(numbers.values()):
+            values = {key: None if one is None else one.finding() for key, one in numbers.items()}
+            paper = {key: one for table in printed for key, one in _entries(table.rows.get(name, {})).items()}
+            rows.append(findings.Row(name=name, about=about, values=values, paper=paper or None))
+    return findings.Table(title=setting.label, setting=setting.key, columns=study.columns, rows=tuple(rows))
 
 
-def _column(column: Column) -> dict[str, str]:
-    return {"key": column.metric, "label": column.label, "form": column.form}
+def _entries(values: Mapping[str, tuple[float, float | None]]) -> dict[str, Printed]:
+    return {key: Printed(value=value, std=std) for key, (value, std) in values.items()}
 
 
-def _entries(values: Mapping[str, tuple[float, float | None]]) -> dict[str, Any]:
-    return {key: {"value": value, "std": std} for key, (value, std) in values.items()}
-
-
-def _published(study: Study, one: Published) -> dict[str, Any]:
+def _published(study: Study, one: Published) -> findings.PublishedTable:
     there = {metric for values in one.rows.values() for metric in values}
-    return {
-        "title": f"{one.reference}, {one.group}",
-        "note": one.note,
-        "columns": [_column(column) for column in study.columns if column.metric in there],
-        "rows": {name: _entries(values) for name, values in one.rows.items()},
-        "remarks": [{"row": row, "column": column, "text": text} for (row, column), text in one.remarks.items()],
-    }
+    remarks = (findings.Remark(row=row, column=column, text=text) for (row, column), text in one.remarks.items())
+    return findings.PublishedTable(
+        title=f"{one.reference}, {one.group}",
+        note=one.note,
+        columns=tuple(column for column in study.columns if column.key in there),
+        rows={name: _entries(values) for name, values in one.rows.items()},
+        remarks=tuple(remarks),
+    )
 
 
-def _figure(study: Study, figure: Plain) -> dict[str, Any]:
-    name = f"{study.name}-{figure['name']}"
-    return {**figure, "name": name, "svg": f"{name}.svg", "png": f"{name}.png"}
+def _named(study: Study, figure: findings.Figure) -> findings.Figure:
+    name = f"{study.name}-{figure.name}"
+    return figure.with_(name=name, svg=f"{name}.svg", png=f"{name}.png")
 
 
-def _setting(setting: Setting, records: Records) -> dict[str, Any]:
+def _setting(setting: Setting, records: Records) -> findings.Setting:
     facts = {
         "data": records.name,
         "records in the data set": len(records),
@@ -138,36 +126,11 @@ def _setting(setting: Setting, records: Records) -> dict[str, Any]:
         **{key: value for key, value in setting.base.items() if key != "dataset"},
         **setting.options,
     }
-    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in facts.items()}
-    about = {"key": setting.key, "label": setting.label, "network": setting.network, "unlike": setting.unlike}
-    return {**about, "digest": records.digest, "facts": plain}
-
-
-def _limits(study: Study, given: Scale, results: Results) -> list[str]:
-    said = list(study.caution)
-    if given.seeds < FEW:
-        said.append(_few(study, given.seeds, results))
-    said += [
-        f"{one.label} is neither the paper's setting nor a fair stand-in for it, so that it settles no claim of the "
-        f"paper's: {one.unlike}."
-        for one in given.settings
-        if one.unlike
-    ]
-    for setting in given.settings:
-        for one in results.found[setting.key]:
-            said += [f"{setting.label}: {note}" for note in one.notes if f"{setting.label}: {note}" not in said]
-    return said
-
-
-def _few(study: Study, seeds: int, results: Results) -> str:
-    """Say what so few seeds leave out."""
-    numbers = (one for found in results.found.values() for each in found for one in each.numbers.values())
-    if any(one.partial for one in numbers):
-        return (
-            f"Seeds: {seeds}. The error of one seed is over {study.over}, so that these numbers stand without an "
-            f"interval and no claim on them is judged; from {FEW} seeds on both are there."
-        )
-    return (
-        f"Seeds: {seeds}. How much another one would change is not part of the intervals, which are over "
-        f"{study.over}; from {FEW} seeds on it is."
+    return findings.Setting(
+        key=setting.key,
+        label=setting.label,
+        network=setting.network,
+        unlike=setting.unlike,
+        digest=records.digest,
+        facts=json.loads(json.dumps(facts)),
     )

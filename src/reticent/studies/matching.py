@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from reticent.jobs.comparison.early import Stop, stopped, stops
-from reticent.studies.bench import Bench
+from reticent.studies.base import Bench
 from reticent.studies.measured import Measured, measure
 from reticent.studies.numbers import Estimate, Measure, combined
 

@@ -25,8 +25,7 @@ from reticent.population.gather import signals
 from reticent.population.worker import Made
 from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
-from reticent.studies.base import Found
-from reticent.studies.bench import Bench
+from reticent.studies.base import Bench, Found
 from reticent.studies.numbers import Estimate, Floats, Measure, combined
 
 Bools = NDArray[np.bool_]
@@ -71,7 +70,7 @@ class Measured:
 
 def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     """Train or find a population, attack every model of it, and measure."""
-    bench.tell(f"{bench.setting.label}, seed {bench.seed}: {name}")
+    bench.say(name)
     with bench.made(job) as (store, made):
         seen, others = signals(job.population, store, made)
         problem = Problem.make(seen, job.population.membership, population=others)

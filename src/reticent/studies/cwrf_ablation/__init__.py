@@ -8,15 +8,22 @@ new draw in place of the initial values, and fine-tuning without rewinding.
 from statistics import fmean
 from typing import Any
 
+from reticent.findings.study import Column
+from reticent.studies.base import Bench, Found, Scale, Study
 from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.figures import drawn
-from reticent.studies.cwrf_ablation.printed import PUBLISHED
-from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
 from reticent.studies.cwrf_ablation.pruning import PRUNED, pruned
-from reticent.studies.base import Column, Found, Scale, Setting, Study
-from reticent.studies.bench import Bench
+from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, PUBLISHED, SCRATCH, VARIANTS, named
 from reticent.studies.measured import Contrast, Measured, collect, measure
-from reticent.studies.presets import CIFAR_PAPER, CIFAR_SMALL, HALF, LOCATION, LOST, UNLIKE_SMALL, UNLIKE_TABLE
+from reticent.studies.presets import (
+    FANG_AND_KIM,
+    LOST,
+    PAPER_RESNET18,
+    SMALL_CNN,
+    SMALL_LOCATION,
+    TINY_LOCATION,
+    repaired,
+)
 
 ABOUT = {
     "A1": "vulnerable weights held at zero, the others trained",
@@ -59,7 +66,7 @@ def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     recipes = _recipes(bench)
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
-    rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+    rows = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
     found = collect(rows, _contrasts(bench))
     found.rows |= {one.name: f"{one.about}; rewound: {counts}" for one in rows if (counts := _counts(one))}
     if bench.options.get("located"):
@@ -79,80 +86,39 @@ def _counts(row: Measured) -> str:
 
 
 COLUMNS = (
-    Column("accuracy", "Accuracy, non-members", "share"),
-    Column("loss_members", "Loss, members"),
-    Column("loss", "Loss, non-members"),
-    Column("gap", "Loss gap"),
-    Column("auc_lira", "LiRA AUC"),
-    Column("tpr_lira_0.01", "LiRA TPR at 1 %", "share"),
-    Column("auc_rmia", "RMIA AUC"),
-    Column("seconds", "Seconds a model", "seconds"),
+    Column(key="accuracy", label="Accuracy, non-members", form="share"),
+    Column(key="loss_members", label="Loss, members"),
+    Column(key="loss", label="Loss, non-members"),
+    Column(key="gap", label="Loss gap"),
+    Column(key="auc_lira", label="LiRA AUC"),
+    Column(key="tpr_lira_0.01", label="LiRA TPR at 1 %", form="share"),
+    Column(key="auc_rmia", label="RMIA AUC"),
+    Column(key="seconds", label="Seconds a model", form="seconds"),
 )
 
-
-ALL = (0.001, 0.01, 0.03, 0.05)
-OPTIONS: dict[str, Any] = {"rates": ALL, "rate": 0.01, "fpr": 0.01, "located": 4}
+OPTIONS: dict[str, Any] = {"rates": (0.001, 0.01, 0.03, 0.05), "rate": 0.01, "fpr": 0.01, "located": 4}
+FEWER = OPTIONS | {"rates": (0.01, 0.05)}
 SCALES = {
     "tiny": Scale(
-        (
-            Setting(
-                "location30",
-                "MLP on 2,000 records of Location30",
-                LOCATION | {"models": 8, "records": 2000},
-                OPTIONS | {"rates": (0.01, 0.05)},
-                "ResNet18",
-                "MLP",
-                f"{UNLIKE_TABLE}; {HALF}",
-            ),
-        ),
+        (repaired(TINY_LOCATION, FEWER),),
         1,
         "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
     ),
     "small": Scale(
-        (
-            Setting(
-                "location30",
-                "MLP on Location30",
-                LOCATION | {"models": 16},
-                OPTIONS,
-                "ResNet18",
-                "MLP",
-                f"{UNLIKE_TABLE}; {HALF}",
-            ),
-            Setting(
-                "cifar10",
-                "CNN on 1,200 records of CIFAR-10",
-                CIFAR_SMALL | {"models": 8},
-                OPTIONS | {"rates": (0.01, 0.05)},
-                "ResNet18",
-                "CNN",
-                f"{UNLIKE_SMALL}; {HALF}",
-            ),
-        ),
+        (repaired(SMALL_LOCATION, OPTIONS), repaired(SMALL_CNN, FEWER)),
         3,
         "Location30 with 16 models a row and a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
     ),
     "paper": Scale(
-        (
-            Setting(
-                "cifar10",
-                "ResNet18 on CIFAR-10",
-                CIFAR_PAPER | {"architecture": "resnet18"},
-                OPTIONS,
-                "ResNet18",
-                "ResNet",
-                HALF,
-            ),
-        ),
+        (repaired(PAPER_RESNET18, OPTIONS),),
         3,
         "CIFAR-10 with ResNet18, 100 epochs and 50 of fine-tuning, 10 models a row, 3 seeds: a day on one GPU.",
     ),
 }
-
 STUDY = Study(
     name="cwrf-ablation",
     title="Should the vulnerable weights be removed, trained, or rewound and held, and does it matter which they are?",
-    paper="Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR.",
+    paper=FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,

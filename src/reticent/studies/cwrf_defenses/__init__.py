@@ -6,18 +6,27 @@ accurate. A recipe that costs accuracy looks private by that alone, so what is c
 its own control (`reticent.studies.matching`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from reticent.findings.study import Column, DotsPanel, Figure, Form, Level, Points
 from reticent.rounding import fraction, percent
-from reticent.studies.cwrf_defenses.claims import ATTACKS, POINTS, acts, claims
+from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
+from reticent.studies.cwrf_defenses.claims import ATTACKS, CLAIMS, POINTS, acts
 from reticent.studies.cwrf_defenses.printed import NONE, PUBLISHED, TITLES, WITH
-from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
-from reticent.studies.bench import Bench
 from reticent.studies.matching import controls, missing
 from reticent.studies.measured import Measured, collect, measure
 from reticent.studies.numbers import combined
-from reticent.studies.presets import CIFAR_PAPER, CIFAR_SMALL, HALF, LOCATION, LOST, UNLIKE_SMALL, UNLIKE_TABLE
+from reticent.studies.presets import (
+    CIFAR_PAPER,
+    FANG_AND_KIM,
+    LOST,
+    PAPER_RESNET18,
+    SMALL_CNN,
+    SMALL_LOCATION,
+    TINY_LOCATION,
+    repaired,
+)
 
 
 def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
@@ -35,7 +44,7 @@ def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     recipes = _recipes(bench)
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
-    rows: list[Measured] = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+    rows = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
     matched = controls(bench, rows[0], rows[1:])
     joined = {row.name: {row.name + WITH: 1.0, row.name: -1.0} for row in rows[::2]}
     contrasts = {f"CWRF on {name}": weights for name, weights in joined.items()}
@@ -69,107 +78,78 @@ def _listed(stopped: Sequence[Measured]) -> str:
 
 
 COLUMNS = (
-    Column("accuracy", "Accuracy, non-members", "share"),
-    Column("accuracy_members", "Accuracy, members", "share"),
-    Column("excess_accuracy", "Accuracy that its control misses", "points"),
-    Column("auc_lira", "LiRA AUC"),
-    Column("excess_auc_lira", "LiRA AUC less its control's", "difference"),
-    Column("tpr_lira_0.01", "LiRA TPR at 1 %", "share"),
-    Column("tpr_lira_0.001", "LiRA TPR at 0.1 %", "small share"),
-    Column("zero_lira", "LiRA TPR at 0.001 %", "small share"),
-    Column("auc_rmia", "RMIA AUC"),
-    Column("excess_auc_rmia", "RMIA AUC less its control's", "difference"),
-    Column("tpr_rmia_0.01", "RMIA TPR at 1 %", "share"),
-    Column("tpr_rmia_0.001", "RMIA TPR at 0.1 %", "small share"),
-    Column("zero_rmia", "RMIA TPR at 0.001 %", "small share"),
-    Column("seconds", "Seconds a model", "seconds"),
+    Column(key="accuracy", label="Accuracy, non-members", form="share"),
+    Column(key="accuracy_members", label="Accuracy, members", form="share"),
+    Column(key="excess_accuracy", label="Accuracy that its control misses", form="points"),
+    Column(key="auc_lira", label="LiRA AUC"),
+    Column(key="excess_auc_lira", label="LiRA AUC less its control's", form="difference"),
+    Column(key="tpr_lira_0.01", label="LiRA TPR at 1 %", form="share"),
+    Column(key="tpr_lira_0.001", label="LiRA TPR at 0.1 %", form="small share"),
+    Column(key="zero_lira", label="LiRA TPR at 0.001 %", form="small share"),
+    Column(key="auc_rmia", label="RMIA AUC"),
+    Column(key="excess_auc_rmia", label="RMIA AUC less its control's", form="difference"),
+    Column(key="tpr_rmia_0.01", label="RMIA TPR at 1 %", form="share"),
+    Column(key="tpr_rmia_0.001", label="RMIA TPR at 0.1 %", form="small share"),
+    Column(key="zero_rmia", label="RMIA TPR at 0.001 %", form="small share"),
+    Column(key="seconds", label="Seconds a model", form="seconds"),
 )
 
 
-def drawn(results: Results) -> list[Plain]:
+PANELS: tuple[tuple[str, str, Form], ...] = (
+    ("accuracy", "Accuracy on non-members", "share"),
+    ("auc_lira", "LiRA AUC", "number"),
+    ("auc_rmia", "RMIA AUC", "number"),
+    ("excess_auc_lira", "LiRA AUC less that of its control", "number"),
+)
+
+
+def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw each defense with and without CWRF, under both attacks, and the accuracies."""
-    figures: list[Plain] = []
-    for one in results.settings:
-        names = [TITLES[name.partition(":")[0]] for name in one.options["defenses"]]
-        panels = []
-        for metric, title, form in (
-            ("accuracy", "Accuracy on non-members", "share"),
-            ("auc_lira", "LiRA AUC", "number"),
-            ("auc_rmia", "RMIA AUC", "number"),
-            ("excess_auc_lira", "LiRA AUC less that of its control", "number"),
-        ):
-            series = []
-            for label, suffix in (("alone", ""), ("with CWRF", WITH)):
-                numbers = [results.get(one.key, name + suffix, metric) for name in names]
-                plain = [None if number is None else number.to_json() for number in numbers]
-                series.append({"label": label, "estimates": plain})
-            levels = [{"label": "as its control", "value": 0.0}] if metric.startswith("excess") else []
-            panels.append({
-                "kind": "dots",
-                "title": title,
-                "x": title,
-                "names": names,
-                "series": series,
-                "levels": levels,
-                "form": form,
-            })
-        figures.append({"name": one.key, "title": f"Defenses with and without CWRF, {one.label}", "panels": panels})
-    return figures
+    names = tuple(TITLES[name.partition(":")[0]] for name in setting.options["defenses"])
+    level = Level(label="as its control", value=0.0)
+    panels = tuple(
+        DotsPanel(
+            title=title,
+            x=title,
+            names=names,
+            series=tuple(
+                Points(label=label, estimates=results.drawn(setting.key, (name + suffix for name in names), metric))
+                for label, suffix in (("alone", ""), ("with CWRF", WITH))
+            ),
+            levels=(level,) if metric.startswith("excess") else (),
+            form=form,
+        )
+        for metric, title, form in PANELS
+    )
+    yield Figure(name=setting.key, title=f"Defenses with and without CWRF, {setting.label}", panels=panels)
 
 
-ALL = ("none", "relaxloss", "hamp", "ccl", "past")
-OPTIONS: dict[str, Any] = {"defenses": ALL, "rate": 0.01, "fpr": 0.01}
+OPTIONS: dict[str, Any] = {"defenses": ("none", "relaxloss", "hamp", "ccl", "past"), "rate": 0.01, "fpr": 0.01}
+FEWER = OPTIONS | {"defenses": ("none", "relaxloss", "ccl")}
+A_PART = {"architecture": "resnet18", "models": 8, "records": 4000, "reference": 1000, "epochs": 20}
+STRICT = OPTIONS | {"fpr": 0.001}
 SCALES = {
     "tiny": Scale(
-        (
-            Setting(
-                "location30",
-                "MLP on 2,000 records of Location30",
-                LOCATION | {"models": 8, "records": 2000},
-                OPTIONS | {"defenses": ("none", "relaxloss", "ccl")},
-                "ResNet18",
-                "MLP",
-                f"{UNLIKE_TABLE}; {HALF}",
-            ),
-        ),
+        (repaired(TINY_LOCATION, FEWER),),
         1,
         "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
     ),
     "small": Scale(
-        (
-            Setting(
-                "location30",
-                "MLP on Location30",
-                LOCATION | {"models": 16},
-                OPTIONS,
-                "ResNet18",
-                "MLP",
-                f"{UNLIKE_TABLE}; {HALF}",
-            ),
-            Setting(
-                "cifar10",
-                "CNN on 1,200 records of CIFAR-10",
-                CIFAR_SMALL | {"models": 8},
-                OPTIONS | {"defenses": ("none", "relaxloss", "ccl")},
-                "ResNet18",
-                "CNN",
-                f"{UNLIKE_SMALL}; {HALF}",
-            ),
-        ),
+        (repaired(SMALL_LOCATION, OPTIONS), repaired(SMALL_CNN, FEWER)),
         3,
         "Location30 with 16 models a row, a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
     ),
     "gpu": Scale(
         (
-            Setting(
-                "cifar10",
-                "ResNet18 on 4,000 records of CIFAR-10",
-                CIFAR_PAPER
-                | {"architecture": "resnet18", "models": 8, "records": 4000, "reference": 1000, "epochs": 20},
-                OPTIONS | {"defenses": ("none", "relaxloss", "ccl")},
-                "ResNet18",
-                "ResNet",
-                f"2,000 pictures a model and 20 epochs; {HALF}",
+            repaired(
+                Setting(
+                    "cifar10",
+                    "ResNet18 on 4,000 records of CIFAR-10",
+                    CIFAR_PAPER | A_PART,
+                    network="ResNet",
+                    unlike="2,000 pictures a model and 20 epochs",
+                ),
+                FEWER,
             ),
         ),
         1,
@@ -177,23 +157,11 @@ SCALES = {
     ),
     "paper": Scale(
         (
-            Setting(
-                "resnet18",
-                "ResNet18 on CIFAR-10",
-                CIFAR_PAPER | {"architecture": "resnet18"},
-                OPTIONS | {"fpr": 0.001},
-                "ResNet18",
-                "ResNet",
-                HALF,
-            ),
-            Setting(
-                "vit",
-                "ViT on CIFAR-10",
-                CIFAR_PAPER | {"architecture": "vit"},
-                OPTIONS | {"fpr": 0.001, "defenses": (*ALL, "dpsgd:epsilon=8")},
-                "ViT",
-                "ViT",
-                HALF,
+            repaired(PAPER_RESNET18, STRICT, key="resnet18"),
+            repaired(
+                Setting("vit", "ViT on CIFAR-10", CIFAR_PAPER | {"architecture": "vit"}, network="ViT"),
+                STRICT | {"defenses": (*OPTIONS["defenses"], "dpsgd:epsilon=8")},
+                beside="ViT",
             ),
         ),
         3,
@@ -204,11 +172,11 @@ SCALES = {
 STUDY = Study(
     name="cwrf-defenses",
     title="Does CWRF help a defense that it is joined to, under adaptive LiRA and RMIA, at matched accuracy?",
-    paper="Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR.",
+    paper=FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,
-    claims=claims(),
+    claims=CLAIMS,
     published=PUBLISHED,
     draw=drawn,
     caution=(

@@ -1,10 +1,10 @@
 """The claims of `cwrf-defenses`; the differences that matter were fixed before anything was measured."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 
+from reticent.studies.base import Claim, Results, Setting, each
 from reticent.studies.cwrf_defenses.printed import NONE, TITLES, WITH
-from reticent.studies.base import Claim, Results, Setting
 from reticent.studies.judging import Part, better, no_worse
 
 AUC, POINTS = 0.01, 0.02
@@ -19,8 +19,10 @@ CONDITION = (
 ATTACKS = {"lira": "LiRA", "rmia": "RMIA"}
 
 
-def _here(setting: Setting, name: str) -> bool:
-    return name in {one.partition(":")[0] for one in setting.options["defenses"]}
+def _here(one: Setting) -> list[str]:
+    """List the defenses of a setting by their names in the table, in its order."""
+    names = {name.partition(":")[0] for name in one.options["defenses"]}
+    return [title for name, title in TITLES.items() if name in names]
 
 
 def _matched(results: Results, setting: str, name: str) -> bool:
@@ -49,80 +51,61 @@ def _lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
     return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
 
 
-def _gains(name: str, attack: str) -> Callable[[Results], list[Part]]:
-    def parts(results: Results) -> list[Part]:
-        made, title, metric = [], TITLES[name], f"auc_{attack}"
-        for one in results.settings:
-            if _here(one, name):
-                label = f"{ATTACKS[attack]} AUC, what CWRF adds to {title} at matched accuracy, {one.label}"
-                part = _lower(results, one, f"CWRF on {title}, matched", metric, label)
-                acting = _lowers(results, one, title, metric)
-                made.append(part if acting or part.number is None else replace(part, void="condition"))
-        return made
-
-    return parts
+def _gain(results: Results, one: Setting, title: str, attack: str) -> Iterator[Part]:
+    if title in _here(one):
+        metric = f"auc_{attack}"
+        label = f"{ATTACKS[attack]} AUC, what CWRF adds to {title} at matched accuracy, {one.label}"
+        part = _lower(results, one, f"CWRF on {title}, matched", metric, label)
+        acting = _lowers(results, one, title, metric)
+        yield part if acting or part.number is None else replace(part, void="condition")
 
 
-def _control(results: Results) -> list[Part]:
-    made = []
-    for one in results.settings:
-        for name, title in TITLES.items():
-            if _here(one, name):
-                label = f"LiRA AUC, {title}{WITH} against its control, {one.label}"
-                made.append(_lower(results, one, f"{title}{WITH}", "excess_auc_lira", label))
-    return made
+def _control(results: Results, one: Setting) -> Iterator[Part]:
+    for title in _here(one):
+        label = f"LiRA AUC, {title}{WITH} against its control, {one.label}"
+        yield _lower(results, one, f"{title}{WITH}", "excess_auc_lira", label)
 
 
-def _kept(results: Results) -> list[Part]:
-    made = []
-    for one in results.settings:
-        for name in TITLES:
-            if _here(one, name):
-                number = results.get(one.key, f"CWRF on {TITLES[name]}", "accuracy")
-                label = f"accuracy, CWRF on {TITLES[name]}, {one.label}"
-                made.append(no_worse(label, number, POINTS, metric="points"))
-    return made
+def _kept(results: Results, one: Setting) -> Iterator[Part]:
+    for title in _here(one):
+        number = results.get(one.key, f"CWRF on {title}", "accuracy")
+        yield no_worse(f"accuracy, CWRF on {title}, {one.label}", number, POINTS, metric="points")
 
 
-def claims() -> tuple[Claim, ...]:
-    """Make the claims: one a defense and attack, and two on all."""
-    made = []
-    for name, title in TITLES.items():
-        for attack, called in ATTACKS.items():
-            said = "cross-entropy" if name == "none" else title
-            made.append(
-                Claim(
-                    f"{name}-{attack}",
-                    f"CWRF + {said} gives {called} less to find than {said} alone, at matched accuracy.",
-                    "Table 3" if name != "none" else "implied by Table 3; a row that the paper lacks",
-                    f"In each setting that has it: the AUC of CWRF + {said} less that of its early-stopped control, "
-                    f"less the same of {said} alone, is below zero by {AUC:g} or more. {UNMATCHED}"
-                    f"{'' if name == 'none' else CONDITION.format(said)}",
-                    _gains(name, attack),
-                    "ours" if name == "none" else "paper",
-                    NETWORKS if name != "none" else (),
-                )
-            )
-    made.append(
-        Claim(
-            "control",
-            "CWRF gives LiRA less to find than an undefended network of its accuracy, whatever it is joined to.",
-            "implied by Table 3; a control that the paper lacks",
-            f"In each setting and for each defense: with CWRF, LiRA's AUC is lower than that of the early-stopped "
-            f"control by {AUC:g} or more. {UNMATCHED}",
-            _control,
-            "ours",
-        )
+def _gains(name: str, attack: str) -> Claim:
+    """Claim that CWRF helps a defense against an attack; the row without a defense is not the paper's."""
+    title, ours = TITLES[name], name == "none"
+    said = "cross-entropy" if ours else title
+    return Claim(
+        f"{name}-{attack}",
+        f"CWRF + {said} gives {ATTACKS[attack]} less to find than {said} alone, at matched accuracy.",
+        "implied by Table 3; a row that the paper lacks" if ours else "Table 3",
+        f"In each setting that has it: the AUC of CWRF + {said} less that of its early-stopped control, less the same "
+        f"of {said} alone, is below zero by {AUC:g} or more. {UNMATCHED}{'' if ours else CONDITION.format(said)}",
+        each(lambda results, one: _gain(results, one, title, attack)),
+        "ours" if ours else "paper",
+        () if ours else NETWORKS,
     )
-    made.append(
-        Claim(
-            "utility",
-            "CWRF costs no accuracy, whatever it is joined to.",
-            "section 5.2: utility is kept",
-            f"In each setting and for each defense: accuracy with CWRF is not lower than without it by more than "
-            f"{100 * POINTS:g} points.",
-            _kept,
-            networks=NETWORKS,
-        )
-    )
-    return tuple(made)
+
+
+CLAIMS = (
+    *(_gains(name, attack) for name in TITLES for attack in ATTACKS),
+    Claim(
+        "control",
+        "CWRF gives LiRA less to find than an undefended network of its accuracy, whatever it is joined to.",
+        "implied by Table 3; a control that the paper lacks",
+        f"In each setting and for each defense: with CWRF, LiRA's AUC is lower than that of the early-stopped control "
+        f"by {AUC:g} or more. {UNMATCHED}",
+        each(_control),
+        "ours",
+    ),
+    Claim(
+        "utility",
+        "CWRF costs no accuracy, whatever it is joined to.",
+        "section 5.2: utility is kept",
+        f"In each setting and for each defense: accuracy with CWRF is not lower than without it by more than "
+        f"{100 * POINTS:g} points.",
+        each(_kept),
+        networks=NETWORKS,
+    ),
+)

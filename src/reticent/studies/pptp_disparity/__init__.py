@@ -6,11 +6,15 @@ rule of `locate layers`, with its evidence. Its figures have no printed numbers:
 claims.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from reticent.findings.study import Column, DensityPanel, Figure, Form, Heights, Level, LinesPanel, Points
 from reticent.jobs.locate.layers import Options, run
 from reticent.rounding import percent
+from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
+from reticent.studies.numbers import Estimate
 from reticent.studies.pptp_disparity.claims import (
     ATM,
     CLAIMS,
@@ -29,10 +33,16 @@ from reticent.studies.pptp_disparity.claims import (
     against,
 )
 from reticent.studies.pptp_disparity.levelling import levelling, places, rivals, share
-from reticent.studies.base import Column, Found, Plain, Results, Scale, Setting, Study
-from reticent.studies.bench import Bench
-from reticent.studies.numbers import Estimate
-from reticent.studies.presets import CIFAR, CIFAR_SMALL, DIGITS, LOCATION, UNLIKE_DIGITS, UNLIKE_SMALL, UNLIKE_TABLE
+from reticent.studies.presets import (
+    CIFAR,
+    CIFAR_SMALL,
+    LOCATION,
+    SMALL_CNN,
+    SMALL_LOCATION,
+    SMALL_RESNET20,
+    TINY_CNN,
+    TINY_LOCATION,
+)
 
 HEAD = "head"
 """The classifier, which is no stage of the paper's."""
@@ -40,7 +50,7 @@ HEAD = "head"
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    bench.tell(f"{bench.setting.label}, seed {bench.seed}: networks on all records and on halves")
+    bench.say("networks on all records and on halves")
     job = bench.job(out=str(bench.work))
     options = Options(seeds=bench.options.get("repetitions", 2), margin=MARGIN)
     document = run(job, options, progress=bench.progress, stage=bench.tell).document
@@ -63,132 +73,98 @@ def measured(bench: Bench) -> Found:
         found.numbers[LEVELS, "probe"] = levelling(levels, onset, test)
         for place, rival in rivals(levels, onset, test).items():
             found.numbers[against(body[place]["name"]), "probe"] = rival
-    found.series = {"stages": [_drawn(stage) for stage in stages], "onset": document["onset"]["stage"]}
+    kept = ("edges", "both", "one")
+    drawn = [{"name": stage["name"], **{key: stage["distances"][key] for key in kept}} for stage in stages]
+    found.series = {"stages": drawn, "onset": document["onset"]["stage"]}
     found.notes = [f"seed {bench.seed}: {document['sentence']}", *document["detail"]]
     return found
 
 
-def _drawn(stage: Mapping[str, Any]) -> dict[str, Any]:
-    distances = stage["distances"]
-    return {"name": stage["name"], **{key: distances[key] for key in ("edges", "both", "one")}}
-
-
 COLUMNS = (
-    Column("effect", "Effect (0.5: no trace)"),
-    Column("ks", "Kolmogorov's distance"),
-    Column("probe", "Probe's accuracy", "share"),
+    Column(key="effect", label="Effect (0.5: no trace)"),
+    Column(key="ks", label="Kolmogorov's distance"),
+    Column(key="probe", label="Probe's accuracy", form="share"),
 )
 
 
-def drawn(results: Results) -> Sequence[Plain]:
+def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw effect and probe by stage, and the distances at each stage."""
-    figures: list[Plain] = []
-    for one in results.settings:
-        names = list(results.rows(one.key))
-        panels = []
-        for metric, title, form in (("effect", "Effect", "number"), ("probe", "Probe's accuracy", "share")):
-            numbers = [results.get(one.key, name, metric) for name in names]
-            plain = [None if number is None else number.to_json() for number in numbers]
-            levels = [{"label": "no trace", "value": 0.5}] if metric == "effect" else []
-            panels.append({
-                "kind": "lines",
-                "title": f"{title} by stage",
-                "y": title.lower(),
-                "form": form,
-                "ticks": names,
-                "series": [{"label": title if levels else "", "x": list(range(len(names))), "estimates": plain}],
-                "levels": levels,
-            })
-        figures.append({"name": one.key, "title": f"Where membership begins to show, {one.label}", "panels": panels})
-        figures += [_distances(one, stages) for stages in results.series(one.key, "stages")[:1]]
-    return figures
+    names = tuple(results.rows(setting.key))
+
+    def by_stage(metric: str, title: str, form: Form, *levels: Level) -> LinesPanel:
+        estimates = results.drawn(setting.key, names, metric)
+        label = title if levels else ""
+        return LinesPanel(
+            title=f"{title} by stage",
+            y=title.lower(),
+            form=form,
+            ticks=names,
+            series=(Points(label=label, x=tuple(range(len(names))), estimates=estimates),),
+            levels=levels,
+        )
+
+    panels = (
+        by_stage("effect", "Effect", "number", Level(label="no trace", value=0.5)),
+        by_stage("probe", "Probe's accuracy", "share"),
+    )
+    yield Figure(name=setting.key, title=f"Where membership begins to show, {setting.label}", panels=panels)
+    for stages in results.series(setting.key, "stages")[:1]:
+        yield Figure(
+            name=f"{setting.key}-distances",
+            title=f"Distances between a network on all records and one on half, {setting.label} (first seed)",
+            panels=tuple(
+                DensityPanel(
+                    title=stage["name"],
+                    x="normalised distance of feature maps",
+                    edges=stage["edges"],
+                    series=tuple(_heights(label, stage[key]) for label, key in SEEN.items()),
+                )
+                for stage in stages
+            ),
+        )
 
 
-def _distances(setting: Setting, stages: Sequence[Plain]) -> Plain:
-    panels = [
-        {
-            "kind": "density",
-            "title": stage["name"],
-            "x": "normalised distance of feature maps",
-            "edges": stage["edges"],
-            "series": [
-                {"label": "seen by both", "heights": _shares(stage["both"])},
-                {"label": "seen by one", "heights": _shares(stage["one"])},
-            ],
-        }
-        for stage in stages
-    ]
-    title = f"Distances between a network on all records and one on half, {setting.label} (first seed)"
-    return {"name": f"{setting.key}-distances", "title": title, "panels": panels}
+SEEN = {"seen by both": "both", "seen by one": "one"}
 
 
-def _shares(counts: Sequence[int]) -> list[float]:
-    total = max(1, sum(counts))
-    return [count / total for count in counts]
+def _heights(label: str, counts: list[int]) -> Heights:
+    return Heights(label=label, heights=tuple(count / max(1, sum(counts)) for count in counts))
 
 
 TINY_IMAGES: dict[str, Any] = CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
 RESIDUAL: dict[str, Any] = {"stem": "tiny"}
 """On 64 x 64 pixels, stage 4 of a ResNet then has 4 x 4 places, as the paper says of ResNet18 ("originally 4x4")."""
 RESNETS: dict[str, Any] = {FAMILY: RESNET, STAGES: 4, ONSET: 4}
+NETWORKS: dict[str, tuple[str, Any, str, dict[str, Any]]] = {
+    "resnet18": ("ResNet18", RESIDUAL | {"name": "resnet18"}, RESNET, RESNETS),
+    "resnet152": ("ResNet152", RESIDUAL | {"name": "resnet152"}, RESNET, RESNETS),
+    "vgg11": ("VGG11", "vgg11", VGG, {FAMILY: SHALLOW, STAGES: 5}),
+    "vgg19": ("VGG19", "vgg19", VGG, {FAMILY: DEEP, STAGES: 5}),
+    "atm-xt": ("ATM-XT", "atm", ATM, {FAMILY: ATM, STAGES: 4, ONSET: 3}),
+}
+"""The paper's: label, architecture, kind, and what it says of them."""
 SCALES = {
     "tiny": Scale(
         (
-            Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn"}, network="CNN", unlike=UNLIKE_DIGITS),
-            Setting(
-                "mlp",
-                "MLP on 2,000 records of Location30",
-                LOCATION | {"records": 2000},
-                network="MLP",
-                unlike=UNLIKE_TABLE,
-            ),
+            TINY_CNN,
+            replace(TINY_LOCATION, key="mlp", base=LOCATION | {"records": 2000}),
         ),
         3,
         "Digits as pictures and a part of Location30; 6 networks of each kind a seed, 3 seeds: some minutes.",
     ),
     "small": Scale(
         (
-            Setting(
-                "resnet20",
-                "ResNet20 on 1,200 records of CIFAR-10",
-                CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}},
-                network=RESNET,
-                unlike=UNLIKE_SMALL,
-            ),
-            Setting("cnn", "CNN on 1,200 records of CIFAR-10", CIFAR_SMALL, network="CNN", unlike=UNLIKE_SMALL),
-            Setting("mlp", "MLP on Location30", LOCATION, network="MLP", unlike=UNLIKE_TABLE),
+            SMALL_RESNET20,
+            replace(SMALL_CNN, key="cnn", base=CIFAR_SMALL),
+            replace(SMALL_LOCATION, key="mlp", base=LOCATION),
         ),
         3,
         "A part of CIFAR-10 and Location30; 6 networks of each kind a seed, 3 seeds: about half an hour on two cores.",
     ),
     "paper": Scale(
         tuple(
-            Setting(
-                name,
-                f"{label} on TinyImageNet",
-                TINY_IMAGES | {"architecture": architecture},
-                options,
-                network=network,
-            )
-            for name, label, architecture, network, options in (
-                (
-                    "resnet18",
-                    "ResNet18",
-                    RESIDUAL | {"name": "resnet18"},
-                    RESNET,
-                    RESNETS,
-                ),
-                (
-                    "resnet152",
-                    "ResNet152",
-                    RESIDUAL | {"name": "resnet152"},
-                    RESNET,
-                    RESNETS,
-                ),
-                ("vgg11", "VGG11", "vgg11", VGG, {FAMILY: SHALLOW, STAGES: 5}),
-                ("vgg19", "VGG19", "vgg19", VGG, {FAMILY: DEEP, STAGES: 5}),
-                ("atm-xt", "ATM-XT", "atm", ATM, {FAMILY: ATM, STAGES: 4, ONSET: 3}),
-            )
+            Setting(name, f"{label} on TinyImageNet", TINY_IMAGES | {"architecture": it}, options, network=network)
+            for name, (label, it, network, options) in NETWORKS.items()
         ),
         3,
         "TinyImageNet with augmentation, 100 epochs, five architectures, 3 seeds: days on one GPU.",

@@ -16,7 +16,6 @@ PRESENT = [
     {f"reticent.attacks.{name}" for name in ("_rmia_counts", "_rmia_ratio", "_rmia_tuning", "rmia")},
     {f"reticent.locate.{name}" for name in ("_moving", "scoring", "steps", "weights")},
     {f"reticent.report.locate.{name}" for name in ("record_pictures", "records")},
-    {f"reticent.studies.{name}" for name in ("base", "bench")},
 ]
 """Circles that are there today, each as its files; only ever made shorter."""
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import reticent
-from reticent.studies.document import SCHEMA
+from reticent.findings.study import SCHEMA
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "studies"
 DOCS = SCRIPT.parents[1] / "docs" / "studies"

@@ -8,13 +8,12 @@ from toy_study import BASE
 
 from reticent.data.load import load
 from reticent.studies import STUDIES
-from reticent.studies.base import Found, Results, Setting
-from reticent.studies.bench import Bench
+from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.document import judge
 from reticent.studies.judging import finding
 from reticent.studies.matching import KNOWN, Controls, controls, missing
 from reticent.studies.measured import Measured, measure
 from reticent.studies.numbers import Estimate, Measure, combined
-from reticent.studies.verdicts import judge
 
 TARGETS, REPLICATES = 6, 300
 

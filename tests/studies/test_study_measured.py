@@ -18,9 +18,8 @@ from reticent.population.worker import Maker
 from reticent.procedures import plain
 from reticent.signals.correct import correct
 from reticent.studies import measured
+from reticent.studies.base import Bench, Found, Setting
 from reticent.studies.cwrf_ablation import pruning
-from reticent.studies.base import Found, Setting
-from reticent.studies.bench import Bench
 from reticent.studies.measured import collect, measure
 from reticent.studies.presets import digit_pictures
 

@@ -98,7 +98,7 @@ def test_an_error_that_leaves_something_out_is_no_interval_before_three_seeds(co
     for one in each:
         pooled = Pooled((one,) * count)
         assert one.partial
-        assert pooled.bounded == (count == 3) == (pooled.to_json()["interval"] is not None)
+        assert pooled.bounded == (count == 3) == (pooled.finding().interval is not None)
         assert reaches("effect", pooled, 0.55, lower=True).answer() == ("no" if count == 3 else "open")
 
 
@@ -126,7 +126,7 @@ def test_no_seed_is_an_error():
 
 
 def test_the_plain_form_holds_both_intervals():
-    plain = Pooled(tuple(Estimate(value, 0.01, 9.0) for value in (0.1, 0.2, 0.6))).to_json()
-    assert plain["seeds"] == [0.1, 0.2, 0.6]
-    within, over = plain["within"], plain["over_seeds"]
-    assert plain["interval"] == [min(within[0], over[0]), max(within[1], over[1])]
+    plain = Pooled(tuple(Estimate(value, 0.01, 9.0) for value in (0.1, 0.2, 0.6))).finding()
+    assert plain.seeds == (0.1, 0.2, 0.6)
+    within, over = plain.within, plain.over_seeds
+    assert plain.interval == (min(within[0], over[0]), max(within[1], over[1]))

@@ -8,16 +8,15 @@ from reticent.locate.agree import agreement
 from reticent.locate.top import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES
-from reticent.studies.cwrf_entanglement import scores
-from reticent.studies.cwrf_ablation.rows import CHANCE
-from reticent.studies.pptp_disparity.claims import LEVELS, against
-from reticent.studies.pptp_disparity.levelling import levelling, places, rivals
-from reticent.studies.base import Found, Results, Setting
-from reticent.studies.bench import Bench
+from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.cwrf_ablation import _counts
+from reticent.studies.cwrf_ablation.rows import CHANCE
+from reticent.studies.cwrf_entanglement import scores
 from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
 from reticent.studies.numbers import FEW, Estimate
+from reticent.studies.pptp_disparity.claims import LEVELS, against
+from reticent.studies.pptp_disparity.levelling import levelling, places, rivals
 from reticent.studies.presets import DIGITS, digit_pictures
 
 TINY = DIGITS | {

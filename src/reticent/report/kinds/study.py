@@ -110,7 +110,7 @@ def _claim(claim: Claim) -> tuple[b.Block, ...]:
     )
     return (
         b.Heading(f"{MARKS[answered(claim)]} {claim.verdict}: {claim.text}", f"claim-{claim.key}", level=4),
-        b.Prose(f"{claim.source}{about}", "note", only=b.DOCUMENTS),
+        b.Prose(sentence(f"{claim.source}{about}"), "note", only=b.DOCUMENTS),
         *why,
         b.Bullets(tuple(f"{kind(one)}." for one in claim.kinds)),
         *((b.Table("The numbers that the claim rests on", columns, rows),) if rows else ()),

@@ -9,21 +9,13 @@ from statistics import fmean
 from typing import Any
 
 from reticent.findings.study import Column
+from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Scale, Study
 from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.figures import drawn
 from reticent.studies.cwrf_ablation.pruning import PRUNED, pruned
 from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, PUBLISHED, SCRATCH, VARIANTS, named
 from reticent.studies.measured import Contrast, Measured, collect, measure
-from reticent.studies.presets import (
-    FANG_AND_KIM,
-    LOST,
-    PAPER_RESNET18,
-    SMALL_CNN,
-    SMALL_LOCATION,
-    TINY_LOCATION,
-    repaired,
-)
 
 ABOUT = {
     "A1": "vulnerable weights held at zero, the others trained",
@@ -100,17 +92,17 @@ OPTIONS: dict[str, Any] = {"rates": (0.001, 0.01, 0.03, 0.05), "rate": 0.01, "fp
 FEWER = OPTIONS | {"rates": (0.01, 0.05)}
 SCALES = {
     "tiny": Scale(
-        (repaired(TINY_LOCATION, FEWER),),
+        (presets.repaired(presets.TINY_LOCATION, FEWER),),
         1,
         "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
     ),
     "small": Scale(
-        (repaired(SMALL_LOCATION, OPTIONS), repaired(SMALL_CNN, FEWER)),
+        (presets.repaired(presets.SMALL_LOCATION, OPTIONS), presets.repaired(presets.SMALL_CNN, FEWER)),
         3,
         "Location30 with 16 models a row and a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
     ),
     "paper": Scale(
-        (repaired(PAPER_RESNET18, OPTIONS),),
+        (presets.repaired(presets.PAPER_RESNET18, OPTIONS),),
         3,
         "CIFAR-10 with ResNet18, 100 epochs and 50 of fine-tuning, 10 models a row, 3 seeds: a day on one GPU.",
     ),
@@ -118,7 +110,7 @@ SCALES = {
 STUDY = Study(
     name="cwrf-ablation",
     title="Should the vulnerable weights be removed, trained, or rewound and held, and does it matter which they are?",
-    paper=FANG_AND_KIM,
+    paper=presets.FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,
@@ -126,7 +118,7 @@ STUDY = Study(
     published=(PUBLISHED,),
     draw=drawn,
     caution=(
-        LOST,
+        presets.LOST,
         "r of the controls is CWRF's default, 1 %; it was not searched, here or on other data.",
         f"M1, M2, M3 and the control are judged by accuracy on {OPTIONS['located']} models a seed; {100 * PRUNED:g} % "
         "are pruned by learnability, which the paper does not say.",

@@ -11,22 +11,13 @@ from typing import Any
 
 from reticent.findings.study import Column, DotsPanel, Figure, Form, Level, Points
 from reticent.rounding import fraction, percent
+from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_defenses.claims import ATTACKS, CLAIMS, POINTS, acts
 from reticent.studies.cwrf_defenses.printed import NONE, PUBLISHED, TITLES, WITH
 from reticent.studies.matching import controls, missing
 from reticent.studies.measured import Measured, collect, measure
 from reticent.studies.numbers import combined
-from reticent.studies.presets import (
-    CIFAR_PAPER,
-    FANG_AND_KIM,
-    LOST,
-    PAPER_RESNET18,
-    SMALL_CNN,
-    SMALL_LOCATION,
-    TINY_LOCATION,
-    repaired,
-)
 
 
 def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
@@ -130,22 +121,22 @@ A_PART = {"architecture": "resnet18", "models": 8, "records": 4000, "reference":
 STRICT = OPTIONS | {"fpr": 0.001}
 SCALES = {
     "tiny": Scale(
-        (repaired(TINY_LOCATION, FEWER),),
+        (presets.repaired(presets.TINY_LOCATION, FEWER),),
         1,
         "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
     ),
     "small": Scale(
-        (repaired(SMALL_LOCATION, OPTIONS), repaired(SMALL_CNN, FEWER)),
+        (presets.repaired(presets.SMALL_LOCATION, OPTIONS), presets.repaired(presets.SMALL_CNN, FEWER)),
         3,
         "Location30 with 16 models a row, a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
     ),
     "gpu": Scale(
         (
-            repaired(
+            presets.repaired(
                 Setting(
                     "cifar10",
                     "ResNet18 on 4,000 records of CIFAR-10",
-                    CIFAR_PAPER | A_PART,
+                    presets.CIFAR_PAPER | A_PART,
                     network="ResNet",
                     unlike="2,000 pictures a model and 20 epochs",
                 ),
@@ -157,9 +148,9 @@ SCALES = {
     ),
     "paper": Scale(
         (
-            repaired(PAPER_RESNET18, STRICT, key="resnet18"),
-            repaired(
-                Setting("vit", "ViT on CIFAR-10", CIFAR_PAPER | {"architecture": "vit"}, network="ViT"),
+            presets.repaired(presets.PAPER_RESNET18, STRICT, key="resnet18"),
+            presets.repaired(
+                Setting("vit", "ViT on CIFAR-10", presets.CIFAR_PAPER | {"architecture": "vit"}, network="ViT"),
                 STRICT | {"defenses": (*OPTIONS["defenses"], "dpsgd:epsilon=8")},
                 beside="ViT",
             ),
@@ -172,7 +163,7 @@ SCALES = {
 STUDY = Study(
     name="cwrf-defenses",
     title="Does CWRF help a defense that it is joined to, under adaptive LiRA and RMIA, at matched accuracy?",
-    paper=FANG_AND_KIM,
+    paper=presets.FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,
@@ -180,7 +171,7 @@ STUDY = Study(
     published=PUBLISHED,
     draw=drawn,
     caution=(
-        LOST,
+        presets.LOST,
         "r is CWRF's default, 1 %, and each defense has its authors' values for the data set where they give them, "
         "else its own defaults; nothing was searched, here or on other data. "
         "The paper chose r by a grid search, and does not say on which attack.",

@@ -14,11 +14,11 @@ from typing import Any
 from reticent.findings.study import CloudPanel, Column, Figure
 from reticent.jobs.locate.scores import RATES
 from reticent.population.worker import Maker
+from reticent.studies import presets
 from reticent.studies.base import Bench, Claim, Found, Published, Results, Scale, Setting, Study, each
 from reticent.studies.cwrf_entanglement.scores import ALL, Numbers, scored
 from reticent.studies.judging import Part, better, reaches
 from reticent.studies.numbers import Estimate
-from reticent.studies.presets import FANG_AND_KIM, LOST, PAPER_RESNET18, SMALL_CNN, SMALL_RESNET20, TINY_CNN
 
 STRONG, APART, MOST = 0.7, 0.05, 0.5
 """What a strong correlation is, by how much two must differ, and what most of the vulnerability is."""
@@ -199,9 +199,9 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
 SMALL_VIT = {"name": "vit", "dim": 64, "depth": 3, "heads": 4, "hidden": 64}
 
 
-TINY_VIT = replace(TINY_CNN, key="vit", label="ViT on digits", network="ViT")
-SMALLER_VIT = replace(SMALL_CNN, key="vit", label="ViT on 1,200 records of CIFAR-10", network="ViT")
-RESNET18 = replace(PAPER_RESNET18, key="resnet18", label="ResNet18 on CIFAR-100")
+TINY_VIT = replace(presets.TINY_CNN, key="vit", label="ViT on digits", network="ViT")
+SMALLER_VIT = replace(presets.SMALL_CNN, key="vit", label="ViT on 1,200 records of CIFAR-10", network="ViT")
+RESNET18 = replace(presets.PAPER_RESNET18, key="resnet18", label="ResNet18 on CIFAR-100")
 PAPER_VIT = replace(RESNET18, key="vit", label="ViT on CIFAR-100", network="ViT")
 
 
@@ -212,13 +212,13 @@ def _four(setting: Setting, beside: str, **base: Any) -> Setting:
 
 SCALES = {
     "tiny": Scale(
-        (_four(TINY_CNN, "ResNet18"), _four(TINY_VIT, "ViT", architecture=SMALL_VIT | {"patch": 2})),
+        (_four(presets.TINY_CNN, "ResNet18"), _four(TINY_VIT, "ViT", architecture=SMALL_VIT | {"patch": 2})),
         3,
         "The 1,797 digits that come with scikit-learn, as pictures; 4 networks of each kind a seed, 3 seeds: some "
         "minutes.",
     ),
     "small": Scale(
-        (_four(SMALL_RESNET20, "ResNet18"), _four(SMALLER_VIT, "ViT", architecture=SMALL_VIT)),
+        (_four(presets.SMALL_RESNET20, "ResNet18"), _four(SMALLER_VIT, "ViT", architecture=SMALL_VIT)),
         3,
         "A part of CIFAR-10, 4 networks of each kind, 3 seeds: about an hour on two cores.",
     ),
@@ -235,7 +235,7 @@ SCALES = {
 STUDY = Study(
     name="cwrf-entanglement",
     title="Are the weights that give members away those that accuracy needs, and are they few?",
-    paper=FANG_AND_KIM,
+    paper=presets.FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,
@@ -243,7 +243,7 @@ STUDY = Study(
     published=PUBLISHED,
     draw=drawn,
     caution=(
-        LOST,
+        presets.LOST,
         "The members' loss is a part of both scores, in the same batches, so that they correlate by construction; the "
         "columns on unlearning alone are without it. These share still more: each score is a sum of |g w|, so a factor "
         "|w|, and zero for weights that no gradient reaches. The column with |w| fixed is without these, as far as "

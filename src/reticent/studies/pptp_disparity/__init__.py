@@ -13,36 +13,11 @@ from typing import Any
 from reticent.findings.study import Column, DensityPanel, Figure, Form, Heights, Level, LinesPanel, Points
 from reticent.jobs.locate.layers import Options, run
 from reticent.rounding import percent
+from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.numbers import Estimate
-from reticent.studies.pptp_disparity.claims import (
-    ATM,
-    CLAIMS,
-    DEEP,
-    FAMILY,
-    FIRST,
-    LAST,
-    LEVELS,
-    MARGIN,
-    ONSET,
-    RESNET,
-    SHALLOW,
-    STAGES,
-    STEMS,
-    VGG,
-    against,
-)
+from reticent.studies.pptp_disparity import claims
 from reticent.studies.pptp_disparity.levelling import levelling, places, rivals, share
-from reticent.studies.presets import (
-    CIFAR,
-    CIFAR_SMALL,
-    LOCATION,
-    SMALL_CNN,
-    SMALL_LOCATION,
-    SMALL_RESNET20,
-    TINY_CNN,
-    TINY_LOCATION,
-)
 
 HEAD = "head"
 """The classifier, which is no stage of the paper's."""
@@ -52,7 +27,7 @@ def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     bench.say("networks on all records and on halves")
     job = bench.job(out=str(bench.work))
-    options = Options(seeds=bench.options.get("repetitions", 2), margin=MARGIN)
+    options = Options(seeds=bench.options.get("repetitions", 2), margin=claims.MARGIN)
     document = run(job, options, progress=bench.progress, stage=bench.tell).document
     found, stages, test = Found(), document["stages"], document["data"]["test"]
     for stage in stages:
@@ -64,15 +39,15 @@ def measured(bench: Bench) -> Found:
         if stage["probe"] is not None:
             found.numbers[name, "probe"] = share(stage["probe"]["mean"], test)
     body = [stage for stage in stages if stage["name"] != HEAD]
-    first = next((stage["name"] for stage in body if stage["name"] not in STEMS), body[0]["name"])
-    found.numbers[FIRST, "effect"] = found.numbers[first, "effect"]
-    found.numbers[LAST, "effect"] = found.numbers[body[-1]["name"], "effect"]
+    first = next((stage["name"] for stage in body if stage["name"] not in claims.STEMS), body[0]["name"])
+    found.numbers[claims.FIRST, "effect"] = found.numbers[first, "effect"]
+    found.numbers[claims.LAST, "effect"] = found.numbers[body[-1]["name"], "effect"]
     onset = document["onset"]["index"]
     if onset in places(len(body)) and body[0]["probe"] is not None:
         levels = [stage["probe"]["mean"] for stage in body]
-        found.numbers[LEVELS, "probe"] = levelling(levels, onset, test)
+        found.numbers[claims.LEVELS, "probe"] = levelling(levels, onset, test)
         for place, rival in rivals(levels, onset, test).items():
-            found.numbers[against(body[place]["name"]), "probe"] = rival
+            found.numbers[claims.against(body[place]["name"]), "probe"] = rival
     kept = ("edges", "both", "one")
     drawn = [{"name": stage["name"], **{key: stage["distances"][key] for key in kept}} for stage in stages]
     found.series = {"stages": drawn, "onset": document["onset"]["stage"]}
@@ -131,32 +106,32 @@ def _heights(label: str, counts: list[int]) -> Heights:
     return Heights(label=label, heights=tuple(count / max(1, sum(counts)) for count in counts))
 
 
-TINY_IMAGES: dict[str, Any] = CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
+TINY_IMAGES: dict[str, Any] = presets.CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
 RESIDUAL: dict[str, Any] = {"stem": "tiny"}
 """On 64 x 64 pixels, stage 4 of a ResNet then has 4 x 4 places, as the paper says of ResNet18 ("originally 4x4")."""
-RESNETS: dict[str, Any] = {FAMILY: RESNET, STAGES: 4, ONSET: 4}
+RESNETS: dict[str, Any] = {claims.FAMILY: claims.RESNET, claims.STAGES: 4, claims.ONSET: 4}
 NETWORKS: dict[str, tuple[str, Any, str, dict[str, Any]]] = {
-    "resnet18": ("ResNet18", RESIDUAL | {"name": "resnet18"}, RESNET, RESNETS),
-    "resnet152": ("ResNet152", RESIDUAL | {"name": "resnet152"}, RESNET, RESNETS),
-    "vgg11": ("VGG11", "vgg11", VGG, {FAMILY: SHALLOW, STAGES: 5}),
-    "vgg19": ("VGG19", "vgg19", VGG, {FAMILY: DEEP, STAGES: 5}),
-    "atm-xt": ("ATM-XT", "atm", ATM, {FAMILY: ATM, STAGES: 4, ONSET: 3}),
+    "resnet18": ("ResNet18", RESIDUAL | {"name": "resnet18"}, claims.RESNET, RESNETS),
+    "resnet152": ("ResNet152", RESIDUAL | {"name": "resnet152"}, claims.RESNET, RESNETS),
+    "vgg11": ("VGG11", "vgg11", claims.VGG, {claims.FAMILY: claims.SHALLOW, claims.STAGES: 5}),
+    "vgg19": ("VGG19", "vgg19", claims.VGG, {claims.FAMILY: claims.DEEP, claims.STAGES: 5}),
+    "atm-xt": ("ATM-XT", "atm", claims.ATM, {claims.FAMILY: claims.ATM, claims.STAGES: 4, claims.ONSET: 3}),
 }
 """The paper's: label, architecture, kind, and what it says of them."""
 SCALES = {
     "tiny": Scale(
         (
-            TINY_CNN,
-            replace(TINY_LOCATION, key="mlp", base=LOCATION | {"records": 2000}),
+            presets.TINY_CNN,
+            replace(presets.TINY_LOCATION, key="mlp", base=presets.LOCATION | {"records": 2000}),
         ),
         3,
         "Digits as pictures and a part of Location30; 6 networks of each kind a seed, 3 seeds: some minutes.",
     ),
     "small": Scale(
         (
-            SMALL_RESNET20,
-            replace(SMALL_CNN, key="cnn", base=CIFAR_SMALL),
-            replace(SMALL_LOCATION, key="mlp", base=LOCATION),
+            presets.SMALL_RESNET20,
+            replace(presets.SMALL_CNN, key="cnn", base=presets.CIFAR_SMALL),
+            replace(presets.SMALL_LOCATION, key="mlp", base=presets.LOCATION),
         ),
         3,
         "A part of CIFAR-10 and Location30; 6 networks of each kind a seed, 3 seeds: about half an hour on two cores.",
@@ -179,7 +154,7 @@ STUDY = Study(
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,
-    claims=CLAIMS,
+    claims=claims.CLAIMS,
     draw=drawn,
     caution=(
         "The paper prints no number of these figures and names no optimizer, epochs or kind of probe: what it says is "

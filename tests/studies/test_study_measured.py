@@ -220,8 +220,8 @@ def test_what_training_says_is_told_once_with_its_rows(row):
         for name, said in (("a", notices), ("b", {"x never acted": 2}))
     ]
     assert collect(rows, {}).notes == [
-        "seed 0: x never acted. So in: a; b (2 of 4 models).",
-        "seed 0: models did not learn. So in: a (1 of 4 models).",
+        "seed 0, in a; b (2 of 4 models): X never acted.",
+        "seed 0, in a (1 of 4 models): Models did not learn.",
     ]
 
 
@@ -229,6 +229,6 @@ def test_a_rate_that_equal_scores_decide_is_told_with_its_attack():
     members = (np.arange(200) < 100)[None]
     free, tied = np.random.default_rng(0).normal(size=(1, 200)), np.ones((1, 200))
     assert measured._ties({"lira": free, "rmia": tied}, members, 0.1) == [
-        "equal scores decide what rmia finds at 0.1: no threshold comes near that rate of false alarms"
+        "Equal scores decide what rmia finds at 0.1: no threshold comes near that false positive rate."
     ]
     assert measured._ties({"rmia": tied}, members, None) == []

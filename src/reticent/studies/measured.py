@@ -23,6 +23,7 @@ from reticent.jobs import document
 from reticent.jobs.config import Job
 from reticent.population.gather import signals
 from reticent.population.worker import Made
+from reticent.say.grammar import sentence
 from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
 from reticent.studies.base import Bench, Found
@@ -90,27 +91,27 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     return Measured(name, about, job, measures, [one.facts for one in made], notices)
 
 
-UNLEARNED = "models did not learn, so that low numbers say nothing"
+UNLEARNED = "These models did not learn, so low numbers say nothing."
 
 
 def _said(made: Sequence[Made]) -> dict[str, int]:
     """Count what training had to say of the models, and those that did not learn."""
     said = Counter({UNLEARNED: len(document.health(made))})
     for one in made:
-        said.update({sentence.rstrip("."): 1 for sentence in map(str, one.facts.get("notices", ()))})
-    return {sentence: count for sentence, count in said.items() if count}
+        said.update(set(map(str, one.facts.get("notices", ()))))
+    return {notice: count for notice, count in said.items() if count}
 
 
 def _told(rows: Sequence[Measured]) -> list[str]:
     """Say each notice once, with the rows that it is of; another seed may have others."""
     named: dict[str, list[str]] = {}
     for one in rows:
-        for sentence, count in one.notices.items():
+        for notice, count in one.notices.items():
             every = len(one.facts)
             where = one.name if count == every else f"{one.name} ({count} of {every} models)"
-            named.setdefault(sentence, []).append(where)
+            named.setdefault(notice, []).append(where)
     seed = rows[0].job.population.seed
-    return [f"seed {seed}: {sentence}. So in: {'; '.join(where)}." for sentence, where in named.items()]
+    return [f"seed {seed}, in {'; '.join(where)}: {sentence(notice)}" for notice, where in named.items()]
 
 
 def record_weights(job: Job, seed: int, members: Bools) -> Weights:
@@ -163,7 +164,7 @@ def _ties(scored: Mapping[str, Floats], members: Bools, rate: float | None) -> l
         for attack, scores in scored.items()
     }
     return [
-        f"equal scores decide what {attack} finds at {rate:g}: no threshold comes near that rate of false alarms"
+        f"Equal scores decide what {attack} finds at {rate:g}: no threshold comes near that false positive rate."
         for attack, found in points.items()
         if tied(found)
     ]

@@ -63,7 +63,7 @@ def test_a_scale_has_settings_that_can_be_trained(name, scale):
     groups = {table.group for table in study.published}
     for one in given.settings:
         assert re.fullmatch(r"[a-z0-9-]+", one.key)
-        assert one.beside is None or one.beside in groups
+        assert one.published is None or one.published in groups
         assert one.network
         assert one.unlike or scale == "paper"
         build_recipe({"architecture": "mlp"}, gather(None, dict(one.base)).recipe)

@@ -54,7 +54,7 @@ class Setting:
         label: in words.
         base: options that hold for all that is trained.
         options: what the study's own measurement asks for.
-        beside: the group of the published tables that its numbers stand beside.
+        published: the group of the published tables that stand beside its numbers.
         network: the kind of its network, such as ResNet; kinds are judged apart.
         unlike: what makes it neither the paper's own setting nor a fair stand-in for it; empty where it is one. Only
             there a claim of the paper's is reproduced or not.
@@ -64,7 +64,7 @@ class Setting:
     label: str
     base: Options
     options: Options = field(default_factory=dict)
-    beside: str | None = None
+    published: str | None = None
     network: str = ""
     unlike: str = ""
 

@@ -86,7 +86,7 @@ def _together(claim: Claim, kinds: Sequence[findings.Kind]) -> tuple[Answer, Rea
 
 def _table(study: Study, setting: Setting, results: Results) -> findings.Table:
     """List the rows that every seed has."""
-    printed = [one for one in study.published if one.group == setting.beside]
+    printed = [one for one in study.published if one.group == setting.published]
     rows = []
     for name, about in results.rows(setting.key).items():
         numbers = {column.key: results.get(setting.key, name, column.key) for column in study.columns}

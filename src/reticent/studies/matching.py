@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from reticent.jobs.comparison.early import Stop, stopped, stops
 from reticent.studies.base import Bench
 from reticent.studies.measured import Measured, measure
-from reticent.studies.numbers import Estimate, Measure, combined
+from reticent.studies.numbers import Estimate, Replicated, combined
 
 APART = 0.01
 """Two stopped networks whose accuracies are closer than this tell no slope."""
@@ -20,7 +20,7 @@ BEYOND = 0.5
 """So far beyond two stopped networks, by the distance between them, the straight line is drawn on at most."""
 KNOWN = 1e-12
 """The error of what is known."""
-Parts = list[tuple[float, Measure]]
+Parts = list[tuple[float, Replicated]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Controls:
     stopped: tuple[Measured, ...]
     whole: Mapping[str, Measured]
 
-    def beside(self, row: Measured, metric: str) -> Parts:
+    def excess(self, row: Measured, metric: str) -> Parts:
         """Say what a row gives away beyond its control, in one metric."""
         held = self._held(row)
         parts = [(weight, one.measures[metric]) for weight, one in held.weights]
@@ -98,7 +98,7 @@ def missing(parts: Parts) -> Estimate:
 
 
 def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Controls:
-    """Measure the early-stopped controls of some rows.
+    """Replicated the early-stopped controls of some rows.
 
     Where to end is chosen by accuracy alone (`reticent.jobs.comparison.early`).
     """

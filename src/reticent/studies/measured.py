@@ -27,9 +27,10 @@ from reticent.say.grammar import sentence
 from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
 from reticent.studies.base import Bench, Found
-from reticent.studies.numbers import Estimate, Floats, Measure, combined
+from reticent.studies.numbers import Estimate, Floats, Replicated, combined
 
 Bools = NDArray[np.bool_]
+Measures = dict[str, Replicated]
 Contrast = Mapping[str, float]
 """Weights by row."""
 COSTS = ("seconds", "peak_memory_bytes")
@@ -54,7 +55,7 @@ class Measured:
     name: str
     about: str
     job: Job
-    measures: Mapping[str, Measure]
+    measures: Measures
     facts: Sequence[Mapping[str, Any]]
     notices: Mapping[str, int] = field(default_factory=dict)
 
@@ -120,33 +121,33 @@ def record_weights(job: Job, seed: int, members: Bools) -> Weights:
     return poisson(seeds.rng(seed, "study", "records"), (members.shape[1], replicates))
 
 
-def means(cells: Mapping[str, NDArray[Any]], members: Bools, weights: Weights) -> dict[str, Measure]:
+def means(cells: Mapping[str, NDArray[Any]], members: Bools, weights: Weights) -> Measures:
     """Average what each record gives, over non-members and over members; all by the same record weights."""
     often = weights.astype(np.float32)
-    found: dict[str, Measure] = {}
+    found: Measures = {}
     for suffix, group in (("_members", members), ("", ~members)):
         size, counted = group.sum(axis=1), int(group.sum(axis=1).min())
         drawn = np.maximum(group.astype(np.float32) @ often, 1.0)
         for name, values in cells.items():
             kept = np.where(group, values.astype(np.float32), np.float32(0))
             observed = kept.sum(axis=1, dtype=np.float64) / size
-            found[name + suffix] = Measure(observed, np.asarray((kept @ often) / drawn, np.float64).T, counted)
+            found[name + suffix] = Replicated(observed, np.asarray((kept @ often) / drawn, np.float64).T, counted)
     return found
 
 
-def _gap(outside: Measure, inside: Measure) -> Measure:
+def _gap(outside: Replicated, inside: Replicated) -> Replicated:
     counted = min(inside.counted, outside.counted)
-    return Measure(outside.observed - inside.observed, outside.values - inside.values, counted)
+    return Replicated(outside.observed - inside.observed, outside.values - inside.values, counted)
 
 
-def _attacked(attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights) -> dict[str, Measure]:
+def _attacked(attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights) -> Measures:
     inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
     rates = (rate,) if rate is not None and allowed(rate, outside) >= 1 else ()
     values = replicated(scores, members, rates, weights)
 
-    def of(column: int, observed: Floats, counted: int) -> Measure:
+    def of(column: int, observed: Floats, counted: int) -> Replicated:
         drawn = values[:, :, column]
-        return Measure(observed, np.where(np.isnan(drawn), observed, drawn), counted)
+        return Replicated(observed, np.where(np.isnan(drawn), observed, drawn), counted)
 
     found = {f"auc_{attack}": of(FIXED.index("auc"), auc(scores, members), min(inside, outside))}
     for i, one in enumerate(rates):

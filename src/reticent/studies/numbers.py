@@ -72,7 +72,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Replicated:
     """One statistic of T targets, and what it is when records are drawn again.
 
     Attributes:
@@ -90,7 +90,7 @@ class Measure:
         return combined([(1.0, self)], low=0.0)
 
 
-def combined(parts: Sequence[tuple[float, Measure]], low: float = -1.0) -> Estimate:
+def combined(parts: Sequence[tuple[float, Replicated]], low: float = -1.0) -> Estimate:
     """Add measures up, each with a weight, target by target: a difference, or a difference of differences.
 
     What the measures share (which records are hard, which model got which half) cancels out before the error is taken.

@@ -100,7 +100,7 @@ PAPER_RESNET18 = Setting(
 def repaired(setting: Setting, options: Options, **more: Any) -> Setting:
     """Ask of a setting what a study of CWRF asks, of which the fine-tuning is never that of the paper."""
     unlike = f"{setting.unlike}; {HALF}" if setting.unlike else HALF
-    return replace(setting, **{"options": options, "beside": "ResNet18", "unlike": unlike, **more})
+    return replace(setting, **{"options": options, "published": "ResNet18", "unlike": unlike, **more})
 
 
 FANG_AND_KIM = (

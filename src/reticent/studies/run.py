@@ -132,8 +132,8 @@ def study(
     found: dict[str, list[Found]] = {one.key: [] for one in given.settings}
     for one in given.settings:
         for seed in range(given.seeds):
-            beside = folder / PARTS / f"{one.key}-{seed}"
-            bench = Bench(one, seed, data[one.key], machine, beside, progress, work.tell)
+            own = folder / PARTS / f"{one.key}-{seed}"
+            bench = Bench(one, seed, data[one.key], machine, own, progress, work.tell)
             path, said = _part(chosen, bench)
             earlier = _read(path)
             kept += earlier is not None

@@ -42,7 +42,7 @@ FORMAT = 2
 
 
 def pruned(bench: Bench, found: Found) -> None:
-    """Measure M1, M2 and M3 and the control, and put their numbers to the others.
+    """Replicated M1, M2 and M3 and the control, and put their numbers to the others.
 
     Each model's answers are kept in the bench's folder, so that an interrupted study trains none of them twice.
     """

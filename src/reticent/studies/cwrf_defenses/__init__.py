@@ -32,7 +32,7 @@ def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
 
 
 def measured(bench: Bench) -> Found:
-    """Measure one setting with one seed."""
+    """Replicated one setting with one seed."""
     recipes = _recipes(bench)
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
     rows = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
@@ -48,13 +48,13 @@ def measured(bench: Bench) -> Found:
         found.numbers[f"CWRF on {name}, matched", "excess_accuracy"] = missing(parts)
     for attack in ATTACKS:
         metric = f"auc_{attack}"
-        beside = {row.name: matched.beside(row, metric) for row in rows[1:]}
-        for name, parts in beside.items():
+        excess = {row.name: matched.excess(row, metric) for row in rows[1:]}
+        for name, parts in excess.items():
             found.numbers[name, f"excess_{metric}"] = combined(parts)
         for name in joined:
             # The undefended network is its own control.
-            without = [(-weight, part) for weight, part in beside.get(name, [])]
-            found.numbers[f"CWRF on {name}, matched", metric] = combined([*beside[name + WITH], *without])
+            without = [(-weight, part) for weight, part in excess.get(name, [])]
+            found.numbers[f"CWRF on {name}, matched", metric] = combined([*excess[name + WITH], *without])
     if matched.stopped:
         found.notes.append(f"seed {bench.seed}: controls are {_listed(matched.stopped)}.")
     return found
@@ -152,7 +152,7 @@ SCALES = {
             presets.repaired(
                 Setting("vit", "ViT on CIFAR-10", presets.CIFAR_PAPER | {"architecture": "vit"}, network="ViT"),
                 STRICT | {"defenses": (*OPTIONS["defenses"], "dpsgd:epsilon=8")},
-                beside="ViT",
+                published="ViT",
             ),
         ),
         3,

@@ -37,7 +37,7 @@ ABOUT = {
 
 
 def measured(bench: Bench) -> Found:
-    """Measure one setting with one seed: each network of an undefended population."""
+    """Replicated one setting with one seed: each network of an undefended population."""
     job = bench.job()
     found, networks = Found(), list[Numbers]()
     with bench.made(job) as (store, made):
@@ -205,9 +205,9 @@ RESNET18 = replace(presets.PAPER_RESNET18, key="resnet18", label="ResNet18 on CI
 PAPER_VIT = replace(RESNET18, key="vit", label="ViT on CIFAR-100", network="ViT")
 
 
-def _four(setting: Setting, beside: str, **base: Any) -> Setting:
+def _four(setting: Setting, published: str, **base: Any) -> Setting:
     """Train four networks."""
-    return replace(setting, base={**setting.base, **base, "models": 4}, beside=beside)
+    return replace(setting, base={**setting.base, **base, "models": 4}, published=published)
 
 
 SCALES = {

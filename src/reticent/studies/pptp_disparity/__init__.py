@@ -24,7 +24,7 @@ HEAD = "head"
 
 
 def measured(bench: Bench) -> Found:
-    """Measure one setting with one seed."""
+    """Replicated one setting with one seed."""
     bench.say("networks on all records and on halves")
     job = bench.job(out=str(bench.work))
     options = Options(seeds=bench.options.get("repetitions", 2), margin=claims.MARGIN)

@@ -12,7 +12,7 @@ from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
 from reticent.studies import STUDIES
-from reticent.studies.base import SCALES, Found, Results, Scale, Setting
+from reticent.studies.base import Found, Results, Scale, Setting
 from reticent.studies.cwrf_ablation import _contrasts, _recipes
 from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
 from reticent.studies.cwrf_defenses import _recipes as defense_recipes
@@ -34,22 +34,31 @@ def empty(study, scale):
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_says_all_of_itself(name):
     study = STUDIES[name]
-    assert study.name == name
-    assert study.title.endswith("?")
-    assert set(SCALES) <= set(study.scales)
+    assert study.name == name, "give the study in its `STUDY` the name that it has in the table of studies/__init__.py"
+    assert study.title.endswith("?"), "write the title as a question"
+    assert "tiny" in study.scales, (
+        "give it a scale tiny, of minutes on two cores: it is what `reticent study NAME` runs"
+    )
     keys = [claim.key for claim in study.claims]
-    assert len(set(keys)) == len(keys) > 0
+    assert len(set(keys)) == len(keys) > 0, "give it claims, each with a key of its own"
     for claim in study.claims:
-        assert claim.text.endswith(".")
-        assert claim.rule.startswith("In each setting")
-        assert claim.source
+        assert claim.text.endswith("."), f"{claim.key}: write the claim as a sentence"
+        assert claim.rule.startswith("In each setting"), (
+            f"{claim.key}: say of which settings the rule is: In each setting"
+        )
+        assert claim.source, f"{claim.key}: say where the paper has it"
         ours = any(word in claim.source for word in ("lacks", "implied"))
-        assert claim.origin == ("ours" if ours else "paper")
-        assert bool(claim.networks) == (claim.origin == "paper")
+        assert claim.origin == ("ours" if ours else "paper"), (
+            f'{claim.key}: a claim of ours (origin "ours") says in its source that the paper lacks it, or implies it'
+        )
+        assert bool(claim.networks) == (claim.origin == "paper"), (
+            f"{claim.key}: name the kinds of network that a claim of the paper's is about; one of ours is about any"
+        )
     metrics = [column.key for column in study.columns]
-    assert len(set(metrics)) == len(metrics)
+    assert len(set(metrics)) == len(metrics), "give each column a key of its own"
     for table in study.published:
-        assert {metric for row in table.rows.values() for metric in row} <= set(metrics)
+        printed = {metric for row in table.rows.values() for metric in row}
+        assert printed <= set(metrics), f"add a column for each metric that {table.reference} has"
         assert all(row in table.rows and metric in table.rows[row] for row, metric in table.remarks)
 
 
@@ -59,13 +68,13 @@ def test_a_scale_has_settings_that_can_be_trained(name, scale):
     given = study.scales[scale]
     keys = [one.key for one in given.settings]
     assert len(set(keys)) == len(keys) > 0
-    assert given.seeds >= (1 if scale in {"tiny", "gpu"} else 3)
+    assert given.seeds >= (1 if scale in {"tiny", "gpu"} else 3), f"run scale {scale} with 3 seeds at least"
     groups = {table.group for table in study.published}
     for one in given.settings:
-        assert re.fullmatch(r"[a-z0-9-]+", one.key)
+        assert re.fullmatch(r"[a-z0-9-]+", one.key), "a setting's key names files: small letters, digits and hyphens"
         assert one.published is None or one.published in groups
-        assert one.network
-        assert one.unlike or scale == "paper"
+        assert one.network, f"{one.key}: say which kind of network it is, such as ResNet"
+        assert one.unlike or scale == "paper", f"{one.key}: say what makes it no fair stand-in for the paper's (unlike)"
         build_recipe({"architecture": "mlp"}, gather(None, dict(one.base)).recipe)
 
 
@@ -76,7 +85,7 @@ def test_with_nothing_measured_every_claim_is_open(name, scale):
         parts = claim.parts(results)
         assert finding(parts) == ("open", "unmeasured")
         assert len({part.label for part in parts}) == len(parts)
-    assert all(len(list(study.draw(results, setting))) == 1 for setting in results.settings)
+    assert all(figure.name for setting in results.settings for figure in study.draw(results, setting))
 
 
 @pytest.mark.parametrize("scale", STUDIES["cwrf-ablation"].scales)

@@ -13,7 +13,7 @@ _HOME = {
     "Attacked": "reticent.jobs.attack",
     "Audit": "reticent.findings.attack",
     "Audited": "reticent.jobs.audit",
-    "AuditConfig": "reticent.jobs.config",
+    "AuditConfig": "reticent.options",
     "Compared": "reticent.jobs.compare",
     "Hardened": "reticent.jobs.harden",
     "LocatedLayers": "reticent.jobs.locate.layers",
@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     from reticent.jobs.attack import Attacked, attack
     from reticent.jobs.audit import Audited, audit
     from reticent.jobs.compare import Compared, compare
-    from reticent.jobs.config import AuditConfig
     from reticent.jobs.gate import gate
     from reticent.jobs.harden import Hardened, harden
     from reticent.jobs.locate.layers import LocatedLayers, locate_layers
@@ -87,6 +86,7 @@ if TYPE_CHECKING:
     from reticent.jobs.plan import plan
     from reticent.jobs.search import search
     from reticent.jobs.selftest import selftest
+    from reticent.options import AuditConfig
     from reticent.signals.matrix import Signals
     from reticent.studies.run import study
     from reticent.training.recipe import Recipe

@@ -9,7 +9,7 @@ from ambient_networks import Features, blobs
 from safetensors.torch import save
 
 import reticent
-from reticent.jobs import audit, compare, search
+from reticent.jobs import audit, compare
 from reticent.jobs.locate import layers, records, weights
 from reticent.report.harden import write as harden_page
 
@@ -170,7 +170,6 @@ PAGES = (
     (harden_page, "write_harden", lambda output, *given: (output.folder / "page", output.folder / "numbers")),
     (layers, "write_layers", _unwritten),
     (records, "write_records_page", _unwritten),
-    (search, "write_search", _unwritten),
     (
         weights,
         "write",

@@ -16,7 +16,7 @@ from reticent.data.load import of_python as own
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.locate.maps import apart
+from reticent.locate.feature_maps import map_distances
 from reticent.locate.probe import Probe, probe
 from reticent.locate.weights import Scoring, score
 from reticent.models.stages import stages
@@ -193,7 +193,7 @@ def test_feature_maps_and_the_probe():
     def road(network, given):
         one, other = built(network, given, trained=True), built(network, given)
         shown, asked = stages(one, None), (given.prepare, given.classes)
-        gap = apart(one, other, given.members.x, *asked, shown)
+        gap = map_distances(one, other, given.members.x, *asked, shown)
         found = probe(one, shown, given.members, given.validation, *asked, Probe(), Streams(0, 0))
         return {"distances": gap.distances, "correct": found.correct}
 

@@ -13,8 +13,6 @@ import reticent
 SOURCE = Path(reticent.__file__).parent
 
 PRESENT = [
-    {f"reticent.attacks.{name}" for name in ("_rmia_counts", "_rmia_ratio", "_rmia_tuning", "rmia")},
-    {f"reticent.locate.{name}" for name in ("_moving", "scoring", "steps", "weights")},
     {f"reticent.report.locate.{name}" for name in ("record_pictures", "records")},
 ]
 """Circles that are there today, each as its files; only ever made shorter."""

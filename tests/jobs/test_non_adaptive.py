@@ -7,11 +7,12 @@ from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
 from reticent.errors import ShapeError, SpecError
 from reticent.findings.audit import Verdict
-from reticent.jobs.attacks import AttackConfig, build_attacks
+from reticent.jobs.attacks import build_attacks
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, attacked
 from reticent.jobs.non_adaptive import against, facts
 from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.options import AttackConfig
 from reticent.outputs.temperature import Temperature
 from reticent.procedures.user import Function
 from reticent.say import trust

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.jobs.config import AuditConfig
+from reticent.options import AuditConfig
 
 SMALL = {"records": 200, "models": 6, "epochs": 3, "workers": 1}
 

@@ -11,7 +11,7 @@ from torch import nn
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
-from reticent.locate.top import jaccard, top
+from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
@@ -257,7 +257,7 @@ def test_scores_and_mask_are_those_of_locate_for_the_same_model():
     found = score(first.model, first.initial, given, QUICK.scoring(), STREAMS, SMALL)
     made = train(SMALL, given, STREAMS)
     assert same(scores(made), dict(found))
-    assert jaccard(masks(made), top(found, 0.2)) == 1.0
+    assert jaccard(masks(made), topk_mask(found, 0.2)) == 1.0
     facts = made.facts["cwrf"]
     assert facts["member_loss"] == [found.member_loss[0], found.member_loss[-1]]
     assert facts["divergence"] == [found.divergence[0], found.divergence[-1]]

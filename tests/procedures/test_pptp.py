@@ -12,7 +12,7 @@ from reticent.locate import layers
 from reticent.locate.layers import Evidence, Layers, Onset, onset
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
-from reticent.models.resnet20 import ResNet20
+from reticent.models.resnet import ResNet20
 from reticent.models.stages import stages
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES

@@ -11,7 +11,7 @@ import pytest
 from reading import read
 from rich.console import Console
 
-from reticent.cli.locate.weights import table
+from reticent.cli.locate.weights import terminal
 from reticent.report.locate.pictures import NAMED, layers, scatter, steps
 from reticent.report.locate.weights import page
 
@@ -172,10 +172,10 @@ def test_every_cell_with_weights_is_drawn(document):
 
 def test_the_terminal_shows_the_same_numbers(document):
     console = Console(file=io.StringIO(), width=140, force_terminal=False)
-    console.print(table(document))
+    console.print(terminal(document))
     text = console.file.getvalue()
     for part in (document["sentence"], "convolution", "0.833", "10,000", "Jaccard 0.90", "Not said: How much"):
         assert part in text, part
     document["stability"] = None
-    console.print(table(document))
+    console.print(terminal(document))
     assert console.file.getvalue().count("Jaccard") == 3

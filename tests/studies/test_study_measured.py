@@ -138,7 +138,7 @@ def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
 
 
 def test_pruned_networks_are_trained_once_whatever_interrupts(bench, monkeypatch, tmp_path):
-    bench, trained = replace(bench, work=tmp_path / "none yet"), []
+    bench, trained = replace(bench, folder=tmp_path / "none yet"), []
     original = plain.train
 
     def breaks(recipe, materials, streams):
@@ -180,7 +180,7 @@ def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
     monkeypatch.setattr(pruning, "score", noted(pruning.score))
     try:
         torch.set_num_threads(2)
-        pruning.pruned(replace(bench, work=tmp_path), Found())
+        pruning.pruned(replace(bench, folder=tmp_path), Found())
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

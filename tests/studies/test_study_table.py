@@ -36,16 +36,12 @@ def test_a_study_says_all_of_itself(name):
     study = STUDIES[name]
     assert study.name == name, "give the study in its `STUDY` the name that it has in the table of studies/__init__.py"
     assert study.title.endswith("?"), "write the title as a question"
-    assert "tiny" in study.scales, (
-        "give it a scale tiny, of minutes: it is what `reticent study NAME` runs"
-    )
+    assert "tiny" in study.scales, "give it a scale tiny, of minutes: it is what `reticent study NAME` runs"
     keys = [claim.key for claim in study.claims]
     assert len(set(keys)) == len(keys) > 0, "give it claims, each with a key of its own"
     for claim in study.claims:
         assert claim.text.endswith("."), f"{claim.key}: write the claim as a sentence"
-        assert claim.rule.startswith("In each setting"), (
-            f"{claim.key}: say of which settings it is: In each setting"
-        )
+        assert claim.rule.startswith("In each setting"), f"{claim.key}: say of which settings it is: In each setting"
         assert claim.source, f"{claim.key}: say where the paper has it"
         ours = any(word in claim.source for word in ("lacks", "implied"))
         assert claim.origin == ("ours" if ours else "paper"), (

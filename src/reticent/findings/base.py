@@ -67,7 +67,8 @@ class Finding(BaseModel):
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
         for name, usual in self._left_out.items():
-            if getattr(self, name) == usual:
+            value = values.get(name)
+            if (list(value) if isinstance(value, tuple) else value) == usual:
                 values.pop(name, None)
         return values
 

@@ -28,10 +28,11 @@ from reticent.errors import (
 from reticent.findings.audit import AuditDocument
 from reticent.findings.records import RecordRow
 from reticent.jobs import document, grouping, outputs
-from reticent.jobs.attacks import AttackConfig, build_attacks, usual
+from reticent.jobs.attacks import build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.jobs.work import Work
+from reticent.options import AttackConfig
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken

@@ -14,7 +14,7 @@ from reticent.attacks.base import Problem
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import RecordRow
 from reticent.jobs import document
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
 from reticent.jobs.non_adaptive import Unaware, non_adaptive
@@ -23,6 +23,7 @@ from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.using import using
 from reticent.jobs.work import Work
+from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made

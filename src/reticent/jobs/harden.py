@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from reticent import arrays, opening
 from reticent.ambient import fixed
-from reticent.data.options import DataOptions
 from reticent.errors import InputError, SpecError
 from reticent.jobs.config import KEYS, OWN, chosen
 from reticent.jobs.hardening.document import assemble
@@ -25,7 +24,8 @@ from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.hardening.sides import Side, side
 from reticent.jobs.locate.given import Weights
 from reticent.jobs.locate.options import ATTACKING, refuse
-from reticent.jobs.misplaced import owners
+from reticent.jobs.option_hints import owners
+from reticent.options import DataOptions
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
 from reticent.report.output import HARDEN, REPAIRED, Output

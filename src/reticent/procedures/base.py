@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError, ReticentError, SpecError
-from reticent.models.fitting import check_state
+from reticent.models.state_dicts import check_state
 from reticent.objectives import OBJECTIVES, Objective
 from reticent.objectives.base import Need
 from reticent.procedures.costs import Short, by_epochs

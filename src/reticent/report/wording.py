@@ -11,9 +11,6 @@ from reticent.rounding import MISSING, fraction
 Plain = Mapping[str, Any]
 """A part of the document: plain values under the names of ``docs/schema.md``."""
 
-Measure = Estimate | Spread | Area | Plain | float | None
-"""A number with or without an interval; as a mapping where a kind of document is not made of blocks yet."""
-
 PERCENT = "\N{NO-BREAK SPACE}%"
 """On a page and in a table, a number and its sign stay on one line."""
 
@@ -66,6 +63,10 @@ def found(estimate: Plain | None, digits: int = 1) -> str:
 def level(rate: float) -> str:
     """Write a chosen rate as `reticent.rounding.level` does, in one word."""
     return rounding.level(rate).replace(" %", PERCENT)
+
+
+Measure = Estimate | Spread | Area | Plain | float | None
+"""A number with or without an interval; as a mapping where a kind of document is not made of blocks yet."""
 
 
 def middle(item: Measure) -> float | None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from reticent.errors import ModelError, NonFiniteError
-from reticent.models.ending import LOGITS, UNKNOWN, ending, remedy
+from reticent.models.final_operation import LOGITS, UNKNOWN, ending, remedy
 from reticent.outputs import Output
 from reticent.signals.brought import LARGEST, two_logits
 from reticent.signals.correct import hits

@@ -15,7 +15,8 @@ from reticent.errors import UnknownNameError
 from reticent.findings.study import Column, Figure, Origin, SeedsEstimate
 from reticent.jobs.config import Job, gather, prepare
 from reticent.jobs.using import using
-from reticent.population.train import Callback, train
+from reticent.jobs.work import Work
+from reticent.population.train import train
 from reticent.population.worker import Made
 from reticent.store import Store
 from reticent.studies.judging import Part
@@ -148,18 +149,16 @@ class Bench:
         seed: of roles, memberships and models.
         records: the setting's data.
         machine: keys of `AuditConfig` that say where and how to run: ``store``, ``workers``, ``device``.
-        work: a folder for what a measurement writes beside.
-        progress: called after every model.
-        tell: called with words before each part.
+        folder: for what a measurement keeps.
+        work: whom to tell.
     """
 
     setting: Setting
     seed: int
     records: Records
     machine: Options = field(default_factory=dict)
-    work: Path = Path("reticent-study")
-    progress: Callback | None = None
-    tell: Callable[[str], None] = lambda _: None
+    folder: Path = Path("reticent-study")
+    work: Work = field(default_factory=Work)
 
     @property
     def options(self) -> Options:
@@ -168,7 +167,7 @@ class Bench:
 
     def say(self, what: str) -> None:
         """Tell what is measured now."""
-        self.tell(f"{self.setting.label}, seed {self.seed}: {what}")
+        self.work.tell(f"{self.setting.label}, seed {self.seed}: {what}")
 
     def job(self, defense: str | None = None, **more: Any) -> Job:
         """Prepare a population."""
@@ -180,7 +179,10 @@ class Bench:
     def made(self, job: Job) -> Iterator[tuple[Store, list[Made]]]:
         """Train what is not finished of a population, and keep it in the store until the block ends."""
         with using(job.config.store, job.population) as store:
-            yield store, train(job.population, store, workers=job.workers, device=job.device, progress=self.progress)
+            yield (
+                store,
+                train(job.population, store, workers=job.workers, device=job.device, progress=self.work.progress),
+            )
 
 
 @dataclass(frozen=True)

@@ -98,11 +98,11 @@ def missing(parts: Parts) -> Estimate:
 
 
 def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Controls:
-    """Replicated the early-stopped controls of some rows.
+    """Measure the early-stopped controls of some rows.
 
     Where to end is chosen by accuracy alone (`reticent.jobs.comparison.early`).
     """
-    places = stops(baseline.job, [one.accuracy for one in rows], progress=bench.progress, stage=bench.tell)
+    places = stops(baseline.job, [one.accuracy for one in rows], bench.work)
     if places is None:
         return Controls((), {row.name: baseline for row in rows})
     early = {place.epochs: place for place in places if place.epochs < place.end}

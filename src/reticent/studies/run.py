@@ -133,7 +133,7 @@ def study(
     for one in given.settings:
         for seed in range(given.seeds):
             own = folder / PARTS / f"{one.key}-{seed}"
-            bench = Bench(one, seed, data[one.key], machine, own, progress, work.tell)
+            bench = Bench(one, seed, data[one.key], machine, own, work)
             path, said = _part(chosen, bench)
             earlier = _read(path)
             kept += earlier is not None
@@ -219,7 +219,7 @@ def _part(study: Study, bench: Bench) -> tuple[Path, dict[str, Any]]:
         "data": bench.records.digest,
         "cpu": bench.machine["device"] == "cpu",
     }
-    return bench.work.with_name(f"{bench.work.name}-{identity(said)}.json"), said
+    return bench.folder.with_name(f"{bench.folder.name}-{identity(said)}.json"), said
 
 
 def _measured(study: Study, bench: Bench, path: Path, said: dict[str, Any]) -> Found:

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
-from reticent.objectives.base import Batch, Context, Objective
-from reticent.objectives.gradient import going_back
+from reticent.objectives.base import Batch, Context, Objective, named_inplace_errors
 from reticent.spec import canonical
 from reticent.training import optim
 from reticent.training.data import augment
@@ -122,7 +121,7 @@ class Run:
     def update(self, loss: Tensor) -> None:
         """Move the parameters by one step of the optimizer."""
         self.optimizer.zero_grad()
-        with going_back():
+        with named_inplace_errors():
             loss.backward()  # type: ignore[no-untyped-call]
         self.objective.graded()
         self.frozen.mask()
@@ -137,7 +136,7 @@ def _weights(recipe: Recipe) -> str:
     """Name what else may make a loss grow without bounds: what a defense adds to it."""
     told = canonical(recipe.objective)
     name = told.pop("method")
-    if name == Recipe.model_fields["objective"].default.method:
+    if name == Recipe().objective.method:
         return ""
     chosen = ", ".join(f"{key}={value}" for key, value in told.items())
     return f"; or {name} adds too much: make its weights smaller" + (f" ({chosen})" if chosen else "")

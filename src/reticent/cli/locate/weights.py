@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags, initial_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,87 +43,59 @@ def weights(
         flags: data set and recipe, as for `reticent audit`.
         options: An option of the defense.
 
-    Returns:
-        The files that were written.
-
     Raises:
         InputError: two initial states are given.
     """
-    from reticent.cli.screen import replaced, told, unlost
-    from reticent.errors import InputError
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed
     from reticent.jobs.locate.weights import locate_weights
     from reticent.report.output import WEIGHTS
 
-    if initial is not None and initial_seed is not None:
-        raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
-    values = with_options(flags.values(), options, flags.config)
     scoring = {"scoring.steps": steps, "scoring.unlearning": unlearning}
-    with unlost():
-        found = locate_weights(
+    values = flags.asked(options) | {key: item for key, item in scoring.items() if item is not None}
+    start = initial_state(initial, initial_seed)
+    found = reported(
+        WEIGHTS,
+        lambda screen: locate_weights(
             flags.config,
             weights=weights,
-            initial=initial if initial is not None else initial_seed,
+            initial=start,
             members=members,
             model=model,
             seeds=seeds,
-            stage=_tell,
-            checked=lambda out: replaced(out, WEIGHTS),
-            **(values | {key: item for key, item in scoring.items() if item is not None}),
-        )
-    return told(table(found.document), found.files)
+            stage=screen.note,
+            checked=screen.checked,
+            **values,
+        ),
+    )
+    return listed(found.files)
 
 
-def _tell(stage: str) -> None:
-    from reticent.cli.screen import stderr
-
-    stderr().print(stage, style="dim", markup=False)
-
-
-def table(document: "Mapping[str, Any]") -> "RenderableType":
-    """Lay out what was found for the terminal.
-
-    Args:
-        document: what ``weights.json`` holds.
-
-    Returns:
-        The sentence, the table by kind of layer, what the largest hold, and what is not said.
-    """
+def terminal(document: "Mapping[str, Any]") -> "RenderableType":
+    """Lay out what ``weights.json`` holds."""
     from rich.console import Group
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
+    from reticent.cli.screen import table
     from reticent.report.render.terminal import Wrapped
     from reticent.report.wording import count, level, number, percent
 
-    kinds = Table(box=None, pad_edge=False, header_style="bold")
-    kinds.add_column("kind of layer")
-    for title in ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman"):
-        kinds.add_column(title, justify="right")
+    agreements = ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman")
+    rows = []
     for row in document["kinds"]:
         agreement = [number(row[key]) for key in ("pearson", "log_pearson", "spearman")]
-        kinds.add_row(
-            row["kind"], count(row["entries"]), percent(row["share"], 2), percent(row["vulnerability"]), *agreement
-        )
-    largest = Table(box=None, pad_edge=False, header_style="bold")
-    largest.add_column("the largest")
+        shares = [percent(row["share"], 2), percent(row["vulnerability"])]
+        rows.append((row["kind"], count(row["entries"]), *shares, *agreement))
+    kinds = table(("kind of layer", *agreements), rows, right=agreements)
     stability = {row["rate"]: row for row in (document["stability"] or {"rows": ()})["rows"]}
-    for title in (
-        "weights",
-        "vulnerability",
-        "learnability",
-        "in both sets",
-        *(["other batches"] if stability else []),
-    ):
-        largest.add_column(title, justify="right")
+    numbers = ("weights", "vulnerability", "learnability", "in both sets", *(["other batches"] if stability else []))
+    rows = []
     for row in document["largest"]:
         shares = [percent(row[key]) for key in ("vulnerability", "learnability", "shared")]
         again = [f"Jaccard {number(stability[row['rate']]['mean'], 2)}"] if stability else []
-        largest.add_row(level(row["rate"]), count(row["entries"]), *shares, *again)
+        rows.append((level(row["rate"]), count(row["entries"]), *shares, *again))
+    largest = table(("the largest", *numbers), rows, right=numbers)
     said = Text("\n".join(f"Not said: {line}" for line in document["cannot_say"]), style="dim")
-    return Group(
-        Wrapped(Text(document["sentence"], style="bold")),
-        Padding(kinds, (1, 0)),
-        Padding(largest, (0, 0, 1, 0)),
-        Wrapped(said),
-    )
+    sentence = Wrapped(Text(document["sentence"], style="bold"))
+    return Group(sentence, Padding(kinds, (1, 0)), Padding(largest, (0, 0, 1, 0)), Wrapped(said))

@@ -16,13 +16,14 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.jobs import replicas
 from reticent.jobs.attacks import build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, workers
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.given import Own, Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
+from reticent.options import AuditConfig
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES

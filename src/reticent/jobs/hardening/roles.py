@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.data.load import load, together
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import InputError, RolesError
 from reticent.jobs.locate.given import member_ids
+from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
 MEMBERS, OTHERS, REFERENCE = "members", "non-members", "reference"

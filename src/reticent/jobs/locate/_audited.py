@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from reticent.data.load import load
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError
 from reticent.jobs.config import OWN
 from reticent.jobs.reading import read_document
+from reticent.options import DataOptions
 
 WHOLE = frozenset({"record", "label", "models_in", "models_out"})
 """Columns of whole numbers."""

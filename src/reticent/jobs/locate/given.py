@@ -15,15 +15,16 @@ from reticent import arrays, checks, opening, seeds
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
-from reticent.jobs.config import BY_KIND, AuditConfig
+from reticent.jobs.config import BY_KIND
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
 from reticent.jobs.locate.states import read
 from reticent.jobs.recipes import build_recipe
-from reticent.locate.scoring import copied, wide
+from reticent.locate.working_copy import copied, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
-from reticent.models.fitting import fitted
+from reticent.models.state_dicts import fitted
 from reticent.models.user import check_whole
+from reticent.options import AuditConfig
 from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation

@@ -12,15 +12,16 @@ import numpy as np
 from reticent import seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.locate._layers_document import Measured, Options, assemble
 from reticent.jobs.locate._probes import ALL, HALVES, Key, Probes
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
-from reticent.locate.evidence import judged
+from reticent.locate.feature_maps import map_distances
 from reticent.locate.layers import Contrast, Onset
-from reticent.locate.maps import apart
+from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
+from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.locate.layers import write_layers
 from reticent.report.output import LAYERS
@@ -155,7 +156,7 @@ def _measured(probes: Probes, options: Options) -> Measured:
         everything = maker.materials(probes.made(key).model).members
         for half in HALVES[: 2 if options.swap else 1]:
             network = probes.network((repetition, half))
-            gap = apart(whole, network, everything.x, maker.prepare, classes, shown)
+            gap = map_distances(whole, network, everything.x, maker.prepare, classes, shown)
             contrasts.append(Contrast(gap.distances, ~probes.split.row((repetition, half))[seen]))
             sizes = gap.sizes
         if options.probe is not None:
@@ -175,4 +176,4 @@ def _try_stages(probes: Probes, options: Options) -> None:
     network, maker = made
     job = probes.job
     two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
-    apart(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))
+    map_distances(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from reticent.errors import InputError, SpecError
 from reticent.jobs.config import Job
 from reticent.jobs.locate.states import read
-from reticent.locate.scoring import fill, wide
+from reticent.locate.working_copy import fill, wide
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.store import Run, Store

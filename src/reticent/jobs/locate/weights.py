@@ -17,7 +17,7 @@ from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.jobs import document
-from reticent.jobs.config import KEYS, OWN, AuditConfig, chosen, prepare
+from reticent.jobs.config import KEYS, OWN, chosen, prepare
 from reticent.jobs.locate import words
 from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
@@ -25,9 +25,10 @@ from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import Scored, read_scores, scored
 from reticent.jobs.locate.source import Source, of_population
 from reticent.jobs.using import using
-from reticent.locate.kinds import kinds
-from reticent.locate.top import Scores
+from reticent.locate.layer_kinds import layer_kinds
+from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
+from reticent.options import AuditConfig
 from reticent.population.train import choose_device
 from reticent.report.output import WEIGHTS, Output
 from reticent.spec import full
@@ -187,7 +188,7 @@ def _located(
         found = scored(source, scoring, repeats, out.folder, tell)
     seconds = time.perf_counter() - clock
     parameters = sum(p.numel() for p in source.network.parameters())
-    of = kinds(source.network)
+    of = layer_kinds(source.network)
     source.network.to("meta")
     tell("numbers")
     written = _document(source, scoring, found, of, data) | {

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.locate.top import top
+from reticent.locate.topk_mask import topk_mask
 from reticent.procedures.base import named, own, snapshot
 from reticent.procedures.costs import Costs
 from reticent.procedures.cwrf.mask import Marked, mark
@@ -69,7 +69,7 @@ class _Method(TwoStage):
         if not none:
             raise ModelError("cwrf: the network has no parameter that asks for a gradient: there is nothing to train")
         if spec.variant == "rewind-train-vulnerable" and not any(
-            v.any() for v in top(none, spec.rate, spec.scope).values()
+            v.any() for v in topk_mask(none, spec.rate, spec.scope).values()
         ):
             raise SpecError(
                 f"cwrf: rate: {spec.rate:g} of {sum(v.numel() for v in none.values())} weights rounds to none, so that "

@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from reticent.locate.kinds import KINDS, kinds
-from reticent.locate.top import Scores, shuffled, top
+from reticent.locate.layer_kinds import KINDS, layer_kinds
+from reticent.locate.scoring import Scores
+from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.locate.weights import score
 from reticent.procedures.cwrf.spec import CWRF
 from reticent.training.materials import Materials
@@ -58,9 +59,9 @@ def mark(
     else:
         one = scoring.replace(steps=1, unlearning=0.0)
         scores = _instead(model, spec.mask, score(model, initial, materials, one, streams, recipe), streams)
-    mask = top(scores, spec.rate, spec.scope)
+    mask = topk_mask(scores, spec.rate, spec.scope)
     if within:
-        mask = shuffled(mask, streams.generator("mask"))
+        mask = shuffled_mask(mask, streams.generator("mask"))
     facts = _counts(model, mask)
     notices = []
     if spec.rate and not facts["rewound"]:
@@ -99,7 +100,7 @@ def _ends(values: tuple[float, ...]) -> list[float]:
 
 
 def _counts(model: nn.Module, mask: Mapping[str, Tensor]) -> dict[str, Any]:
-    of = kinds(model)
+    of = layer_kinds(model)
     by_kind: dict[str, dict[str, int]] = {}
     for kind in KINDS:
         found = [value for name, value in mask.items() if of[name] == kind]

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from reticent.errors import ModelError
-from reticent.objectives.base import Batch
-from reticent.objectives.gradient import going_back
+from reticent.objectives.base import Batch, named_inplace_errors
 from reticent.procedures.dpsgd.gradients import Part, PerRecord
 from reticent.training import optim
 from reticent.training.data import augment
@@ -133,7 +132,7 @@ class PrivateRun(Run):
         before = {name: b.clone() for name, b in self.model.named_buffers()} if first else {}
         given = self.objective.inputs(self.materials.prepare(x), y, batch)
         loss = self.objective(self._logits(given), y, batch)
-        with going_back():
+        with named_inplace_errors():
             (loss * len(y)).backward()  # type: ignore[no-untyped-call]
         parts = self.hooks.parts(self.parameters, len(y))
         if first:

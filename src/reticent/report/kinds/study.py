@@ -19,7 +19,7 @@ from reticent.findings.study import (
 )
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
-from reticent.report.kinds import method, parts
+from reticent.report.kinds import method
 from reticent.report.pictures import study as pictures
 from reticent.rounding import level
 from reticent.say.glossary import terms
@@ -68,8 +68,8 @@ def study(document: StudyDocument) -> b.Document:
             *_tables(document),
             *b.only(b.DOCUMENTS, *_published(document.published)),
             *b.only(b.PAGE, *_details(document)),
-            *b.only(b.DOCUMENTS, *parts.limits("study", document.cannot_say or ("What other data would give.",))),
-            *parts.glossary(GLOSSARY),
+            *b.only(b.DOCUMENTS, *method.limits("study", document.cannot_say or ("What other data would give.",))),
+            *method.glossary(GLOSSARY),
         ),
         files=(
             "The same numbers are in ",
@@ -209,5 +209,5 @@ def _details(document: StudyDocument) -> tuple[b.Block, ...]:
     return (
         b.Heading("Details and method", "details", "Details", level=2),
         b.Prose(said),
-        b.Facts((*groups, *method.about_run(document.environment))),
+        method.facts(*groups, *method.about_run(document.environment)),
     )

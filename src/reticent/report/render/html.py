@@ -94,6 +94,7 @@ class _Page:
     """What the writing of one page has to remember."""
 
     heading: str = ""
+    tile: str = "h3"
     tables: int = 0
     notes: int = 0
     marks: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -122,7 +123,7 @@ class _Page:
             case b.Banner():
                 return self.banner(block)
             case b.Heading(text, key, _, level):
-                self.heading = f"{key}-title" if key else ""
+                self.heading = f"{key}-title" if key and level == 2 else key
                 return _element(f"h{level}", self.text(text), id=self.heading or None)
             case b.Prose(text, weight):
                 noted = self.announce(b.footnotes(text))
@@ -194,11 +195,14 @@ class _Page:
         self.heading = "finding-sentence"
         badge = [_element("p", _icon(banner.tone), " ", _element("strong", banner.word), class_="badge")]
         size = "long" if len(plain(banner.sentence)) > 180 else None
+        self.tile = "h2"
+        inside = self.blocks(banner.blocks)
+        self.tile = "h3"
         return _lines(
             _element("p", self.text(banner.about), class_="about"),
             *(badge if banner.word else []),
             _element("h1", self.text(banner.sentence), id="finding-sentence", class_=size),
-            self.blocks(banner.blocks),
+            inside,
         )
 
     def card(self, card: b.Card | b.Bars) -> Html:
@@ -207,7 +211,7 @@ class _Page:
             return _element("div", self.bars(card), class_="tile wide")
         size = "big long" if len(plain(card.value)) > 8 else "big"
         value, note = self.text(card.value), self.text(card.note)
-        return _element("div", _element("h3", card.title), _p(value, size), _p(note, "note"), class_="tile")
+        return _element("div", _element(self.tile, card.title), _p(value, size), _p(note, "note"), class_="tile")
 
     def bars(self, bars: b.Bars) -> Html:
         """Write bars on one track each."""
@@ -219,7 +223,7 @@ class _Page:
             )
             for bar in bars.bars
         )
-        title = [_element("h3", bars.title)] if bars.title else []
+        title = [_element(self.tile, bars.title)] if bars.title else []
         return _element("div", *title, *made, class_="bars")
 
     def figure(self, figure: b.Figure) -> Html:
@@ -267,9 +271,10 @@ class _Page:
 
     def cell(self, cell: b.Cell, column: b.Column, first: bool, stacks: bool) -> Html:
         """Write a cell; where lines become cards, it says which column it is of, since the heads are not above it."""
-        text = self.text(cell.text)
+        signs, said = _parted(cell.text)
+        text = self.text(said)
         if text and (first or not column.numbers):
-            text = _element("bdi", text)
+            text = Html(self.text(signs) + (text if isinstance(said, b.Name) else _element("bdi", text)))
         elif stacks and (cell.below or cell.tone != "usual"):
             text = _element("span", text, class_="value")
         below = (_element("span", self.text(one), class_="span") for one in cell.below)
@@ -285,6 +290,13 @@ class _Page:
             data_label=clean(label) if stacks and not first else None,
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
+
+
+def _parted(text: b.Text) -> tuple[b.Text, b.Text]:
+    """Part the signs that a cell begins with from its name, which a table is sorted by."""
+    if not isinstance(text, tuple) or not text or not isinstance(text[0], b.Dot):
+        return (), text
+    return text[0], text[1] if len(text) == 2 else text[1:]
 
 
 def _escaped(text: str) -> Html:

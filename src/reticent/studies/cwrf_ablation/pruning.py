@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from reticent.ambient import fixed
-from reticent.locate.top import shuffled, top
+from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
@@ -42,7 +42,7 @@ FORMAT = 2
 
 
 def pruned(bench: Bench, found: Found) -> None:
-    """Replicated M1, M2 and M3 and the control, and put their numbers to the others.
+    """Measure M1, M2 and M3 and the control, and put their numbers to the others.
 
     Each model's answers are kept in the bench's folder, so that an interrupted study trains none of them twice.
     """
@@ -52,7 +52,7 @@ def pruned(bench: Bench, found: Found) -> None:
         right = []
         for one in asked:
             bench.say(f"M1, M2 and M3 of model {one.model}")
-            right.append(_kept(bench.work, maker, store, one))
+            right.append(_kept(bench.folder, maker, store, one))
     members = job.population.membership.matrix[[one.model for one in asked]]
     cells = {name: np.stack([each[row] for each in right]) for row, name in enumerate(MODELS)}
     measures = means(cells, members, record_weights(job, bench.seed, members))
@@ -102,8 +102,8 @@ def _networks(maker: Maker, store: Store, made: Made, scoring: Scoring) -> list[
     run = store.whole(made.training)
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     scores = score(network, initial, materials, scoring, streams.child("pruned"), population.recipe)
-    kept = top(scores, 1 - PRUNED)
-    drawn = shuffled(kept, streams.child("pruned").generator("by chance"))
+    kept = topk_mask(scores, 1 - PRUNED)
+    drawn = shuffled_mask(kept, streams.child("pruned").generator("by chance"))
     starts = [Start(_masked(initial, keep), keep) for keep in (kept, drawn)]
     retrained = [plain.train(population.recipe, replace(materials, start=one), streams).model for one in starts]
     cut = maker.network(made)

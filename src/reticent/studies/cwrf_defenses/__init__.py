@@ -32,7 +32,7 @@ def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
 
 
 def measured(bench: Bench) -> Found:
-    """Replicated one setting with one seed."""
+    """Measure one setting with one seed."""
     recipes = _recipes(bench)
     jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
     rows = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]

@@ -37,7 +37,7 @@ ABOUT = {
 
 
 def measured(bench: Bench) -> Found:
-    """Replicated one setting with one seed: each network of an undefended population."""
+    """Measure one setting with one seed: each network of an undefended population."""
     job = bench.job()
     found, networks = Found(), list[Numbers]()
     with bench.made(job) as (store, made):

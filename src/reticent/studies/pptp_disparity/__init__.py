@@ -24,11 +24,11 @@ HEAD = "head"
 
 
 def measured(bench: Bench) -> Found:
-    """Replicated one setting with one seed."""
+    """Measure one setting with one seed."""
     bench.say("networks on all records and on halves")
-    job = bench.job(out=str(bench.work))
+    job = bench.job(out=str(bench.folder))
     options = Options(seeds=bench.options.get("repetitions", 2), margin=claims.MARGIN)
-    document = run(job, options, progress=bench.progress, stage=bench.tell).document
+    document = run(job, options, progress=bench.work.progress, stage=bench.work.tell).document
     found, stages, test = Found(), document["stages"], document["data"]["test"]
     for stage in stages:
         name = stage["name"]

@@ -13,7 +13,7 @@ from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
 from reticent.studies import STUDIES
 from reticent.studies.base import Found, Results, Scale, Setting
-from reticent.studies.cwrf_ablation import _contrasts, _recipes
+from reticent.studies.cwrf_ablation import _pairs, _recipes
 from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
 from reticent.studies.cwrf_defenses import _recipes as defense_recipes
 from reticent.studies.cwrf_defenses.printed import METRICS, NONE, TITLES, WITH
@@ -88,9 +88,9 @@ def test_with_nothing_measured_every_claim_is_open(name, scale):
 def test_the_ablation_trains_what_its_claims_name(scale):
     for setting in STUDIES["cwrf-ablation"].scales[scale].settings:
         bench = type("Bench", (), {"options": setting.options})
-        recipes, contrasts = _recipes(bench), _contrasts(bench)
+        recipes, pairs = _recipes(bench), _pairs(bench)
         assert set(recipes) >= {SCRATCH, NO_REWINDING, *CONTROLS, *(named(v, 0.01) for v in VARIANTS)}
-        assert all(set(weights) <= set(recipes) and sum(weights.values()) == 0 for weights in contrasts.values())
+        assert all(first != second and {first, second} <= set(recipes) for first, second in pairs.values())
         options = [defended({}, defense) for defense, _ in recipes.values()]
         assert all(one["objective"]["name"] == "relaxloss" for one in options)
         assert len({str(one.get("procedure")) for one in options}) == len(options)
@@ -123,7 +123,7 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
     good = {"loss": -0.5, "accuracy": 0.1, "gap": -0.5, "auc_lira": -0.2}
     for sign, wanted in ((1, "yes"), (-1, "no")):
         found = Found()
-        for name in _contrasts(bench):
+        for name in _pairs(bench):
             flip = -1 if name.startswith("A1 -") else 1
             for metric, value in good.items():
                 value *= flip * sign

@@ -13,7 +13,7 @@ ROWS = {"long": 4, "short": 1}
 
 def measured(bench):
     rows = [measure(bench, name, bench.job(epochs=epochs), f"{epochs} epochs") for name, epochs in ROWS.items()]
-    found = collect(rows, {"long - short": {"long": 1.0, "short": -1.0}})
+    found = collect(rows, {"long - short": ("long", "short")})
     found.series["losses"] = [float(one.measures["loss"].observed.mean()) for one in rows]
     return found
 

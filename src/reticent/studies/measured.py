@@ -31,8 +31,10 @@ from reticent.studies.numbers import Estimate, Floats, Replicated, combined
 
 Bools = NDArray[np.bool_]
 Measures = dict[str, Replicated]
-Contrast = Mapping[str, float]
-"""Weights by row."""
+Recipes = Mapping[str, tuple[str | None, str]]
+"""By row, its defense and a word on it."""
+Pairs = Mapping[str, tuple[str, str]]
+"""By the name of a difference, the row that is taken and the row that is taken off."""
 COSTS = ("seconds", "peak_memory_bytes")
 """Of making one model, the mean over models."""
 
@@ -183,8 +185,14 @@ def _paired(rows: Sequence[Measured]) -> None:
             )
 
 
-def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Found:
-    """Turn measures into the numbers of a setting and seed."""
+def measure_all(bench: Bench, recipes: Recipes) -> list[Measured]:
+    """Measure a population for each row; what cannot be trained is refused before any is."""
+    jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
+    return [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+
+
+def collect(rows: Sequence[Measured], pairs: Pairs) -> Found:
+    """Turn measures into the numbers of a setting and seed: of each row, and of differences of rows."""
     _paired(rows)
     found = Found(rows={one.name: one.about for one in rows})
     found.notes = _told(rows)
@@ -193,9 +201,8 @@ def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Foun
         found.numbers |= {(one.name, metric): held.estimate() for metric, held in one.measures.items()}
         costs = {fact: one.cost(fact) for fact in COSTS}
         found.numbers |= {(one.name, fact): cost for fact, cost in costs.items() if cost is not None}
-    for name, weights in contrasts.items():
-        shared = set.intersection(*(set(by_name[row].measures) for row in weights))
-        for metric in sorted(shared):
-            parts = [(weight, by_name[row].measures[metric]) for row, weight in weights.items()]
-            found.numbers[name, metric] = combined(parts)
+    for name, (first, second) in pairs.items():
+        left, right = by_name[first].measures, by_name[second].measures
+        for metric in sorted(left.keys() & right.keys()):
+            found.numbers[name, metric] = combined([(1.0, left[metric]), (-1.0, right[metric])])
     return found

@@ -5,17 +5,17 @@ section 4.4, its figure of A1, A2 and A3 and Table 2. The controls are not the p
 new draw in place of the initial values, and fine-tuning without rewinding.
 """
 
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from reticent.findings.study import Column
+from reticent.findings.study import Column, DotsPanel, Figure, Form, Level, LinesPanel, Points
 from reticent.studies import presets
-from reticent.studies.base import Bench, Found, Scale, Study
+from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_ablation.claims import CLAIMS
-from reticent.studies.cwrf_ablation.figures import drawn
 from reticent.studies.cwrf_ablation.pruning import PRUNED, pruned
 from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, PUBLISHED, SCRATCH, VARIANTS, named
-from reticent.studies.measured import Contrast, Measured, collect, measure
+from reticent.studies.measured import Measured, Pairs, Recipes, collect, measure_all
 
 ABOUT = {
     "A1": "vulnerable weights held at zero, the others trained",
@@ -28,10 +28,10 @@ def _defense(options: str) -> str:
     return f"cwrf:{options}+relaxloss"
 
 
-def _recipes(bench: Bench) -> dict[str, tuple[str, str]]:
+def _recipes(bench: Bench) -> Recipes:
     """List what is trained: by row, its defense and a word on it."""
     rate = bench.options["rate"]
-    rows = {SCRATCH: ("relaxloss", "RelaxLoss alone")}
+    rows: dict[str, tuple[str | None, str]] = {SCRATCH: ("relaxloss", "RelaxLoss alone")}
     for one in bench.options["rates"]:
         for variant, option in VARIANTS.items():
             rows[named(variant, one)] = (_defense(f"rate={one},variant={option}"), ABOUT[variant])
@@ -41,25 +41,21 @@ def _recipes(bench: Bench) -> dict[str, tuple[str, str]]:
     return rows
 
 
-def _contrasts(bench: Bench) -> dict[str, Contrast]:
+def _pairs(bench: Bench) -> Pairs:
     """Name the differences that claims and the page ask for."""
-    made: dict[str, Contrast] = {}
+    made: dict[str, tuple[str, str]] = {}
     for rate in bench.options["rates"]:
-        for first, second in (("A3", "A2"), ("A2", "A1")):
-            made[f"{first} - {second}, {rate:g}"] = {named(first, rate): 1.0, named(second, rate): -1.0}
-        made[f"A1 - scratch, {rate:g}"] = {named("A1", rate): 1.0, SCRATCH: -1.0}
-        made[f"A3 - scratch, {rate:g}"] = {named("A3", rate): 1.0, SCRATCH: -1.0}
+        one, two, three = (named(variant, rate) for variant in VARIANTS)
+        made |= {f"A3 - A2, {rate:g}": (three, two), f"A2 - A1, {rate:g}": (two, one)}
+        made |= {f"A1 - scratch, {rate:g}": (one, SCRATCH), f"A3 - scratch, {rate:g}": (three, SCRATCH)}
     ours = named("A3", bench.options["rate"])
-    made |= {f"A3 - {name}": {ours: 1.0, name: -1.0} for name in (*CONTROLS, NO_REWINDING)}
-    return made
+    return made | {f"A3 - {name}": (ours, name) for name in (*CONTROLS, NO_REWINDING)}
 
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    recipes = _recipes(bench)
-    jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
-    rows = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
-    found = collect(rows, _contrasts(bench))
+    rows = measure_all(bench, _recipes(bench))
+    found = collect(rows, _pairs(bench))
     found.rows |= {one.name: f"{one.about}; rewound: {counts}" for one in rows if (counts := _counts(one))}
     if bench.options.get("located"):
         pruned(bench, found)
@@ -87,6 +83,48 @@ COLUMNS = (
     Column(key="auc_rmia", label="RMIA AUC"),
     Column(key="seconds", label="Seconds a model", form="seconds"),
 )
+
+PANELS: tuple[tuple[str, str, Form], ...] = (
+    ("accuracy", "Accuracy on non-members", "share"),
+    ("loss_members", "Loss of members", "number"),
+    ("loss", "Loss of non-members", "number"),
+    ("auc_lira", "LiRA AUC", "number"),
+)
+
+
+def _lines(results: Results, setting: Setting, metric: str, title: str, form: Form) -> LinesPanel:
+    rates = tuple(setting.options["rates"])
+    known = {name: results.get(setting.key, name, metric) for name in (SCRATCH, NO_REWINDING)}
+    return LinesPanel(
+        title=title,
+        x="share of weights rewound, r",
+        y=title,
+        log_x=True,
+        form=form,
+        series=tuple(
+            Points(
+                label=variant,
+                x=rates,
+                estimates=results.drawn(setting.key, (named(variant, rate) for rate in rates), metric),
+            )
+            for variant in VARIANTS
+        ),
+        levels=tuple(Level(label=name.lower(), value=one.value) for name, one in known.items() if one is not None),
+    )
+
+
+def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
+    """Draw accuracy, losses and leak over r, and the controls."""
+    names = (named("A3", setting.options["rate"]), *CONTROLS, NO_REWINDING, SCRATCH)
+    masks = DotsPanel(
+        title="LiRA AUC with other masks and values",
+        x="AUC of LiRA",
+        names=names,
+        series=(Points(estimates=results.drawn(setting.key, names, "auc_lira")),),
+    )
+    panels = (*(_lines(results, setting, *panel) for panel in PANELS), masks)
+    yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=panels)
+
 
 OPTIONS: dict[str, Any] = {"rates": (0.001, 0.01, 0.03, 0.05), "rate": 0.01, "fpr": 0.01, "located": 4}
 FEWER = OPTIONS | {"rates": (0.01, 0.05)}

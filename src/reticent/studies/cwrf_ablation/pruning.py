@@ -58,9 +58,9 @@ def pruned(bench: Bench, found: Found) -> None:
     measures = means(cells, members, record_weights(job, bench.seed, members))
     found.rows |= MODELS
     found.numbers |= {(name, "accuracy"): measures[name].estimate() for name in MODELS}
-    for one_name, other in PAIRS:
-        parts = [(1.0, measures[one_name]), (-1.0, measures[other])]
-        found.numbers[f"{one_name} - {other}", "accuracy"] = combined(parts)
+    for first, second in PAIRS:
+        parts = [(1.0, measures[first]), (-1.0, measures[second])]
+        found.numbers[f"{first} - {second}", "accuracy"] = combined(parts)
 
 
 def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:

@@ -16,11 +16,11 @@ from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_defenses.claims import ATTACKS, CLAIMS, POINTS, acts
 from reticent.studies.cwrf_defenses.printed import NONE, PUBLISHED, TITLES, WITH
 from reticent.studies.matching import controls, missing
-from reticent.studies.measured import Measured, collect, measure
+from reticent.studies.measured import Measured, Recipes, collect, measure_all
 from reticent.studies.numbers import combined
 
 
-def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
+def _recipes(bench: Bench) -> Recipes:
     """List what is trained: by row, its defense and a word on it."""
     rate, rows = bench.options["rate"], dict[str, tuple[str | None, str]]()
     for name in bench.options["defenses"]:
@@ -33,17 +33,15 @@ def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    recipes = _recipes(bench)
-    jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
-    rows = [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+    rows = measure_all(bench, _recipes(bench))
     matched = controls(bench, rows[0], rows[1:])
-    joined = {row.name: {row.name + WITH: 1.0, row.name: -1.0} for row in rows[::2]}
-    contrasts = {f"CWRF on {name}": weights for name, weights in joined.items()}
-    contrasts |= {acts(row.name): {row.name: 1.0, NONE: -1.0} for row in rows[2::2]}
-    found = collect([*rows, *matched.stopped], contrasts)
+    alone = [row.name for row in rows[::2]]
+    pairs = {f"CWRF on {name}": (name + WITH, name) for name in alone}
+    pairs |= {acts(name): (name, NONE) for name in alone[1:]}
+    found = collect([*rows, *matched.stopped], pairs)
     missed = {row.name: matched.missed(row) for row in rows[1:]}
     found.numbers |= {(name, "excess_accuracy"): missing(parts) for name, parts in missed.items()}
-    for name in joined:
+    for name in alone:
         parts = [*missed[name + WITH], *((-weight, part) for weight, part in missed.get(name, []))]
         found.numbers[f"CWRF on {name}, matched", "excess_accuracy"] = missing(parts)
     for attack in ATTACKS:
@@ -51,7 +49,7 @@ def measured(bench: Bench) -> Found:
         excess = {row.name: matched.excess(row, metric) for row in rows[1:]}
         for name, parts in excess.items():
             found.numbers[name, f"excess_{metric}"] = combined(parts)
-        for name in joined:
+        for name in alone:
             # The undefended network is its own control.
             without = [(-weight, part) for weight, part in excess.get(name, [])]
             found.numbers[f"CWRF on {name}, matched", metric] = combined([*excess[name + WITH], *without])

@@ -130,10 +130,8 @@ class Results:
         return tuple(None if one is None else one.finding() for one in numbers)
 
     def rows(self, setting: str) -> dict[str, str]:
-        """List the rows of a setting's table, those of the first seed first."""
-        return {name: about for one in reversed(self.found[setting]) for name, about in one.rows.items()} | (
-            self.found[setting][0].rows if self.found[setting] else {}
-        )
+        """List the rows of a setting's table, each with the words of the first seed that has it."""
+        return {name: about for one in reversed(self.found[setting]) for name, about in one.rows.items()}
 
     def series(self, setting: str, key: str) -> list[Any]:
         """Look up what is drawn."""

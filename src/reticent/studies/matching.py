@@ -24,19 +24,6 @@ Parts = list[tuple[float, Replicated]]
 
 
 @dataclass(frozen=True, eq=False)
-class _Held:
-    """What a row is held against.
-
-    Attributes:
-        weights: of the row and of the control's networks.
-        slope_of: the two networks between which the control is read off at the row's own accuracy; None if it is not.
-    """
-
-    weights: tuple[tuple[float, Measured], ...]
-    slope_of: tuple[Measured, Measured] | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Controls:
     """The undefended networks beside some rows.
 
@@ -50,30 +37,31 @@ class Controls:
 
     def excess(self, row: Measured, metric: str) -> Parts:
         """Say what a row gives away beyond its control, in one metric."""
-        held = self._held(row)
-        parts = [(weight, one.measures[metric]) for weight, one in held.weights]
-        if held.slope_of is None:
+        weights, around = self._held(row)
+        parts = [(weight, one.measures[metric]) for weight, one in weights]
+        if around is None:
             return parts
-        low, high = held.slope_of
+        low, high = around
         width = high.accuracy - low.accuracy
         slope = float(high.measures[metric].observed.mean() - low.measures[metric].observed.mean()) / width
-        return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in held.weights]
+        return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in weights]
 
     def missed(self, row: Measured) -> Parts:
         """Say by how much accuracy a row's control misses the row."""
-        held = self._held(row)
-        return [] if held.slope_of is not None else [(weight, one.measures["accuracy"]) for weight, one in held.weights]
+        weights, around = self._held(row)
+        return [] if around is not None else [(weight, one.measures["accuracy"]) for weight, one in weights]
 
-    def _held(self, row: Measured) -> "_Held":
+    def _held(self, row: Measured) -> tuple[list[tuple[float, Measured]], tuple[Measured, Measured] | None]:
+        """Weigh a row and its control, and name the two networks between which the control is read off, if it is."""
         whole = self.whole.get(row.name)
         if whole is not None:
-            return _Held(((1.0, row), (-1.0, whole)))
+            return [(1.0, row), (-1.0, whole)], None
         low, high = self._around(row.accuracy)
         if low is high:
-            return _Held(((1.0, row), (-1.0, low)))
+            return [(1.0, row), (-1.0, low)], None
         place = (row.accuracy - low.accuracy) / (high.accuracy - low.accuracy)
         share = min(max(place, -BEYOND), 1 + BEYOND)
-        return _Held(((1.0, row), (share - 1, low), (-share, high)), (low, high) if share == place else None)
+        return [(1.0, row), (share - 1, low), (-share, high)], (low, high) if share == place else None
 
     def _around(self, accuracy: float) -> tuple[Measured, Measured]:
         """Find the two stopped networks around an accuracy, or the nearest two; one twice, where there is but one."""

@@ -138,11 +138,11 @@ def test_stages_are_measured_in_order(bench):
     assert found.numbers["last stage", "effect"] == found.numbers[names[-2], "effect"]
     assert all(0 <= found.numbers[name, "probe"].value <= 1 for name in names)
     results = Results((bench.setting,), {"cnn": [found]})
-    figures = list(study.draw(results))
-    assert [panel["kind"] for panel in figures[1]["panels"]] == ["density"] * len(names)
-    for panel in figures[1]["panels"]:
-        for series in panel["series"]:
-            assert sum(series["heights"]) == pytest.approx(1)
+    _, distances = study.draw(results, bench.setting)
+    assert [panel.kind for panel in distances.panels] == ["density"] * len(names)
+    for panel in distances.panels:
+        for series in panel.series:
+            assert sum(series.heights) == pytest.approx(1)
 
 
 def test_levelling_off_is_the_gain_between_stages_before_less_that_after():

@@ -14,9 +14,9 @@ from reticent.data.records import Records
 from reticent.errors import UnknownNameError
 from reticent.findings.study import Column, Figure, Origin, SeedsEstimate
 from reticent.jobs.config import Job, gather, prepare
-from reticent.jobs.using import using
 from reticent.jobs.work import Work
 from reticent.population.train import train
+from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.store import Store
 from reticent.studies.judging import Part

@@ -9,7 +9,7 @@ from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
-from reticent.findings.numbers import Count, Estimate, Figure, Share, ShareEstimate
+from reticent.findings.numbers import Count, Estimate, Figure, Lower, Share, ShareEstimate
 from reticent.findings.population import Data, Population
 
 SCHEMA: Literal["reticent.audit/1"] = "reticent.audit/1"
@@ -189,7 +189,7 @@ class NonAdaptive(Finding):
     attacks: tuple[Measured, ...]
     difference: PairedDifference
     "The AUC of the attacker who knows the defense minus that of the one who does not, both by the verdict's attack."
-    verdict: str
+    verdict: Lower
     "`second lower` if the one who does not know finds less, `first lower` if more, or `tie`."
     same_scores: Annotated[bool, Empty] = False
     "Only where the verdict's attack gives both the same scores."
@@ -244,5 +244,5 @@ class AuditDocument(Document):
     "If it was asked for."
     control: Control | None = None
     "If it was asked for."
-    environment: Environment
+    environment: Environment = Environment()
     "All that may differ between two runs of the same audit."

@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
-from reticent.findings.numbers import Count, Estimate, Share
+from reticent.findings.numbers import Count, Estimate, Lower, Share
 from reticent.findings.population import Data
 
 SCHEMA: Final = "reticent.comparison/1"
@@ -35,14 +35,6 @@ class Relation(StrEnum):
     MORE = "more"
     TIE = "tie"
     MIXED = "mixed"
-
-
-class Lower(StrEnum):
-    """Which row of a pair is lower."""
-
-    FIRST = "first lower"
-    SECOND = "second lower"
-    TIE = "tie"
 
 
 RELATION = {Lower.FIRST: Relation.LESS, Lower.SECOND: Relation.MORE, Lower.TIE: Relation.TIE}

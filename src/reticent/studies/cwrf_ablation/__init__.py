@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from reticent.findings.study import Column, DotsPanel, Figure, Form, Level, LinesPanel, Points
+from reticent.findings.study import AnyPanel, Column, DotsPanel, Figure, Form, Level, LinesPanel, Points
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_ablation.claims import CLAIMS
@@ -122,8 +122,8 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
         names=names,
         series=(Points(estimates=results.drawn(setting.key, names, "auc_lira")),),
     )
-    panels = (*(_lines(results, setting, *panel) for panel in PANELS), masks)
-    yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=panels)
+    panels: list[AnyPanel] = [*(_lines(results, setting, *panel) for panel in PANELS), masks]
+    yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=tuple(panels))
 
 
 OPTIONS: dict[str, Any] = {"rates": (0.001, 0.01, 0.03, 0.05), "rate": 0.01, "fpr": 0.01, "located": 4}

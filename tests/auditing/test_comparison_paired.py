@@ -50,7 +50,7 @@ def test_one_target_has_delongs_paired_variance(shared):
     found = bootstrapped(replicates(one, members, 5, count=4000), replicates(two, members, 5, count=4000), 0, 500, 0.95)
     expected = 2 * 1.959964 * np.sqrt(delong_difference(one[0], two[0], members[0]))
     assert width(found) == pytest.approx(expected, rel=0.06)
-    assert found.value == pytest.approx(float(roc.auc(one, members)[0] - roc.auc(two, members)[0]), abs=1e-12)
+    assert found.difference == pytest.approx(float(roc.auc(one, members)[0] - roc.auc(two, members)[0]), abs=1e-12)
 
 
 def test_pairing_narrows_the_interval_by_what_is_shared():
@@ -69,7 +69,7 @@ def test_swapping_two_recipes_negates():
     one, two, members = pair(np.random.default_rng(3), 4, 200, 0.5)
     a, b = replicates(one, members, 5, (0.1,)), replicates(two, members, 5, (0.1,))
     ab, ba = bootstrapped(a, b, 0, 100, 0.95), bootstrapped(b, a, 0, 100, 0.95)
-    assert (ba.value, ba.p) == (-ab.value, pytest.approx(ab.p, rel=1e-9))
+    assert (ba.difference, ba.p) == (-ab.difference, pytest.approx(ab.p, rel=1e-9))
     assert ba.interval == pytest.approx((-ab.interval[1], -ab.interval[0]), rel=1e-9)
 
 
@@ -85,7 +85,7 @@ def test_zero_is_outside_the_interval_where_p_is_small(observed, by_records, by_
     variance = Variance(by_records, by_models if len(values) > 1 else 0.0, len(values))
     found = difference(values, variance, pairs, confidence)
     low, high = found.interval
-    assert low <= found.value <= high
+    assert low <= found.difference <= high
     assert 0 <= found.p <= 1
     if abs(found.p - (1 - confidence)) > 1e-6:
         assert (found.p < 1 - confidence) == (not low <= 0 <= high)
@@ -103,7 +103,7 @@ def test_no_difference_at_all():
     one, _, members = pair(np.random.default_rng(4), 3, 80, 0.5)
     a = replicates(one, members, 5)
     found = bootstrapped(a, a, 0, 40, 0.95)
-    assert (found.value, found.p) == (0, 1)
+    assert (found.difference, found.p) == (0, 1)
     # Had a share d of 40 pairs differed, all 40 would have agreed with probability (1 - d)**40 = 0.025.
     share = 1 - 0.025 ** (1 / 40)
     assert found.interval == pytest.approx((-share, share), abs=1e-12)
@@ -139,7 +139,7 @@ def test_one_model_by_records_is_mcnemars_variance():
     counted[0, :100] = False
     b, c = (one & ~two & counted).sum(), (two & ~one & counted).sum()
     found = over_records(one, two, counted, 0.95)
-    assert found.value == pytest.approx((b - c) / 200)
+    assert found.difference == pytest.approx((b - c) / 200)
     # Variance of a difference of paired shares: ((b + c) - (b - c)**2 / n) / n**2.
     assert width(found) == pytest.approx(2 * 1.959964 * np.sqrt(((b + c) - (b - c) ** 2 / 200) / 200**2), rel=1e-6)
 
@@ -157,7 +157,7 @@ def test_records_closed_form_by_hand():
     assert by_models > 0
     wanted = difference(observed, Variance(by_records, by_models, 3), int(size.min()), 0.95)
     got = over_records(one, two, counted, 0.95)
-    assert (got.value, *got.interval, got.p) == pytest.approx((wanted.value, *wanted.interval, wanted.p), rel=1e-12)
+    assert (got.difference, *got.interval, got.p) == pytest.approx((wanted.difference, *wanted.interval, wanted.p), rel=1e-12)
 
 
 @pytest.mark.parametrize("between", [0.0, 0.3])

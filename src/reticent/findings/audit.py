@@ -9,7 +9,7 @@ from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
-from reticent.findings.numbers import Count, Estimate, Lower, Share, ShareEstimate, Statistic
+from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
 
 SCHEMA: Literal["reticent.audit/1"] = "reticent.audit/1"
@@ -173,14 +173,6 @@ class ExposureCount(Finding):
     "In how many ways chance could have drawn the models of a record, where that is too few for any record to count."
     sentence: str = ""
     "The finding, for people."
-
-
-class PairedDifference(Finding):
-    """One paired test."""
-
-    difference: Number
-    interval: Interval
-    p: Share
 
 
 class NonAdaptive(Finding):

@@ -51,6 +51,17 @@ class ShareEstimate(Estimate):
     interval: tuple[Share, Share]
 
 
+class PairedDifference(Finding):
+    """One paired test, of a mean over targets."""
+
+    difference: Number
+    "First minus second."
+    interval: Interval
+    "Two-sided; not cut off at -1 and 1."
+    p: Share
+    "Two-sided, of no difference."
+
+
 class Spread(Finding):
     """A share a model has."""
 

@@ -18,8 +18,8 @@ from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.findings.attack import Audit
-from reticent.findings.audit import NonAdaptive, PairedDifference, Verdict
-from reticent.findings.numbers import Statistic
+from reticent.findings.audit import NonAdaptive, Verdict
+from reticent.findings.numbers import PairedDifference, Statistic
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, audited

@@ -6,35 +6,19 @@ the interval of the difference is narrower than the two intervals suggest. Its v
 excludes 0 exactly where the p-value is below one minus the confidence.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed
-from reticent.auditing.intervals import Interval, degenerate, tail
+from reticent.auditing.intervals import degenerate, tail
+from reticent.findings.numbers import PairedDifference
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Difference:
-    """First minus second, as a mean over targets.
-
-    Attributes:
-        value: the difference.
-        interval: two-sided; not cut off at -1 and 1.
-        p: two-sided p-value of no difference.
-    """
-
-    value: float
-    interval: Interval
-    p: float
-
-
-def difference(observed: Floats, variance: Variance, pairs: int, confidence: float) -> Difference:
+def difference(observed: Floats, variance: Variance, pairs: int, confidence: float) -> PairedDifference:
     """Bound the mean of the targets' differences.
 
     Args:
@@ -51,15 +35,17 @@ def difference(observed: Floats, variance: Variance, pairs: int, confidence: flo
     if variance.total <= NO_SPREAD:
         # Differences lie in [-1, 1]; 0 is at the edge where the probability of a tail is (1 + |d|)**-pairs.
         low, high = degenerate((1 + value) / 2, pairs, confidence)
-        return Difference(value, (2 * low - 1, 2 * high - 1), float(min(1.0, 2 * (1 + abs(value)) ** -pairs)))
+        p = float(min(1.0, 2 * (1 + abs(value)) ** -pairs))
+        return PairedDifference(difference=value, interval=(2 * low - 1, 2 * high - 1), p=p)
     error, freedom = variance.total**0.5, variance.freedom
     arm = -float(stdtrit(freedom, alpha)) * error
-    return Difference(value, (value - arm, value + arm), float(2 * stdtr(freedom, -abs(value) / error)))
+    p = float(2 * stdtr(freedom, -abs(value) / error))
+    return PairedDifference(difference=value, interval=(value - arm, value + arm), p=p)
 
 
 def bootstrapped(
     first: tuple[Bootstrap, Floats], second: tuple[Bootstrap, Floats], statistic: int, pairs: int, confidence: float
-) -> Difference:
+) -> PairedDifference:
     """Compare one statistic of two recipes by replicates that took the same records.
 
     Args:
@@ -78,7 +64,7 @@ def bootstrapped(
     return difference(observed, crossed(values, observed), pairs, confidence)
 
 
-def over_models(first: Floats, second: Floats, counted: NDArray[np.int64], confidence: float) -> Difference:
+def over_models(first: Floats, second: Floats, counted: NDArray[np.int64], confidence: float) -> PairedDifference:
     """Compare a share of records, such as the accuracy, of which only each target's number is known.
 
     By the spread between targets (Student's paired interval). For one target, by the binomial variances of the two
@@ -103,7 +89,7 @@ def over_models(first: Floats, second: Floats, counted: NDArray[np.int64], confi
     return difference(observed, variance, int(counted.min()), confidence)
 
 
-def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> Difference:
+def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> PairedDifference:
     """Compare a share of records, such as the accuracy, known for each record: models crossed with records.
 
     The variance is what the bootstrap of `reticent.auditing.bootstrap` tends to with many replicates, in closed form.

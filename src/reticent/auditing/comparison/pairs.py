@@ -7,10 +7,10 @@ import numpy as np
 
 from reticent.auditing.comparison.mcnemar import found, mcnemar
 from reticent.auditing.comparison.multiple import holm
-from reticent.auditing.comparison.paired import Difference, bootstrapped, over_models, over_records
+from reticent.auditing.comparison.paired import bootstrapped, over_models, over_records
 from reticent.auditing.comparison.rows import AUC, TPR, MeasuredRow
 from reticent.findings.comparison import PairTest, Role
-from reticent.findings.numbers import Lower, Statistic
+from reticent.findings.numbers import Lower, PairedDifference, Statistic
 
 
 def pairs(rows: Sequence[MeasuredRow], fpr: float | None, confidence: float) -> tuple[PairTest, ...]:
@@ -23,7 +23,7 @@ def pairs(rows: Sequence[MeasuredRow], fpr: float | None, confidence: float) -> 
         for row in rows
         if fpr is not None and TPR in row.strongest
     }
-    tests: list[tuple[MeasuredRow, MeasuredRow, Statistic, Difference]] = []
+    tests: list[tuple[MeasuredRow, MeasuredRow, Statistic, PairedDifference]] = []
     for first, second in combinations(rows, 2):
         if not _asked(first, second):
             continue
@@ -39,7 +39,7 @@ def pairs(rows: Sequence[MeasuredRow], fpr: float | None, confidence: float) -> 
             first=first.name,
             second=second.name,
             statistic=statistic,
-            difference=difference.value,
+            difference=difference.difference,
             interval=difference.interval,
             p=difference.p,
             p_corrected=float(p),
@@ -59,7 +59,7 @@ def _asked(first: MeasuredRow, second: MeasuredRow) -> bool:
     )
 
 
-def _attacked(first: MeasuredRow, second: MeasuredRow, column: int, confidence: float) -> Difference:
+def _attacked(first: MeasuredRow, second: MeasuredRow, column: int, confidence: float) -> PairedDifference:
     members = first.scores.members.sum(axis=1)
     others = first.scores.members.shape[1] - members
     counted = int(members.min()) if column == TPR else int(np.minimum(members, others).min())
@@ -69,19 +69,21 @@ def _attacked(first: MeasuredRow, second: MeasuredRow, column: int, confidence: 
     return bootstrapped(one, two, column, counted, confidence)
 
 
-def _accuracy(first: MeasuredRow, second: MeasuredRow, confidence: float) -> Difference | None:
+def _accuracy(first: MeasuredRow, second: MeasuredRow, confidence: float) -> PairedDifference | None:
     """Compare accuracies on non-members, by records where both rows know what is right."""
     one, two = first.scores, second.scores
     if one.correct is not None and two.correct is not None:
         if one.runs is not None and one.runs == two.runs and np.array_equal(one.correct, two.correct):
-            return Difference(0.0, (0.0, 0.0), 1.0)  # Not by chance: they are the same models.
+            return PairedDifference(
+                difference=0.0, interval=(0.0, 0.0), p=1.0
+            )  # Not by chance: they are the same models.
         return over_records(one.correct, two.correct, ~one.members, confidence)
     if one.accuracy is None or two.accuracy is None:
         return None
     return over_models(one.accuracy[1], two.accuracy[1], (~one.members).sum(axis=1), confidence)
 
 
-def _lower(difference: Difference, p_corrected: float, confidence: float) -> Lower:
+def _lower(difference: PairedDifference, p_corrected: float, confidence: float) -> Lower:
     if p_corrected >= 1 - confidence:
         return Lower.TIE
-    return Lower.FIRST if difference.value < 0 else Lower.SECOND
+    return Lower.FIRST if difference.difference < 0 else Lower.SECOND

@@ -1,7 +1,7 @@
 """The gate's JUnit file: well formed, in the order and with the attributes that the schemas in use ask for."""
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -81,13 +81,13 @@ def test_every_outcome_has_its_element():
 
 
 def test_times_are_told_in_utc():
-    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2)))
-    assert 'timestamp="2026-01-02T01:04:05"' in junit(gate(), at)
+    told = ET.fromstring(junit(gate())).find("testsuite").get("timestamp")
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(f"{told}+00:00")) < timedelta(minutes=1)
 
 
 def test_hostile_text_stays_text(tmp_path):
     check = Check(NASTY, 0.5, "failed", NASTY, evidence=(NASTY * 1000,))
-    path = write_junit(tmp_path / "new" / "out.xml", gate([check], NASTY), datetime(2026, 1, 1, tzinfo=UTC))
+    path = write_junit(tmp_path / "new" / "out.xml", gate([check], NASTY))
     root = ET.parse(path).getroot()
     conform(root)
     case = root.find("testsuite/testcase")

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from owners import by_parameter
 from torch import nn
 from torch.nn import functional
 
@@ -15,7 +16,7 @@ from reticent.errors import InputError, SpecError
 from reticent.models import ARCHITECTURES
 from reticent.models.atm import SHARED, SIZES, shifted
 from reticent.models.base import Input, build
-from reticent.models.stages import by_parameter, stages
+from reticent.models.stages import stages
 from reticent.procedures.dpsgd import gradients, layers
 
 

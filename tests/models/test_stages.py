@@ -1,11 +1,12 @@
 import pytest
 import torch
+from owners import by_parameter
 from torch import nn
 
 from reticent.errors import ModelError
 from reticent.models import ARCHITECTURES
 from reticent.models.base import Input
-from reticent.models.stages import Stage, Staged, by_parameter, stages
+from reticent.models.stages import Stage, Staged, stages
 
 
 @pytest.fixture(autouse=True)

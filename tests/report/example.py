@@ -85,7 +85,6 @@ def _rate(scores_in: np.ndarray, scores_out: np.ndarray, fpr: float, measurable:
         "fpr": fpr,
         "measurable": bool(measurable and allowed >= 1),
         "records_needed": round(1 / fpr),
-        "non_members": n,
         "false_positives_allowed": allowed,
         "realised_fpr": allowed / n,
         "tpr": None,

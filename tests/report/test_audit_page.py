@@ -9,8 +9,9 @@ import pytest
 from audit_forms import html, markdown
 from reading import read
 
+from reticent.findings.records import PICTURED
 from reticent.report.kinds.audit import HISTOGRAMS
-from reticent.report.kinds.record_table import GALLERY, ROWS
+from reticent.report.kinds.record_table import ROWS
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
 
@@ -169,7 +170,7 @@ def test_figures_have_text_alternatives_and_are_xml(page):
 
 def test_pictures_are_shown_for_the_most_exposed(page, rows):
     shown = read(page).one("ol", class_="gallery").all("img")
-    assert len(shown) == GALLERY
+    assert len(shown) == PICTURED
     assert shown[0].attributes["alt"] == f"Record {rows[0]['record']}, labelled {rows[0]['label_name']}"
     assert all(e.attributes["src"].startswith("data:image/png;base64,") for e in shown)
 

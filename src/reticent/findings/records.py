@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+PICTURED = 24
+"""How many of the most exposed records a page shows as pictures."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRow:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reticent.ambient import fixed
 from reticent.attacks.base import Problem
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
-from reticent.findings.records import RecordRow
+from reticent.findings.records import PICTURED, RecordRow
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
@@ -34,9 +34,6 @@ from reticent.say.audit import spoken
 from reticent.say.grammar import plural
 from reticent.spec import canonical, full
 from reticent.store import Store
-
-THUMBNAILS = 60
-"""How many of the most exposed records are shown as pictures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +201,7 @@ def _unaware(evaluated: Evaluated) -> NonAdaptive | None:
 
 def thumbnails(job: Job, rows: Sequence[RecordRow]) -> dict[int, NDArray[Any]]:
     """Draw the most exposed records, where the records are pictures."""
-    drawn = {row.record: job.records.thumbnail(row.record) for row in rows[:THUMBNAILS]}
+    drawn = {row.record: job.records.thumbnail(row.record) for row in rows[:PICTURED]}
     return {record: picture for record, picture in drawn.items() if picture is not None}
 
 

@@ -78,12 +78,6 @@ def stages(model: nn.Module, patterns: Sequence[str] = ()) -> list[Stage]:
     return found
 
 
-def by_parameter(model: nn.Module, found: Sequence[Stage]) -> dict[str, str]:
-    """Say which stage each parameter belongs to."""
-    names = [name for name, _ in model.named_parameters()]
-    return {name: stage.name for name in names for stage in found if stage.holds(name)}
-
-
 def _found(model: nn.Module) -> list[Stage]:
     blocks = _inferred_stages.blocks(model)
     titles = [block.title for block in blocks[:-1]]

@@ -17,16 +17,16 @@ ELEMENTS = {"failed": "failure", "cannot judge": "error", "skipped": "skipped"}
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(path: Path, gate: Gate, at: datetime | None = None) -> Path:
+def write_junit(path: Path, gate: Gate) -> Path:
     """Write a gate's checks as test cases; the file appears complete or not at all."""
-    text = junit(gate, at)
+    text = junit(gate)
     make_folder(path.parent)
     with replacing(path) as stream:
         stream.write(text)
     return path
 
 
-def junit(gate: Gate, at: datetime | None = None) -> str:
+def junit(gate: Gate) -> str:
     """Write a gate's checks as test cases of one suite.
 
     A check that failed has a ``failure``, one that cannot be judged an ``error``, and one for which that was allowed is
@@ -40,7 +40,7 @@ def junit(gate: Gate, at: datetime | None = None) -> str:
     }
     facts = {key: str(value) for key, value in counts.items()} | {"time": "0"}
     root = ET.Element("testsuites", {"name": NAME, **facts})
-    moment = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
     places = {"id": "0", "package": "reticent", "hostname": "localhost", "timestamp": moment}
     suite = ET.SubElement(root, "testsuite", {"name": NAME, **places, **facts})
     properties = ET.SubElement(suite, "properties")

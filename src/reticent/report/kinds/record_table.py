@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from reticent.findings.records import RecordRow
+from reticent.findings.records import PICTURED, RecordRow
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
 from reticent.report.pictures import audit as pictures
@@ -16,8 +16,6 @@ from reticent.say.grammar import short
 
 ROWS = 2000
 """Most records that a page lists; the CSV file has all of them."""
-GALLERY = 24
-"""Most pictures that a page shows."""
 FILTERED = 4
 """Most columns of groups that can be filtered by their values."""
 
@@ -90,7 +88,7 @@ def label(row: RecordRow) -> str:
 
 def gallery(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -> tuple[b.Block, ...]:
     """Show the most exposed records that are pictures."""
-    shown = [row for row in rows[:ROWS] if row.record in thumbnails][:GALLERY]
+    shown = [row for row in rows[:ROWS] if row.record in thumbnails][:PICTURED]
     made = (
         b.Picture(
             data_uri(thumbnails[row.record]),

@@ -8,9 +8,9 @@ from scipy.special import stdtrit
 from scipy.stats import binom, ks_2samp, norm, poisson
 
 from reticent.auditing import bootstrap as module
-from reticent.auditing import roc, weighted
+from reticent.auditing import roc, weighted_roc
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
-from reticent.auditing.weighted import FIXED, HEAVIEST, PIECE, rank, running, statistics
+from reticent.auditing.weighted_roc import FIXED, HEAVIEST, PIECE, rank, running, statistics
 
 FPRS = (0.3, 0.1, 0.02)
 
@@ -153,7 +153,7 @@ def test_the_size_of_blocks_changes_no_law(monkeypatch):
     whole = bootstrap(scores, members, FPRS, 600, np.random.default_rng(7))
     monkeypatch.setattr(module, "BLOCK_COLUMNS", (1, 16))
     monkeypatch.setattr(module, "_BYTES", 64)
-    monkeypatch.setattr(weighted, "_CELLS", 40)
+    monkeypatch.setattr(weighted_roc, "_CELLS", 40)
     small = bootstrap(scores, members, FPRS, 600, np.random.default_rng(7))
     assert np.array_equal(whole.drawn, small.drawn)
     for one, two in zip(whole.values.reshape(600, -1).T, small.values.reshape(600, -1).T, strict=True):

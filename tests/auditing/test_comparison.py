@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reticent.auditing.audit import audit
+from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.comparison.compare import compare
 from reticent.auditing.comparison.entry import Entry
 from reticent.auditing.comparison.multiple import holm
@@ -51,7 +51,7 @@ def test_rows_have_the_audits_numbers(three):
     plain = entry("plain", 1.0)
     row = three["rows"][0]
     for attack in row["attacks"]:
-        expected = audit(
+        expected = audit_attack(
             attack["name"], {}, plain.scores[attack["name"]], plain.members, np.arange(T), rng=np.random.default_rng(0)
         )
         rate = next(rate for rate in audit_rates(plain, attack["name"]) if rate.fpr == 0.05)
@@ -64,7 +64,7 @@ def test_rows_have_the_audits_numbers(three):
 
 def audit_rates(plain, name):
     rng = np.random.default_rng(0)
-    return audit(name, {}, plain.scores[name], plain.members, np.arange(T), rng=rng, fprs=(0.05,)).rates
+    return audit_attack(name, {}, plain.scores[name], plain.members, np.arange(T), rng=rng, fprs=(0.05,)).rates
 
 
 def test_what_differs_and_what_is_a_tie(three):

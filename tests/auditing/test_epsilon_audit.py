@@ -15,7 +15,7 @@ from reticent.auditing.epsilon import (
     Split,
     TwiceMedian,
 )
-from reticent.auditing.epsilon.audit import audit_epsilon, bounds, consistent, default_methods
+from reticent.auditing.epsilon.bounds import audit_epsilon, bounds, consistent, default_methods
 from reticent.auditing.epsilon.combine import combined, level
 from reticent.errors import InputError, ShapeError
 from reticent.findings.epsilon import Accountant, EpsilonAudit

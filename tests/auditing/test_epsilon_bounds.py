@@ -19,10 +19,10 @@ from reticent.auditing.epsilon import (
     Split,
     gaussian_epsilon,
 )
-from reticent.auditing.epsilon.audit import bounds
 from reticent.auditing.epsilon.base import groups
+from reticent.auditing.epsilon.bounds import bounds
 from reticent.auditing.epsilon.limits import log_ratios
-from reticent.auditing.epsilon.looks import few_values, looks, ranks
+from reticent.auditing.epsilon.rank_thresholds import few_values, rank_thresholds, ranks
 from reticent.auditing.intervals import lower, upper
 from reticent.auditing.roc import auc, tpr_at_fpr
 from reticent.errors import InputError, ShapeError, SpecError
@@ -173,7 +173,7 @@ def test_few_values_are_all_looked_at():
     scores = rng.binomial(4, np.where(members, 0.8, 0.3)).astype(float)
     own = groups(scores[None], members[None])[0]
     assert few_values(own, 30).tolist() == [0, 1, 2, 3, 4]
-    found = looks(own, 2.0, 0.05)
+    found = rank_thresholds(own, 2.0, 0.05)
     assert found.thresholds.tolist() == [1, 2, 3, 4]
     count = len(ranks(int(members.sum()))) + len(ranks(int((~members).sum())))
     assert found.corrected == count
@@ -190,7 +190,7 @@ def test_a_tie_is_never_cut_in_two():
     scores = np.round(rng.normal(size=4_000) + members, 1)
     own = groups(scores[None], members[None])[0]
     assert few_values(own, 23) is None
-    found = looks(own, 2.0, 0.05)
+    found = rank_thresholds(own, 2.0, 0.05)
     level = 0.05 / (2 * found.corrected)
     for threshold, tpr, fpr in zip(found.thresholds, found.tpr_low, found.fpr_high, strict=True):
         hits, false = (scores[members] >= threshold).sum(), (scores[~members] >= threshold).sum()

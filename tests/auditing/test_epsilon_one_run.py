@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 from reticent.auditing.epsilon import AllThresholds, OneRun, one_run_epsilon
-from reticent.auditing.epsilon.audit import bounds
 from reticent.auditing.epsilon.base import groups
+from reticent.auditing.epsilon.bounds import bounds
 from reticent.auditing.epsilon.one_run import _cuts, balanced, p_value
 from reticent.errors import InputError
 

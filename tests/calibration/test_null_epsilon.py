@@ -23,7 +23,7 @@ from reticent.auditing.epsilon import (
     TwiceMedian,
     gaussian_epsilon,
 )
-from reticent.auditing.epsilon.audit import audit_epsilon, bounds
+from reticent.auditing.epsilon.bounds import audit_epsilon, bounds
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals
 

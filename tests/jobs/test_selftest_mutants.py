@@ -8,7 +8,7 @@ import torch
 from scipy.special import betaincinv
 
 from reticent.attacks import ATTACKS, leave_one_out, thresholds
-from reticent.auditing import audit, bootstrap, intervals, roc, verdict
+from reticent.auditing import attack_audit, bootstrap, intervals, roc, verdict
 from reticent.data.membership import Membership
 from reticent.jobs.selftest import selftest
 from reticent.signals import matrix
@@ -67,7 +67,7 @@ def test_a_planted_sign_in_an_attack(monkeypatch, name):
 
 def test_a_planted_sign_in_the_auc(monkeypatch):
     right = roc.auc
-    for module in (roc, audit):
+    for module in (roc, attack_audit):
         monkeypatch.setattr(module, "auc", lambda scores, members: 1 - right(scores, members))
     found = wrong()
     exchanged = {f"leak/{name}-exchanged" for name in ATTACKS}

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from reticent.auditing.intervals import Interval, percentile, tail
-from reticent.auditing.weighted import FIXED, Ranking, Weights, rank, statistics
+from reticent.auditing.weighted_roc import FIXED, Ranking, Weights, rank, statistics
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -82,7 +82,7 @@ class Bootstrap:
         spread = float(means.var(ddof=1))
         if spread <= NO_SPREAD:
             return None
-        found = crossed(values, observed)
+        found = crossed_variance(values, observed)
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
         centre = float(observed.mean())
         low, high = percentile(centre + (means - means.mean()) * scale, confidence)
@@ -98,7 +98,7 @@ class Bootstrap:
         Returns:
             Degrees of freedom; None where they are so many that the normal quantile serves.
         """
-        found = crossed(self.replicated(statistic, observed), observed).freedom
+        found = crossed_variance(self.replicated(statistic, observed), observed).freedom
         return found if found < MANY else None
 
     def replicated(self, statistic: int, observed: Floats) -> Floats:
@@ -146,7 +146,7 @@ class Variance:
         return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.freedom < MANY else 1.0
 
 
-def crossed(values: Floats, observed: Floats) -> Variance:
+def crossed_variance(values: Floats, observed: Floats) -> Variance:
     """Estimate the variance V of a mean over targets (see above), from replicates of the records.
 
     Args:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from reticent import checks
-from reticent.auditing import permutation
+from reticent.auditing import permutation_test
 from reticent.auditing.comparison.multiple import holm
 from reticent.data.membership import Membership, as_membership
 from reticent.signals.correct import correct, knows
@@ -206,7 +206,7 @@ def _tests(
         here = could[np.searchsorted(could, block.start) : np.searchsorted(could, block.stop)]
         if len(here):
             margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
-            exact = permutation.chances(margins, inside[:, here], SURELY / np.count_nonzero(tested))
+            exact = permutation_test.chances(margins, inside[:, here], SURELY / np.count_nonzero(tested))
             p[here] = np.maximum(p[here], exact)
     return {"distance_p": _masked(p, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
 

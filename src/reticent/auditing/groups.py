@@ -20,12 +20,12 @@ from scipy.special import bdtr, stdtr, stdtrit
 
 from reticent import checks
 from reticent.auditing.comparison.multiple import holm
-from reticent.auditing.crossed import Moments, area_interval, freedom, share_interval
+from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
 from reticent.auditing.exposure import Exposure, Masked
+from reticent.auditing.group_rates import areas, rates, sizes
 from reticent.auditing.intervals import tail
-from reticent.auditing.labelling import Labelling
+from reticent.auditing.partition import Partition
 from reticent.auditing.roc import roc, tied, two_groups
-from reticent.auditing.within import areas, rates, sizes
 from reticent.findings.audit import Difference, Group, Grouping
 from reticent.findings.numbers import Estimate, ShareEstimate
 from reticent.findings.population import Population
@@ -38,7 +38,7 @@ FEWEST = 5
 
 
 def groups(
-    labelling: Labelling,
+    partition: Partition,
     scores: Floats,
     members: Bools,
     exposure: Exposure,
@@ -50,7 +50,7 @@ def groups(
     """Audit every group of records, and say whether one stands out.
 
     Args:
-        labelling: which group each record belongs to.
+        partition: which group each record belongs to.
         scores: of one attack ``(T, N)``; higher means member.
         members: booleans ``(T, N)``.
         exposure: of the same N records.
@@ -66,17 +66,17 @@ def groups(
         InputError: NaN scores, a target without members or non-members, or a bad confidence.
     """
     values, rows = two_groups(checks.array(scores=scores, ndim=2), members, ndim=2)
-    checks.shape(codes=labelling.codes, expected=(values.shape[1],), meaning="(records,)")
-    count = len(labelling.names)
-    inside, outside = sizes(rows, labelling.codes, count)
+    checks.shape(codes=partition.codes, expected=(values.shape[1],), meaning="(records,)")
+    count = len(partition.names)
+    inside, outside = sizes(rows, partition.codes, count)
     measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
-    area = areas(values, rows, labelling.codes, count)
-    rate = None if fpr is None else rates(values, rows, labelling.codes, count, fpr)
+    area = areas(values, rows, partition.codes, count)
+    rate = None if fpr is None else rates(values, rows, partition.codes, count, fpr)
     # One threshold serves all groups, so equal scores decide the rate of all or of none.
     ties = fpr is not None and tied([roc(row, own).at_fpr(fpr) for row, own in zip(values, rows, strict=True)])
     differences = _differences(area, measurable, confidence)
     entries = []
-    for g, name in enumerate(labelling.names):
+    for g, name in enumerate(partition.names):
         difference = differences[g]
         entries.append(
             Group(
@@ -90,27 +90,27 @@ def groups(
                 tpr=_rate(rate, g, int(inside[:, g].sum()), confidence).with_(tied=ties)
                 if measurable[g] and rate is not None
                 else None,
-                exposure=mean(exposure.exposure, exposure.exposure_error, labelling.codes == g, confidence),
+                exposure=mean(exposure.exposure, exposure.exposure_error, partition.codes == g, confidence),
                 memorisation=mean(
-                    exposure.memorisation, exposure.memorisation_error, labelling.codes == g, confidence, limit=1.0
+                    exposure.memorisation, exposure.memorisation_error, partition.codes == g, confidence, limit=1.0
                 ),
                 difference=difference,
                 stands_out=_stands_out(difference, confidence),
             )
         )
     return Grouping(
-        by=labelling.by,
+        by=partition.by,
         attack=attack,
         fpr=fpr,
         confidence=confidence,
         records_needed=records_needed(len(values), float(rows.mean())),
-        cut=labelling.cut,
+        cut=partition.cut,
         groups=tuple(entries),
         most_exposed=_most(entries),
     )
 
 
-def of_learners(grouping: Grouping, population: Population) -> Grouping:
+def allow_for_unlearned(grouping: Grouping, population: Population) -> Grouping:
     """Name no group as standing out where most models did not learn; to be asked only where no leak is found."""
     if not population.mostly_unlearned or not any(group.stands_out for group in grouping.groups):
         return grouping

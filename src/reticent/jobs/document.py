@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from reticent.auditing.labelling import CLASS
+from reticent.auditing.partition import CLASS
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
@@ -204,9 +204,9 @@ def _further(measured: Measured) -> list[dict[str, Any]]:
         "probability_low": [None] * count if believed is None else believed.low.tolist(),
         "probability_high": [None] * count if believed is None else believed.high.tolist(),
     }
-    for labelling in measured.labellings:
-        if labelling.by != CLASS:
-            columns[f"group_{labelling.by}"] = labelling.values()
+    for partition in measured.partitions:
+        if partition.by != CLASS:
+            columns[f"group_{partition.by}"] = partition.values()
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from reticent import seeds, spec
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
-from reticent.auditing.audit import audit
+from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.epsilon import Method, OneRun
-from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon, default_methods
-from reticent.auditing.exposed import exposed
+from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, exposure
+from reticent.auditing.exposure_count import count_exposed
+from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
-from reticent.auditing.groups import of_learners as groups_of_learners
-from reticent.auditing.labelling import Labelling
-from reticent.auditing.probability import Probability, probability
-from reticent.auditing.verdict import of_learners, verdict
+from reticent.auditing.membership_probability import MembershipProbability, membership_probability
+from reticent.auditing.partition import Partition
+from reticent.auditing.verdict import allow_for_unlearned, verdict
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
@@ -90,8 +90,8 @@ class Measured:
         exposure: of every record, over the models that its margins are known of.
         verdict: what the audits together say, as `auditing.verdict` gives it.
         epsilons: what the attacks rule out.
-        labellings: how records were grouped.
-        groups: what the verdict's attack finds in each group, one entry a labelling.
+        partitions: how records were grouped.
+        groups: what the verdict's attack finds in each group, one entry a partition.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
     """
 
@@ -100,9 +100,9 @@ class Measured:
     exposure: Exposure
     verdict: Verdict
     epsilons: Epsilons
-    labellings: tuple[Labelling, ...] = ()
+    partitions: tuple[Partition, ...] = ()
     groups: tuple[Grouping, ...] = ()
-    probability: Probability | None = None
+    probability: MembershipProbability | None = None
 
     def document(
         self,
@@ -117,7 +117,7 @@ class Measured:
         unproved: str = "",
     ) -> AuditDocument:
         """Put what was found beside what it was found in: a document without sentences (`say.audit.spoken`)."""
-        said = of_learners(self.verdict, population)
+        said = allow_for_unlearned(self.verdict, population)
         shown = said.leak is Leak.FOUND
         epsilons = self.epsilons
         return AuditDocument(
@@ -128,8 +128,8 @@ class Measured:
             attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in self.audits),
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
             epsilon=epsilons.overall.with_(unproved=unproved) if unproved else epsilons.overall,
-            groups=self.groups if shown else tuple(groups_of_learners(one, population) for one in self.groups),
-            exposure=exposed(self.exposure, said.confidence),
+            groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
+            exposure=count_exposed(self.exposure, said.confidence),
             non_adaptive=non_adaptive,
             control=control,
             environment=environment,
@@ -141,7 +141,7 @@ def measure(
     attacks: Sequence[Spec],
     settings: Settings,
     *,
-    labellings: Sequence[Labelling] = (),
+    partitions: Sequence[Partition] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
     """Run attacks on every target, audit their scores, and look at records and groups of them."""
@@ -150,7 +150,7 @@ def measure(
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     compared = tuple(
         groups(
-            labelling,
+            partition,
             scores[said.attack],
             members,
             found,
@@ -158,7 +158,7 @@ def measure(
             fpr=said.fpr,
             confidence=settings.confidence,
         )
-        for labelling in labellings
+        for partition in partitions
     )
     epsilons = audit_epsilon(
         scores,
@@ -171,7 +171,7 @@ def measure(
         proven=None if settings.promised is None else settings.computed,
     )
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
-    return Measured(audits, scores, found, said, epsilons, tuple(labellings), compared, believed)
+    return Measured(audits, scores, found, said, epsilons, tuple(partitions), compared, believed)
 
 
 def _epsilon_methods(problem: Problem, delta: float) -> tuple[Method, ...]:
@@ -211,7 +211,7 @@ def audited(
 ) -> Audit:
     """Audit the scores of one attack."""
     entry = ATTACKS[attack.method]
-    return audit(
+    return audit_attack(
         attack.method,
         spec.full(attack),
         scores,
@@ -226,7 +226,7 @@ def audited(
     )
 
 
-def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> Probability | None:
+def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> MembershipProbability | None:
     """Compute each record's probability of membership from online LiRA's log-likelihood ratios, made if need be."""
     try:
         ratios = scores.get(_LIRA.method)
@@ -234,7 +234,7 @@ def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Setti
     except TooFewReferencesError:
         log.debug("no probability of membership", exc_info=True)
         return None
-    return probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
+    return membership_probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDArray[np.bool_]] | None:

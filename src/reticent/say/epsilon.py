@@ -1,6 +1,6 @@
 """What a bound on epsilon from below means, and how it fits what is promised from above."""
 
-from reticent.auditing.epsilon.audit import consistent
+from reticent.auditing.epsilon.bounds import consistent
 from reticent.findings.epsilon import Accountant, EpsilonAudit
 from reticent.rounding import down, level, plain, significant_down, up
 from reticent.say.grammar import sentence

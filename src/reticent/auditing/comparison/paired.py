@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed
+from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed_variance
 from reticent.auditing.intervals import Interval, degenerate, tail
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ def bootstrapped(
     (one, at_one), (two, at_two) = first, second
     values = one.replicated(statistic, at_one) - two.replicated(statistic, at_two)
     observed = at_one - at_two
-    return difference(observed, crossed(values, observed), pairs, confidence)
+    return difference(observed, crossed_variance(values, observed), pairs, confidence)
 
 
 def over_models(first: Floats, second: Floats, counted: NDArray[np.int64], confidence: float) -> Difference:

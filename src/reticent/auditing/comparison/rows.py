@@ -16,7 +16,7 @@ from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
 from reticent.auditing.comparison.entry import Checked
 from reticent.auditing.intervals import clopper_pearson, degenerate, tail
 from reticent.auditing.roc import allowed, auc, roc, tied
-from reticent.auditing.weighted import FIXED
+from reticent.auditing.weighted_roc import FIXED
 from reticent.findings.numbers import Estimate
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Gt
 
 from reticent.auditing.epsilon.base import Bound, Groups, best
-from reticent.auditing.epsilon.looks import RATIO, looks
+from reticent.auditing.epsilon.rank_thresholds import RATIO, rank_thresholds
 from reticent.spec import Spec
 
 
@@ -35,5 +35,5 @@ def bound(spec: AllThresholds, groups: Groups, delta: float, alpha: float, rng: 
     Returns:
         The bound, and the threshold that gave it.
     """
-    found = looks(groups, spec.ratio, alpha)
+    found = rank_thresholds(groups, spec.ratio, alpha)
     return best(found.thresholds, found.tpr_low, found.fpr_high, delta)

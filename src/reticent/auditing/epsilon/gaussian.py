@@ -18,7 +18,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 from reticent import checks
 from reticent.auditing.epsilon.base import Bound, Groups
 from reticent.auditing.epsilon.limits import checked_delta
-from reticent.auditing.epsilon.looks import RATIO, looks
+from reticent.auditing.epsilon.rank_thresholds import RATIO, rank_thresholds
 from reticent.errors import InputError
 from reticent.spec import Spec
 
@@ -54,7 +54,7 @@ def bound(spec: Gaussian, groups: Groups, delta: float, alpha: float, rng: np.ra
     """
     if delta == 0:
         raise InputError("delta: the method 'gaussian' needs a delta above 0, such as 1e-5: at 0 no epsilon is finite")
-    found = looks(groups, spec.ratio, alpha)
+    found = rank_thresholds(groups, spec.ratio, alpha)
     # mu = Phi^-1(TPR) - Phi^-1(FPR) is the same in both directions.
     mus = ndtri(found.tpr_low) - ndtri(found.fpr_high)
     if not len(mus) or not mus.max() > 0:

@@ -28,7 +28,7 @@ from scipy.special import bdtr, bdtrc, expit, logit
 
 from reticent.auditing.epsilon.base import Bound, Groups
 from reticent.auditing.epsilon.limits import checked_delta, error_rate
-from reticent.auditing.epsilon.looks import ranks
+from reticent.auditing.epsilon.rank_thresholds import ranks
 from reticent.auditing.intervals import lower
 from reticent.errors import InputError
 from reticent.spec import Spec

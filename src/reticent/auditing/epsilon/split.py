@@ -12,7 +12,7 @@ from annotated_types import Gt, Lt
 from reticent.auditing.epsilon.base import Bound, Groups
 from reticent.auditing.epsilon.given import at
 from reticent.auditing.epsilon.limits import log_ratios
-from reticent.auditing.epsilon.looks import few_values, ranks
+from reticent.auditing.epsilon.rank_thresholds import few_values, ranks
 from reticent.auditing.intervals import lower, upper
 from reticent.spec import Spec
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reticent import seeds
 from reticent.attacks.base import Problem
 from reticent.auditing.epsilon import OneRun
-from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon, default_methods
+from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.intervals import auc_interval
 from reticent.auditing.verdict import verdict
 from reticent.findings.attack import Audit

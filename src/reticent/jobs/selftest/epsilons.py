@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from reticent import seeds
 from reticent.auditing import epsilon
-from reticent.auditing.epsilon.audit import bounds
+from reticent.auditing.epsilon.bounds import bounds
 from reticent.jobs.selftest.line import Line, Lines, near, number, within
 from reticent.jobs.selftest.made import SEED, Floats
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from reticent import seeds
-from reticent.auditing import audit, intervals, roc
+from reticent.auditing import attack_audit, intervals, roc
 from reticent.jobs.selftest.line import Line, Lines, near, within
 from reticent.jobs.selftest.made import SEED
 
@@ -57,7 +57,7 @@ def _bootstrap() -> Lines:
     """Compare the bootstrap of one target's AUC with its variance under no leak, (m + n + 1) / (12 m n)."""
     rng = seeds.rng(SEED, "selftest", "bootstrap")
     scores, members = rng.normal(size=(1, 1000)), (np.arange(1000) % 2 == 0)[None]
-    done = audit.audit("selftest", {}, scores, members, [0], rng=rng, replicates=1000)
+    done = attack_audit.audit_attack("selftest", {}, scores, members, [0], rng=rng, replicates=1000)
     low, high = done.auc.interval
     width = 2 * 1.959964 * (1001 / (12 * 500 * 500)) ** 0.5
     text = "The bootstrap does not redraw what it must: intervals over models and records are too short or too long."

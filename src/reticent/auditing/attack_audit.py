@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import checks
-from reticent.auditing import transfer
+from reticent.auditing import transferred_threshold
 from reticent.auditing.bootstrap import Bootstrap, bootstrap
-from reticent.auditing.curves import histogram, mean_roc
 from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate, tail
+from reticent.auditing.plot_data import histogram, mean_roc
 from reticent.auditing.roc import Roc, auc, balanced_accuracy_at, records_needed, roc, tied, two_groups
-from reticent.auditing.weighted import FIXED
+from reticent.auditing.weighted_roc import FIXED
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit
 from reticent.findings.base import Interval
@@ -27,7 +27,7 @@ FPRS = (0.1, 0.01, 0.001, 0.0001)
 """False-positive rates that are reported by default."""
 
 
-def audit(
+def audit_attack(
     name: str,
     spec_facts: Mapping[str, Any],
     scores: ArrayLike,
@@ -74,7 +74,7 @@ def audit(
     checks.shape(targets=numbers, expected=(len(values),), meaning="(targets,), one a row of `scores`")
     rates = _options(fprs, confidence, replicates)
     reference = None if reference_scores is None else two_groups(*reference_scores, ndim=2)
-    thresholds = transfer.thresholds(values, rows, reference)
+    thresholds = transferred_threshold.thresholds(values, rows, reference)
     curves = [roc(row, own) for row, own in zip(values, rows, strict=True)]
     audited = tuple(
         _target(

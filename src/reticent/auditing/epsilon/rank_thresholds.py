@@ -59,7 +59,7 @@ def ranks(count: int, ratio: float = RATIO) -> NDArray[np.int64]:
     return np.unique(np.ceil(ratio**steps - 1e-9).astype(np.int64).clip(1, last))
 
 
-def looks(groups: Groups, ratio: float, alpha: float) -> Looks:
+def rank_thresholds(groups: Groups, ratio: float, alpha: float) -> Looks:
     """Bound TPR and FPR at thresholds that the data choose.
 
     Assumes that, given the model, the members' scores are independent draws from one distribution, and the

@@ -5,13 +5,13 @@ import math
 import numpy as np
 from scipy.special import stdtrit
 
-from reticent.auditing import permutation
+from reticent.auditing import permutation_test
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.intervals import tail
 from reticent.findings.audit import ExposureCount
 
 
-def exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
+def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     """Count the records whose distance is more than chance, corrected for the number of records.
 
     Args:
@@ -33,7 +33,7 @@ def exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     if not records:
         return count
     most = int(models[tested].max())
-    least = permutation.log_least(models[tested], found.k_in[tested]).min()
+    least = permutation_test.log_least(models[tested], found.k_in[tested]).min()
     if least + math.log(records) > math.log(allowed):
         return count.with_(models=most, memberships=math.exp(-least))
     return count.with_(models=most, distance_needed=-float(stdtrit(most - 2, allowed / records)))

@@ -24,7 +24,7 @@ UNKNOWN = frozenset({"nan", "NaT", "<NA>"})
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling:
+class Partition:
     """Which group each record belongs to.
 
     Attributes:
@@ -39,7 +39,7 @@ class Labelling:
     codes: NDArray[np.int64]
     cut: bool = False
 
-    def among(self, ids: NDArray[np.int64]) -> "Labelling":
+    def among(self, ids: NDArray[np.int64]) -> "Partition":
         """Keep some of the records, and the groups that have one.
 
         Args:
@@ -56,7 +56,7 @@ class Labelling:
         return [self.names[code] for code in self.codes]
 
 
-def by_class(labels: NDArray[np.int64]) -> Labelling:
+def by_class(labels: NDArray[np.int64]) -> Partition:
     """Group records by their class; classes without a record are left out.
 
     Args:
@@ -66,10 +66,10 @@ def by_class(labels: NDArray[np.int64]) -> Labelling:
         Groups that are named by the label's number, in its order.
     """
     present, codes = np.unique(labels, return_inverse=True)
-    return Labelling(CLASS, tuple(str(label) for label in present), codes.astype(np.int64))
+    return Partition(CLASS, tuple(str(label) for label in present), codes.astype(np.int64))
 
 
-def by_column(by: str, values: Any, records: int) -> Labelling:
+def by_column(by: str, values: Any, records: int) -> Partition:
     """Group records by a column.
 
     Numbers of more than `MOST_NUMBERS` different values (also as texts) are cut at the quartiles of these records; a
@@ -106,7 +106,7 @@ def by_column(by: str, values: Any, records: int) -> Labelling:
         )
     place = {name: code for code, name in enumerate(groups)}
     codes = np.array([place[name] for name in names], dtype=np.int64)
-    return Labelling(by, tuple(groups), codes, cut=numbers is not None)
+    return Partition(by, tuple(groups), codes, cut=numbers is not None)
 
 
 def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -10,7 +10,7 @@ group's ROC curve there.
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.auditing.crossed import Moments
+from reticent.auditing.crossed_variance import Moments
 from reticent.auditing.roc import roc
 
 Floats = NDArray[np.float64]

@@ -28,7 +28,7 @@ BLOCK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Probability:
+class MembershipProbability:
     """One entry a record; masked where fewer than `FEWEST` targets were trained on it.
 
     Attributes:
@@ -42,7 +42,9 @@ class Probability:
     high: Masked
 
 
-def probability(ratios: NDArray[np.float64], members: NDArray[np.bool_], confidence: float = 0.95) -> Probability:
+def membership_probability(
+    ratios: NDArray[np.float64], members: NDArray[np.bool_], confidence: float = 0.95
+) -> MembershipProbability:
     """Average what an attacker believes of the models that were trained on each record.
 
     Args:
@@ -68,7 +70,7 @@ def probability(ratios: NDArray[np.float64], members: NDArray[np.bool_], confide
         block = slice(start, start + step)
         parts[:, block] = _limits(expit(values[:, block]), chosen[:, block], alpha)
     few = chosen.sum(axis=0) < FEWEST
-    return Probability(*(np.ma.MaskedArray(np.where(few, 0.0, part), mask=few) for part in parts))
+    return MembershipProbability(*(np.ma.MaskedArray(np.where(few, 0.0, part), mask=few) for part in parts))
 
 
 def _limits(believed: Floats, chosen: NDArray[np.bool_], alpha: float) -> Floats:

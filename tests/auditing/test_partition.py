@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.auditing.labelling import MISSING, by_class, by_column
+from reticent.auditing.partition import MISSING, by_class, by_column
 from reticent.errors import InputError, ShapeError
 from reticent.findings.audit import Difference, Group, Grouping
-from reticent.findings.numbers import Estimate
+from reticent.findings.numbers import ShareEstimate
 from reticent.findings.population import Population
 from reticent.say.groups import spoken
 
@@ -95,7 +95,7 @@ def test_that_numbers_were_cut_is_told():
     numbers = by_column("id", np.arange(100), 100)
     assert numbers.cut
     assert not by_column("kind", np.arange(100) % 3, 100).cut
-    same = Estimate(mean=0.5, interval=(0.4, 0.6))
+    same = ShareEstimate(mean=0.5, interval=(0.4, 0.6))
     apart = Difference(mean=0.0, interval=(-0.1, 0.1), p=1.0, p_corrected=1.0)
     groups = tuple(Group(name=name, auc=same, difference=apart) for name in numbers.names)
     for some in (groups, groups[:1]):

@@ -37,7 +37,7 @@ def counted(models, seed, share):
     often = rng.random(RECORDS) / 2 if share == "varying" else 0.5
     margins = 10.0 * (rng.random((models, RECORDS)) < often) + 0.3 * rng.normal(size=(models, RECORDS))
     found = exposure(Signals.from_margins(margins, np.zeros(RECORDS, int), 2), Membership.draw(models, RECORDS, seed))
-    return count_exposed(found)["exposed"]
+    return count_exposed(found).exposed
 
 
 def errors(models, share, seeds):
@@ -64,4 +64,4 @@ def test_planted_leaks_are_still_counted(models, least):
     rng, membership = np.random.default_rng(1), Membership.draw(models, RECORDS, 1)
     margins = rng.normal(size=(models, RECORDS)) + 3 * membership.matrix * (np.arange(RECORDS) < 100)
     found = exposure(Signals.from_margins(margins, np.zeros(RECORDS, dtype=int), 2), membership)
-    assert count_exposed(found)["exposed"] >= least * 100
+    assert count_exposed(found).exposed >= least * 100

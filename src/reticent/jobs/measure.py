@@ -11,7 +11,6 @@ from reticent import seeds, spec
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
-from reticent.auditing.epsilon import Method, OneRun
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, exposure
 from reticent.auditing.exposure_count import count_exposed
@@ -164,7 +163,7 @@ def measure(
         scores,
         members,
         delta=settings.delta,
-        methods=_epsilon_methods(problem, settings.delta),
+        methods=default_methods(members, settings.delta, fair=_fair(problem)),
         rng=seeds.rng(settings.seed, "epsilon"),
         confidence=settings.confidence,
         accountant=settings.accountant,
@@ -174,13 +173,11 @@ def measure(
     return Measured(audits, scores, found, said, epsilons, tuple(partitions), compared, believed)
 
 
-def _epsilon_methods(problem: Problem, delta: float) -> tuple[Method, ...]:
-    """Leave out the method that needs fair coins where every record is in more than half of the models, or in less."""
+def _fair(problem: Problem) -> bool:
+    """Tell whether fair coins may have drawn who is a member: not where all records are in, say, 3 of 5 models."""
     matrix = problem.membership.matrix
-    methods = default_methods(matrix[problem.targets], delta)
     models = matrix.sum(axis=0)
-    unfair = models.min() == models.max() and 2 * models[0] != len(matrix)
-    return tuple(method for method in methods if not (unfair and isinstance(method, OneRun)))
+    return bool(models.min() != models.max() or 2 * models[0] == len(matrix))
 
 
 def attacked(

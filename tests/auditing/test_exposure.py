@@ -11,8 +11,8 @@ from scipy.special import expit
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing import permutation_test
+from reticent.auditing.exposure import count_exposed as counted
 from reticent.auditing.exposure import exposure
-from reticent.auditing.exposure_count import count_exposed as counted
 from reticent.auditing.membership_probability import membership_probability
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError

@@ -22,8 +22,7 @@ import pytest
 from scipy.stats import binom
 
 from reticent.auditing import permutation_test
-from reticent.auditing.exposure import exposure
-from reticent.auditing.exposure_count import count_exposed
+from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals
 

@@ -81,9 +81,9 @@ def audit_attack(
         for t, (model, score, own, curve) in enumerate(zip(numbers.tolist(), values, rows, curves, strict=True))
     )
     drawn = bootstrap(values, rows, rates, replicates, rng, thresholds)
-    members, non_members = (min(getattr(one, kind) for one in audited) for kind in ("members", "non_members"))
+    inside, outside = (min(getattr(one, kind) for one in audited) for kind in ("members", "non_members"))
 
-    def mean(statistic: int, observed: Sequence[float], pairs: int = min(members, non_members)) -> ShareEstimate:
+    def mean(statistic: int, observed: Sequence[float], pairs: int = min(inside, outside)) -> ShareEstimate:
         return _mean(drawn, statistic, np.asarray(observed), pairs, confidence)
 
     def overall(index: int, fpr: float) -> OverallRate:
@@ -92,16 +92,16 @@ def audit_attack(
         unresolved = OverallRate(
             fpr=fpr,
             records_needed=records_needed(fpr),
-            members=members,
-            non_members=non_members,
-            false_positives_allowed=allowed(fpr, non_members),
+            members=inside,
+            non_members=outside,
+            false_positives_allowed=allowed(fpr, outside),
         )
         if not unresolved.false_positives_allowed:
             return unresolved
         return unresolved.with_(
             measurable=True,
             realised_fpr=float(np.mean([point.realised_fpr for point in points])),
-            tpr=mean(len(FIXED) + index, [point.tpr for point in points], members).with_(tied=tied(points)),
+            tpr=mean(len(FIXED) + index, [point.tpr for point in points], inside).with_(tied=tied(points)),
         )
 
     transferred = [one.balanced_accuracy.transferred for one in audited]

@@ -16,7 +16,7 @@ normal one. With two to four targets that differ much the interval is still too 
 simulation, see the tests).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from reticent.auditing.intervals import Interval, percentile, tail
-from reticent.auditing.weighted_roc import FIXED, Ranking, Weights, rank, statistics
+from reticent.auditing.weighted_roc import Weights, rank, statistics
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -232,15 +232,9 @@ def bootstrap(
     """
     targets, records = scores.shape
     count = affordable(replicates, targets, records)
-    rankings: list[Ranking] = [
-        rank(scores[t], members[t], None if thresholds is None else float(thresholds[t])) for t in range(targets)
-    ]
     drawn = rng.multinomial(targets, np.full(targets, 1 / targets), size=count)
-    values = np.empty((count, targets, len(FIXED) + len(fprs)))
-    for block in _blocks(records, count):
-        weights = poisson(rng, (records, block.stop - block.start))
-        for t, ranking in enumerate(rankings):
-            values[block, t] = statistics(ranking, weights, fprs, oracle=oracle).T
+    blocks = (poisson(rng, (records, block.stop - block.start)) for block in _blocks(records, count))
+    values = _evaluated(scores, members, fprs, blocks, thresholds, oracle=oracle)
     return Bootstrap(values, drawn, "models and records" if targets > 1 else "records")
 
 
@@ -256,12 +250,26 @@ def replicated(scores: Floats, members: Bools, fprs: tuple[float, ...], weights:
     Returns:
         ``(B, T, S)``, statistics as in `Bootstrap`, without the oracle; NaN where records of a kind are missing.
     """
-    rankings = [rank(one, own, None) for one, own in zip(scores, members, strict=True)]
-    values = np.empty((weights.shape[1], len(scores), len(FIXED) + len(fprs)))
-    for block in _blocks(*weights.shape):
-        for t, ranking in enumerate(rankings):
-            values[block, t] = statistics(ranking, weights[:, block], fprs, oracle=False).T
-    return values
+    blocks = (weights[:, block] for block in _blocks(*weights.shape))
+    return _evaluated(scores, members, fprs, blocks, None, oracle=False)
+
+
+def _evaluated(
+    scores: Floats,
+    members: Bools,
+    fprs: tuple[float, ...],
+    blocks: Iterable[Weights],
+    thresholds: Floats | None,
+    *,
+    oracle: bool,
+) -> Floats:
+    """Evaluate every target under all blocks of weights, ``(B, T, S)``."""
+    given = [None] * len(scores) if thresholds is None else thresholds.tolist()
+    rankings = [rank(*own) for own in zip(scores, members, given, strict=True)]
+    return np.concatenate([
+        np.stack([statistics(ranking, weights, fprs, oracle=oracle).T for ranking in rankings], axis=1)
+        for weights in blocks
+    ])
 
 
 def _blocks(records: int, replicates: int) -> Iterator[slice]:

@@ -21,17 +21,20 @@ error is that of Agresti and Caffo (2000), one success and one failure added to 
 models agree. `memorisation_soft` has the probability of the true label in place of its being predicted.
 """
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
 from reticent import checks
 from reticent.auditing import permutation_test
 from reticent.auditing.comparison.multiple import holm
+from reticent.auditing.intervals import tail
 from reticent.data.membership import Membership, as_membership
+from reticent.findings.audit import ExposureCount
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals, log_probability
 
@@ -107,17 +110,6 @@ class Exposure:
         return order[: min(count, int(self.exposure.count()))]
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Mean and variance of margins and probabilities over the models of one group."""
-
-    count: NDArray[np.int64]
-    margin: Floats
-    margin_squares: Floats
-    probability: Floats
-    probability_squares: Floats
-
-
 def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Exposure:
     """Compute every record's exposure, distance and memorisation.
 
@@ -134,13 +126,7 @@ def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Ex
     """
     matrix = as_membership(membership).matrix
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
-    inside, outside = [], []
-    for block in signals.blocks():
-        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
-        chances = np.exp(log_probability(margins))
-        inside.append(_group(margins, chances, matrix[:, block]))
-        outside.append(_group(margins, chances, ~matrix[:, block]))
-    one, other = _join(inside), _join(outside)
+    one, other = _groups(signals, matrix)
     distances = _distances(one, other)
     return Exposure(
         label=signals.labels,
@@ -148,8 +134,8 @@ def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Ex
         k_out=other.count,
         mean_in=_masked(one.margin, one.count > 0),
         mean_out=_masked(other.margin, other.count > 0),
-        std_in=_deviation(one),
-        std_out=_deviation(other),
+        std_in=one.deviation,
+        std_out=other.deviation,
         **distances,
         **_tests(signals, matrix, distances["distance"], one.count + other.count - 2),
         **_memorisation(signals, matrix, one.count, other.count),
@@ -157,18 +143,63 @@ def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Ex
     )
 
 
-def _group(margins: Floats, chances: Floats, chosen: NDArray[np.bool_]) -> _Group:
-    count = chosen.sum(axis=0, dtype=np.int64)
-    divisor = np.maximum(count, 1)
-    moments = []
-    for values in (margins, chances):
-        mean = np.where(chosen, values, 0.0).sum(axis=0) / divisor
-        moments += [mean, np.where(chosen, (values - mean) ** 2, 0.0).sum(axis=0)]
-    return _Group(count, *moments)
+def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
+    """Count the records whose distance is more than chance, corrected for the number of records.
+
+    Args:
+        found: exposures.
+        confidence: that none of those counted is there by chance.
+
+    Returns:
+        The count, without its sentence (`say.exposure`).
+    """
+    allowed = 2 * tail(confidence)
+    tested = ~np.ma.getmaskarray(found.distance)
+    records, models = int(tested.sum()), found.k_in + found.k_out
+    count = ExposureCount(
+        records=records,
+        untested=len(found.label) - records,
+        exposed=int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= allowed)),
+        confidence=confidence,
+    )
+    if not records:
+        return count
+    most = int(models[tested].max())
+    least = permutation_test.log_least(models[tested], found.k_in[tested]).min()
+    if least + math.log(records) > math.log(allowed):
+        return count.with_(models=most, memberships=math.exp(-least))
+    return count.with_(models=most, distance_needed=-float(stdtrit(most - 2, allowed / records)))
 
 
-def _join(groups: list[_Group]) -> _Group:
-    return _Group(*(np.concatenate([getattr(group, field.name) for group in groups]) for field in fields(_Group)))
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Mean and sum of squared deviations of margins and of probabilities over the models of one group, ``(N,)``."""
+
+    count: NDArray[np.int64]
+    margin: Floats
+    margin_squares: Floats
+    probability: Floats
+    probability_squares: Floats
+
+    @property
+    def deviation(self) -> Masked:
+        """Standard deviation of the margins."""
+        return _masked(np.sqrt(self.margin_squares / np.maximum(self.count - 1, 1)), self.count > 1)
+
+
+def _groups(signals: Signals, inside: NDArray[np.bool_]) -> tuple[_Group, _Group]:
+    """Go once through the margins, by blocks of records, for the IN models and the OUT models of each."""
+    counts = inside.sum(axis=0, dtype=np.int64), (~inside).sum(axis=0, dtype=np.int64)
+    moments = np.empty((2, 2, 2, signals.records))
+    for block in signals.blocks():
+        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
+        for i, values in enumerate((margins, np.exp(log_probability(margins)))):
+            for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
+                mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)
+                squares = np.where(chosen, (values - mean) ** 2, 0.0).sum(axis=0)
+                moments[group, i, :, block] = mean, squares
+    one, other = (_Group(count, *own.reshape(4, -1)) for count, own in zip(counts, moments, strict=True))
+    return one, other
 
 
 def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
@@ -242,10 +273,6 @@ def _soft(one: _Group, other: _Group) -> dict[str, Masked]:
         "memorisation_soft": _masked(one.probability - other.probability, both),
         "memorisation_soft_error": _masked(np.sqrt(share[0] + share[1]), two),
     }
-
-
-def _deviation(group: _Group) -> Masked:
-    return _masked(np.sqrt(group.margin_squares / np.maximum(group.count - 1, 1)), group.count > 1)
 
 
 def _masked(values: Floats, known: NDArray[np.bool_]) -> Masked:

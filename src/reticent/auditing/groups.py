@@ -12,6 +12,7 @@ The variance of a group's AUC is taken to be no smaller than what records of the
 group whose members happen to be told apart perfectly is not beyond doubt.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
 from reticent.auditing.roc import roc, tied, two_groups
 from reticent.findings.audit import Difference, Group, Grouping
+from reticent.findings.base import Interval
 from reticent.findings.numbers import Estimate, ShareEstimate
 from reticent.findings.population import Population
 
@@ -75,29 +77,28 @@ def groups(
     # One threshold serves all groups, so equal scores decide the rate of all or of none.
     ties = fpr is not None and tied([roc(row, own).at_fpr(fpr) for row, own in zip(values, rows, strict=True)])
     differences = _differences(area, measurable, confidence)
-    entries = []
-    for g, name in enumerate(partition.names):
-        difference = differences[g]
-        entries.append(
-            Group(
-                name=name,
-                records=int(area.records[g]),
-                members=float(inside[:, g].mean()),
-                non_members=float(outside[:, g].mean()),
-                auc=_area(area, g, int(min(inside[:, g].min(), outside[:, g].min())), confidence)
-                if measurable[g]
-                else None,
-                tpr=_rate(rate, g, int(inside[:, g].sum()), confidence).with_(tied=ties)
-                if measurable[g] and rate is not None
-                else None,
-                exposure=mean(exposure.exposure, exposure.exposure_error, partition.codes == g, confidence),
-                memorisation=mean(
-                    exposure.memorisation, exposure.memorisation_error, partition.codes == g, confidence, limit=1.0
-                ),
-                difference=difference,
-                stands_out=_stands_out(difference, confidence),
-            )
+    pairs, trials = np.minimum(inside, outside).min(axis=0).tolist(), inside.sum(axis=0).tolist()
+    aucs = _estimates(area, lambda g, found: area_interval(*found, pairs[g], confidence))
+    tprs = None
+    if rate is not None:
+        tprs = _estimates(rate, lambda g, found: share_interval(*found, (int(rate.records[g]), trials[g]), confidence))
+    entries = [
+        Group(
+            name=name,
+            records=int(area.records[g]),
+            members=float(inside[:, g].mean()),
+            non_members=float(outside[:, g].mean()),
+            auc=aucs[g] if measurable[g] else None,
+            tpr=tprs[g].with_(tied=ties) if measurable[g] and tprs is not None else None,
+            exposure=mean(exposure.exposure, exposure.exposure_error, partition.codes == g, confidence),
+            memorisation=mean(
+                exposure.memorisation, exposure.memorisation_error, partition.codes == g, confidence, limit=1.0
+            ),
+            difference=difference,
+            stands_out=_stands_out(difference, confidence),
         )
+        for g, (name, difference) in enumerate(zip(partition.names, differences, strict=True))
+    ]
     return Grouping(
         by=partition.by,
         attack=attack,
@@ -165,18 +166,14 @@ def mean(
     return Estimate(mean=centre, std=float(known.std(ddof=1)), interval=(low, high))
 
 
-def _area(area: Moments, g: int, pairs: int, confidence: float) -> ShareEstimate:
-    variance, free = area.variance()
-    value = float(area.value[g])
-    interval = area_interval(value, float(variance[g]), float(free[g]), pairs, confidence)
-    return ShareEstimate(mean=value, std=None if area.std is None else float(area.std[g]), interval=interval)
-
-
-def _rate(rate: Moments, g: int, members: int, confidence: float) -> ShareEstimate:
-    variance, free = rate.variance()
-    value, most = float(rate.value[g]), (int(rate.records[g]), members)
-    interval = share_interval(value, float(variance[g]), float(free[g]), most, confidence)
-    return ShareEstimate(mean=value, std=None if rate.std is None else float(rate.std[g]), interval=interval)
+def _estimates(moments: Moments, bound: Callable[[int, tuple[float, float, float]], Interval]) -> list[ShareEstimate]:
+    """Write each group's mean down, with the interval that its value, variance and degrees of freedom give."""
+    variance, freedom = (each.tolist() for each in moments.variance())
+    std = [None] * len(variance) if moments.std is None else moments.std.tolist()
+    return [
+        ShareEstimate(mean=value, std=std[g], interval=bound(g, (value, variance[g], freedom[g])))
+        for g, value in enumerate(moments.value.tolist())
+    ]
 
 
 def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Difference | None]:

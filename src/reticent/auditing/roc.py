@@ -98,16 +98,11 @@ class Roc:
             non_members=self.non_members,
         )
 
-    def advantage(self) -> tuple[float, float]:
-        """Return ``max_t TPR(t) - FPR(t)`` and its threshold: an oracle, since t is chosen on the audited records."""
+    def balanced_accuracy(self) -> tuple[float, float]:
+        """Return ``max_t (TPR(t) + 1 - FPR(t)) / 2`` and its threshold: an oracle's, chosen on the audited records."""
         gap = self.tpr - self.fpr
         best = int(np.argmax(gap))
-        return float(gap[best]), float(self.thresholds[best])
-
-    def balanced_accuracy(self) -> tuple[float, float]:
-        """Return the oracle balanced accuracy ``max_t (TPR(t) + 1 - FPR(t)) / 2`` and its threshold."""
-        gap, threshold = self.advantage()
-        return (1 + gap) / 2, threshold
+        return (1 + float(gap[best])) / 2, float(self.thresholds[best])
 
 
 def exact(rate: float) -> Fraction:
@@ -285,27 +280,6 @@ def tpr_at_fpr(scores: ArrayLike, members: ArrayLike, fpr: float) -> Point:
         InputError: bad scores, an empty group, or a rate outside [0, 1].
     """
     return roc(scores, members).at_fpr(fpr)
-
-
-def tnr_at_fnr(scores: ArrayLike, members: ArrayLike, fnr: float) -> Point:
-    """Find the largest true-negative rate whose false-negative rate is at most the one asked for.
-
-    Args:
-        scores: ``(N,)``; higher means member.
-        members: booleans ``(N,)``.
-        fnr: false-negative rate, from 0 to 1.
-
-    Returns:
-        The operating point with the two groups exchanged in every field: `tpr` is the rate of non-members found, and
-        a record is called a non-member when its score is at or below `threshold`.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: bad scores, an empty group, or a rate outside [0, 1].
-    """
-    values, truth = two_groups(scores, members)
-    point = roc(-values, ~truth).at_fpr(fnr)
-    return Point(**{**point.__dict__, "threshold": -point.threshold})
 
 
 def balanced_accuracy_at(scores: ArrayLike, members: ArrayLike, threshold: float) -> float:

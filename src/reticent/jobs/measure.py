@@ -12,8 +12,7 @@ from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
-from reticent.auditing.exposure import Exposure, exposure
-from reticent.auditing.exposure_count import count_exposed
+from reticent.auditing.exposure import Exposure, count_exposed, exposure
 from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability

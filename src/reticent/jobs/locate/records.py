@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.auditing.exposure import exposure
-from reticent.auditing.exposure_count import count_exposed
+from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.records import Records
 from reticent.errors import SpecError
 from reticent.findings.population import Population

@@ -154,6 +154,13 @@ def test_auc_of_many_targets_at_once():
     assert roc.auc(scores, members).tolist() == each
 
 
+def test_tnr_at_fnr_is_tpr_at_fpr_with_the_roles_exchanged():
+    point = roc.tnr_at_fnr(SCORES, MEMBERS, 0)
+    # No member may be lost: non-members below the lowest member (1) are 0.5 and 0.
+    assert (point.tpr, point.threshold, point.true_positives) == (0.5, 0.5, 2)
+    assert ((point.threshold >= SCORES) & MEMBERS).sum() == 0
+
+
 def test_balanced_accuracy_at_a_given_threshold():
     assert roc.balanced_accuracy_at(SCORES, MEMBERS, 3.0) == 0.75
     assert roc.balanced_accuracy_at(SCORES, MEMBERS, -1.0) == 0.5

@@ -282,6 +282,27 @@ def tpr_at_fpr(scores: ArrayLike, members: ArrayLike, fpr: float) -> Point:
     return roc(scores, members).at_fpr(fpr)
 
 
+def tnr_at_fnr(scores: ArrayLike, members: ArrayLike, fnr: float) -> Point:
+    """Find the largest true-negative rate whose false-negative rate is at most the one asked for.
+
+    Args:
+        scores: ``(N,)``; higher means member.
+        members: booleans ``(N,)``.
+        fnr: false-negative rate, from 0 to 1.
+
+    Returns:
+        The operating point with the two groups exchanged in every field: `tpr` is the rate of non-members found, and
+        a record is called a non-member when its score is at or below `threshold`.
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: bad scores, an empty group, or a rate outside [0, 1].
+    """
+    values, truth = two_groups(scores, members)
+    point = roc(-values, ~truth).at_fpr(fnr)
+    return Point(**{**point.__dict__, "threshold": -point.threshold})
+
+
 def balanced_accuracy_at(scores: ArrayLike, members: ArrayLike, threshold: float) -> float:
     """Compute ``(TPR + 1 - FPR) / 2`` at a threshold that was chosen elsewhere.
 

@@ -76,20 +76,22 @@ def groups(
     rate = None if fpr is None else rates(values, rows, partition.codes, count, fpr)
     # One threshold serves all groups, so equal scores decide the rate of all or of none.
     ties = fpr is not None and tied([roc(row, own).at_fpr(fpr) for row, own in zip(values, rows, strict=True)])
-    differences = _differences(area, measurable, confidence)
     pairs, trials = np.minimum(inside, outside).min(axis=0).tolist(), inside.sum(axis=0).tolist()
-    aucs = _estimates(area, lambda g, found: area_interval(*found, pairs[g], confidence))
-    tprs = None
-    if rate is not None:
-        tprs = _estimates(rate, lambda g, found: share_interval(*found, (int(rate.records[g]), trials[g]), confidence))
+    aucs = _estimates(area, measurable, lambda g, found: area_interval(*found, pairs[g], confidence))
+    if rate is None:
+        tprs: list[ShareEstimate | None] = [None] * count
+    else:
+        tprs = _estimates(
+            rate, measurable, lambda g, found: share_interval(*found, (int(area.records[g]), trials[g]), confidence)
+        )
     entries = [
         Group(
             name=name,
             records=int(area.records[g]),
             members=float(inside[:, g].mean()),
             non_members=float(outside[:, g].mean()),
-            auc=aucs[g] if measurable[g] else None,
-            tpr=tprs[g].with_(tied=ties) if measurable[g] and tprs is not None else None,
+            auc=auc,
+            tpr=None if tpr is None else tpr.with_(tied=ties),
             exposure=mean(exposure.exposure, exposure.exposure_error, partition.codes == g, confidence),
             memorisation=mean(
                 exposure.memorisation, exposure.memorisation_error, partition.codes == g, confidence, limit=1.0
@@ -97,7 +99,9 @@ def groups(
             difference=difference,
             stands_out=_stands_out(difference, confidence),
         )
-        for g, (name, difference) in enumerate(zip(partition.names, differences, strict=True))
+        for g, (name, auc, tpr, difference) in enumerate(
+            zip(partition.names, aucs, tprs, _differences(area, measurable, confidence), strict=True)
+        )
     ]
     return Grouping(
         by=partition.by,
@@ -166,14 +170,17 @@ def mean(
     return Estimate(mean=centre, std=float(known.std(ddof=1)), interval=(low, high))
 
 
-def _estimates(moments: Moments, bound: Callable[[int, tuple[float, float, float]], Interval]) -> list[ShareEstimate]:
+def _estimates(
+    moments: Moments, measurable: Bools, bound: Callable[[int, tuple[float, float, float]], Interval]
+) -> list[ShareEstimate | None]:
     """Write each group's mean down, with the interval that its value, variance and degrees of freedom give."""
-    variance, freedom = (each.tolist() for each in moments.variance())
-    std = [None] * len(variance) if moments.std is None else moments.std.tolist()
-    return [
-        ShareEstimate(mean=value, std=std[g], interval=bound(g, (value, variance[g], freedom[g])))
-        for g, value in enumerate(moments.value.tolist())
-    ]
+    variance, freedom = moments.variance()
+    found: list[ShareEstimate | None] = [None] * len(variance)
+    for g in np.flatnonzero(measurable).tolist():
+        value, std = float(moments.value[g]), None if moments.std is None else float(moments.std[g])
+        interval = bound(g, (value, float(variance[g]), float(freedom[g])))
+        found[g] = ShareEstimate(mean=value, std=std, interval=interval)
+    return found
 
 
 def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Difference | None]:

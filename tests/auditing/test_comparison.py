@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from told_comparison import told
 
 from reticent.auditing.attack_audit import audit_attack
-from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.comparison.multiple import holm
-from reticent.auditing.comparison.wording import points
 from reticent.errors import InputError, ShapeError, UnknownNameError
+from reticent.findings.comparison import ControlNote, Note
+from reticent.say.comparison import points
 
 T, N = 6, 400
 
@@ -30,16 +31,26 @@ def entry(name, leak, *, targets=T, records=N, accuracy=0.9, seed=1, **given):
     hard = np.random.default_rng(98).random(records)
     right = hard + 0.05 * rng.normal(size=members.shape) < accuracy + 0.05 * members
     given.setdefault("correct", right)
-    return Entry(name, {"strong": scores, "weak": scores - leak / 2 * members}, members, **given)
+    return RowScores(name, {"strong": scores, "weak": scores - leak / 2 * members}, members, **given)
 
 
-def run(*entries, fpr=0.05, **options):
-    return compare(entries, fpr=fpr, rng=np.random.default_rng(0), replicates=300, **options)
+def run(*entries, fpr=0.05, notes=(), **options):
+    return told(compare(entries, fpr=fpr, rng=np.random.default_rng(0), replicates=300, **options), notes)
 
 
 def pick(found, first, second, statistic):
     (one,) = [p for p in found["pairs"] if (p["first"], p["second"], p["statistic"]) == (first, second, statistic)]
     return one
+
+
+def short(found, *names):
+    """Write the numbers that a sentence has in brackets."""
+    rows = {row["name"]: row for row in found["rows"]}
+    areas = " against ".join(f"{rows[name]['auc']['mean']:.3f}" for name in names)
+    if rows[names[0]]["accuracy"]["non_members"] is None:
+        return f"AUC {areas}"
+    accuracies = " against ".join(f"{100 * rows[name]['accuracy']['non_members']['mean']:.1f} %" for name in names)
+    return f"AUC {areas}; accuracy {accuracies}"
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +84,14 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
     assert three["sentence"] == (
-        "decay leaks less than plain, but it is 7.7 percentage points less accurate, and without a control that may "
-        "be all of it; no difference is shown between again and plain."
+        f"decay leaks less than plain ({short(three, 'decay', 'plain')}), but it is 7.7 percentage points less "
+        "accurate, which alone may explain that (no control); no difference is shown between again and plain "
+        f"({short(three, 'again', 'plain')})."
     )
     text = " ".join(three["detail"])
-    assert "decay leaks less than plain: at 1 false alarm in 20, " in text
+    assert "of the members are found at 1 false alarm in 20 (difference -" in text
     assert "decay is less accurate than plain (difference -" in text
-    assert "In accuracy, no difference is shown between again and plain (difference " in text
+    assert "No difference in accuracy is shown between again and plain (difference " in text
     assert any("A tie does not show that two recipes are equal" in line for line in three["cannot_say"])
 
 
@@ -135,30 +147,33 @@ def test_control_that_does_as_well():
         entry("plain, 3 of 20 epochs", 0.3, accuracy=0.8, role="control", matches=("decay",)),
     )
     assert found["sentence"] == (
-        "decay leaks less than plain, but no difference is shown between it and the control that was stopped early to "
-        "be as accurate."
+        "decay leaks less than plain, but no difference is shown between it and its control, the baseline stopped "
+        f"early at the same accuracy ({short(found, 'decay', 'plain, 3 of 20 epochs')})."
     )
     lead = (
-        "No difference is shown between decay and the baseline, stopped early (plain, 3 of 20 epochs), "
-        "so it is not shown to do better than stopping early does: at 1 false alarm in 20, "
+        "No difference is shown between decay and its control (plain, 3 of 20 epochs), so it is not shown to protect "
+        "more than stopping early does: "
     )
     assert any(line.startswith(lead) for line in found["detail"])
 
 
 def test_intervals_over_few_models_are_called_too_short(three):
     few = [
-        Entry(name, {"lira": np.random.default_rng(seed).normal(size=(4, 400))}, membership()[:4, :400])
+        RowScores(name, {"lira": np.random.default_rng(seed).normal(size=(4, 400))}, membership()[:4, :400])
         for seed, name in enumerate(("a", "b"))
     ]
-    said = "Intervals over only 4 models are too short to be relied on: audit 5 or more."
-    assert said in compare(few, fpr=None, rng=np.random.default_rng(0), replicates=100)["cannot_say"]
+    said = "Only 4 models of each recipe were audited: intervals over so few are too short to be relied on. Audit 5 "
+    said += "or more."
+    assert said in told(compare(few, fpr=None, rng=np.random.default_rng(0), replicates=100))["cannot_say"]
     assert not any("too short" in line for line in three["cannot_say"])
 
 
 def test_a_row_with_the_scores_of_the_baseline_did_nothing():
     plain = entry("plain", 1.0)
     found = run(plain, replace(plain, name="relaxloss"))
-    assert found["sentence"] == "relaxloss gives the same answers as plain: it did nothing here."
+    assert found["sentence"] == (
+        f"relaxloss gives the same answers as plain: it changes nothing here ({short(found, 'relaxloss', 'plain')})."
+    )
     assert found["detail"][0] == (
         "relaxloss gives the same answers as plain: all attacks give every record the same score."
     )
@@ -168,9 +183,9 @@ def test_a_row_with_the_scores_of_the_baseline_did_nothing():
     ("leak", "accuracy", "words"),
     [
         (1.0, 0.8, "so it protects by more than by being less accurate"),
-        (0.05, 0.8, "so stopping early protects better"),
-        (1.0, 0.88, "percentage points less accurate than that, too, so which of the two is better is open"),
-        (0.5, 0.88, "percentage points less accurate than that, so this does not settle which of the two is better"),
+        (0.05, 0.8, "so stopping early protects more"),
+        (1.0, 0.88, "percentage points less accurate, so which of the two protects more is open"),
+        (0.5, 0.88, "percentage points less accurate, so this does not settle which of the two protects more"),
     ],
 )
 def test_control_that_does_worse_better_or_does_not_match(leak, accuracy, words):
@@ -185,7 +200,7 @@ def test_control_that_does_worse_better_or_does_not_match(leak, accuracy, words)
     apart = 100 * abs(pick(found, "decay", "early", "accuracy")["difference"])
     told = f"{points(apart / 100)} percentage points more accurate than decay"
     assert (accuracy == 0.88) == (told in found["sentence"])
-    assert (accuracy == 0.88) == ("to be as accurate" not in found["sentence"])
+    assert (accuracy == 0.88) == ("at the same accuracy" not in found["sentence"])
     assert (accuracy == 0.88) == any(told in line and "too kind to decay" in line for line in found["cannot_say"])
 
 
@@ -193,19 +208,19 @@ def test_a_row_without_a_control_that_is_less_accurate_is_not_praised():
     worse = run(entry("plain", 1.5), entry("broken", 0.0, accuracy=0.4))
     lost = 100 * abs(pick(worse, "plain", "broken", "accuracy")["difference"])
     assert worse["sentence"] == (
-        f"broken leaks less than plain, but it is {points(lost / 100)} percentage points less accurate, and without a "
-        "control that may be all of it."
+        f"broken leaks less than plain ({short(worse, 'broken', 'plain')}), but it is {points(lost / 100)} percentage "
+        "points less accurate, which alone may explain that (no control)."
     )
     better = run(entry("broken", 0.0, accuracy=0.4), entry("plain", 1.5))
     assert (
-        f"but it is {points(lost / 100)} percentage points more accurate, and without a control that"
+        f"but it is {points(lost / 100)} percentage points more accurate, which alone may explain that"
         in better["sentence"]
     )
-    assert "without a control" not in run(entry("plain", 1.5), entry("good", 0.0))["sentence"]
+    assert "no control" not in run(entry("plain", 1.5), entry("good", 0.0))["sentence"]
     beside = run(entry("plain", 1.5, matches=["broken"]), entry("broken", 0.0, accuracy=0.4))
     assert beside["sentence"] == (
-        f"broken leaks less than plain, but plain is {points(lost / 100)} percentage points more accurate, so "
-        "this is not judged."
+        f"broken leaks less than plain ({short(beside, 'broken', 'plain')}), but plain is {points(lost / 100)} "
+        "percentage points more accurate, so this is not judged."
     )
 
 
@@ -215,15 +230,14 @@ def test_a_control_that_is_less_accurate_is_said_to_be_too_hard_on_the_recipe():
         entry("decay", 0.5, accuracy=0.8),
         entry("early", 0.1, accuracy=0.72, role="control", matches=["decay"]),
     )
-    assert "but it leaks more than the control that was stopped early, which came out " in found["sentence"]
-    assert "percentage points less accurate than decay, so this is not judged." in found["sentence"]
+    assert "but it leaks more than its control, the baseline stopped early, which came out " in found["sentence"]
+    assert "percentage points less accurate than decay (AUC " in found["sentence"]
+    assert found["sentence"].endswith("), so this is not judged.")
     assert any(
-        "such a model gives away less by that alone, so the comparison is too hard on decay" in c
+        "such a model leaks less by that alone, so the comparison is too hard on decay" in c
         for c in found["cannot_say"]
     )
-    assert any(
-        "more accurate than that, too, so which of the two is better is open" in line for line in found["detail"]
-    )
+    assert any("more accurate, so which of the two protects more is open" in line for line in found["detail"])
 
 
 def test_auc_and_tpr_may_contradict_each_other():
@@ -232,19 +246,20 @@ def test_auc_and_tpr_may_contradict_each_other():
     noise = rng.normal(size=members.shape)
     few = members & (rng.random(members.shape) < 0.2)
     found = run(
-        Entry("broad", {"a": noise + 0.65 * members}, members), Entry("peaked", {"a": noise + 6.0 * few}, members)
+        RowScores("broad", {"a": noise + 0.65 * members}, members),
+        RowScores("peaked", {"a": noise + 6.0 * few}, members),
     )
     assert pick(found, "broad", "peaked", "auc")["verdict"] == "second lower"
     assert pick(found, "broad", "peaked", "tpr")["verdict"] == "first lower"
     assert found["sentence"] == (
-        "peaked and broad differ both ways, less by one measure and more by the other, at an accuracy that is not "
-        "known."
+        "peaked leaks less by one measure and more by the other than broad "
+        f"({short(found, 'peaked', 'broad')}), at an accuracy that is not known."
     )
 
 
 def test_twins_are_a_tie_with_p_one():
     one = entry("plain", 0.5)
-    found = run(one, Entry("copy", one.scores, one.members, correct=one.correct))
+    found = run(one, RowScores("copy", one.scores, one.members, correct=one.correct))
     for pair in found["pairs"]:
         assert (pair["difference"], pair["p"], pair["p_corrected"], pair["verdict"]) == (0, 1, 1, "tie")
         low, high = pair["interval"]
@@ -267,8 +282,8 @@ def test_a_rate_that_is_not_measurable():
     found = run(entry("plain", 2.0), entry("decay", 0.2), fpr=0.001)
     assert [pair["statistic"] for pair in found["pairs"]] == ["auc", "accuracy"]
     assert all(row["tpr"] is None and row["attacks"][0]["tpr"] is None for row in found["rows"])
-    assert any("Nothing can be said at a false-positive rate of 0.1 %" in line for line in found["cannot_say"])
-    assert found["detail"][0].startswith("decay leaks less than plain: the area under the ROC curve is ")
+    assert any("Nothing can be said at a false positive rate of 0.1 %" in line for line in found["cannot_say"])
+    assert found["detail"][0].startswith("decay leaks less than plain: AUC ")
     assert json.dumps(run(entry("plain", 2.0), entry("decay", 0.2), fpr=None)["pairs"]) == json.dumps(found["pairs"])
 
 
@@ -276,7 +291,7 @@ def test_accuracies_by_model_or_not_known():
     members = membership()
     inside, outside = np.full(T, 0.99), np.linspace(0.8, 0.85, T)
     given = [
-        Entry(name, entry(name, leak).scores, members, accuracy=(inside, outside))
+        RowScores(name, entry(name, leak).scores, members, accuracy=(inside, outside))
         for name, leak in (("plain", 1.0), ("decay", 0.2))
     ]
     found = run(*given)
@@ -285,7 +300,7 @@ def test_accuracies_by_model_or_not_known():
     low, high = found["rows"][0]["accuracy"]["members"]["interval"]
     assert 0.95 < low < 0.99 < high <= 1
     assert [row["pareto"] for row in found["rows"]] == [False, True]
-    unknown = run(given[0], Entry("margins", entry("margins", 0.2).scores, members))
+    unknown = run(given[0], RowScores("margins", entry("margins", 0.2).scores, members))
     assert [pair["statistic"] for pair in unknown["pairs"]] == ["auc", "tpr"]
     assert unknown["rows"][1]["accuracy"] == {"members": None, "non_members": None}
     assert [row["pareto"] for row in unknown["rows"]] == [True, False]
@@ -298,7 +313,7 @@ def test_strongest_attack_by_each_statistic():
     few = members & (rng.random(members.shape) < 0.15)
     noise = rng.normal(size=members.shape)
     both = {"broad": noise + 0.8 * members, "peaked": noise + 6.0 * few}
-    found = run(Entry("one", both, members), Entry("two", both, members))
+    found = run(RowScores("one", both, members), RowScores("two", both, members))
     row = found["rows"][0]
     assert (row["attack"], row["auc_attack"]) == ("peaked", "broad")
     assert row["tpr"] == row["attacks"][1]["tpr"]
@@ -313,25 +328,15 @@ def test_refusals():
     with pytest.raises(InputError, match="a name of its own for each recipe, got 'plain' more than once"):
         run(plain, plain)
     with pytest.raises(InputError, match="other: scores: expected at least one attack, got none"):
-        run(plain, Entry("other", {}, plain.members))
+        run(plain, RowScores("other", {}, plain.members))
     with pytest.raises(
         InputError, match=r"other: expected the membership of plain, got another one in [\d,]+ of 2,400"
     ):
-        run(plain, Entry("other", {"a": np.zeros((T, N))}, other))
+        run(plain, RowScores("other", {"a": np.zeros((T, N))}, other))
     with pytest.raises(
         ShapeError, match=r"other: expected shape \(6, 400\) .* got \(6, 300\): train both with the same"
     ):
         run(plain, entry("other", 1.0, records=300))
-    with pytest.raises(
-        InputError, match=r"other: expected the targets of plain, \[0, .*\], got \[1, .*\]: audit the same"
-    ):
-        run(_with(plain, targets=np.arange(T)), _with(entry("other", 1.0), targets=np.arange(T) + 1))
-    with pytest.raises(
-        InputError, match=r"other: expected the records of plain \(abc\), got others \(xyz\): audit both"
-    ):
-        run(_with(plain, data="abc"), _with(entry("other", 1.0), data="xyz"))
-    with pytest.raises(UnknownNameError, match="row that 'early' matches 'dekay': did you mean 'decay'"):
-        run(plain, entry("decay", 0.3), entry("early", 0.3, role="control", matches=("dekay",)))
     with pytest.raises(UnknownNameError, match="unknown baseline 'plane': did you mean 'plain'"):
         run(plain, entry("decay", 0.3), baseline="plane")
     with pytest.raises(InputError, match="baseline: expected a recipe, got 'early', which is there"):
@@ -349,7 +354,7 @@ def test_refusals():
 
 
 def _with(one, **changes):
-    return Entry(**{**one.__dict__, **changes})
+    return RowScores(**{**one.__dict__, **changes})
 
 
 @pytest.mark.parametrize(
@@ -373,7 +378,7 @@ def test_a_recipe_is_named_where_it_might_be_either():
         entry("decay", 0.5, accuracy=0.9, seed=1),
         entry("early", 1.5, accuracy=0.9, role="control", matches=["decay"]),
     )
-    assert found["sentence"].startswith("No difference is shown between decay and plain, and decay leaks less than the")
+    assert found["sentence"].startswith("No difference is shown between decay and plain, and decay leaks less than its")
 
 
 def test_a_rate_that_equal_scores_decide_is_marked_in_its_row_and_told():
@@ -383,6 +388,53 @@ def test_a_rate_that_equal_scores_decide_is_marked_in_its_row_and_told():
     assert [row["tpr"]["tied"] for row in found["rows"]] == [False, True]
     assert [row["attacks"][0]["tpr"]["tied"] for row in found["rows"]] == [False, True]
     assert "tied" not in found["rows"][1]["auc"]
-    told = "How the share of members found at 5 % of stuck compares with others: equal scores decide it"
+    told = "How many members of stuck are found at 5 % false alarms: so many scores are equal that"
     assert sum(line.startswith(told) for line in found["cannot_say"]) == 1
-    assert not any("equal scores" in line for line in run(free, stuck)["cannot_say"])
+    assert not any("scores are equal" in line for line in run(free, stuck)["cannot_say"])
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        (
+            {"note": "baseline is outputs"},
+            "There is no early-stopped control, because plain is",
+        ),
+        (
+            {"note": "no epochs"},
+            "There is no early-stopped control, because the tr",
+        ),
+        ({"note": "accuracy unknown", "row": "decay"}, "decay has no early-stopped control: its accuracy is not known"),
+        (
+            {"note": "baseline stops by itself", "row": "decay"},
+            "decay has no early-stopped control: it is at",
+        ),
+        (
+            {"note": "whole baseline", "row": "decay", "epochs": 4 / 3, "of": 5},
+            "decay has no early-stopped control: plain is closest to its accuracy at the end of its training (1.33333 "
+            "of 5 epochs, by its own stop_after), so the baseline is its control.",
+        ),
+        (
+            {"note": "baseline is defended"},
+            "How the rows compare with an undefended model: the baseline, plain,",
+        ),
+        (
+            {"note": "never as accurate", "row": "decay", "reached": 0.8},
+            "plain reaches an accuracy of at most 80.0 % at any epoch, and decay has ",
+        ),
+    ],
+)
+def test_what_there_is_to_say_of_controls(note, words):
+    found = run(entry("plain", 1.0), entry("decay", 0.3), notes=[ControlNote(**note)])
+    assert sum(line.startswith(words) for line in found["cannot_say"]) == 1
+
+
+def test_a_row_with_the_baselines_labels_says_what_an_attacker_of_labels_finds():
+    rows = [entry("plain", 1.0), entry("decay", 0.3)]
+    rows = [replace(row, scores={"correctness": row.scores["strong"]}) for row in rows]
+    found = run(*rows, notes=[ControlNote(note=Note.SAME_LABELS, row="decay")])
+    assert found["rows"][1]["notices"] == [
+        "It labels the same records correctly as plain, which is therefore its control: an attacker who sees labels "
+        f"alone finds as much with it as without it (AUC {found['rows'][1]['auc']['mean']:.3f}, attack correctness)."
+    ]
+    assert found["cannot_say"][0].startswith("decay: It labels the same records")

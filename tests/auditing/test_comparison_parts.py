@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
 from reticent.auditing import roc
+from reticent.auditing.comparison.compare import front
 from reticent.auditing.comparison.mcnemar import found, mcnemar
 from reticent.auditing.comparison.multiple import holm, ruger
-from reticent.auditing.comparison.pareto import front
 from reticent.errors import InputError, ShapeError
 
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=12)

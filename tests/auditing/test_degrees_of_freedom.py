@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from reticent.auditing.comparison.entry import Entry
 from scipy.stats import norm, t
 
 from reticent.auditing.bootstrap import MANY, Variance
 from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
 from reticent.auditing.verdict import widened
 from reticent.findings.numbers import Estimate
 

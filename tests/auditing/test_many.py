@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from told_comparison import told as written
 
-from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
-from reticent.auditing.comparison.findings import Standing
-from reticent.auditing.comparison.wording import _accuracy, _points
+from reticent.auditing.comparison.compare import RowScores, compare
+from reticent.auditing.comparison.standing import settled as is_settled
+from reticent.findings.comparison import PairTest, PairTests, Relation, Role
+from reticent.say.comparison import _accuracies, _points
 
 
 def entry(name, leak, members, role="recipe", matches=(), seed=0, right=0.7):
@@ -17,7 +18,7 @@ def entry(name, leak, members, role="recipe", matches=(), seed=0, right=0.7):
     own = np.random.default_rng(seed).normal(size=members.shape)
     scores = {"loss": noise + leak * members + 0.02 * own}
     accuracy = np.full(len(members), 0.8), np.full(len(members), right)
-    return Entry(name, scores, members, accuracy=accuracy, role=role, matches=matches)
+    return RowScores(name, scores, members, accuracy=accuracy, role=role, matches=matches)
 
 
 def test_recipes_are_counted_by_how_they_stand_to_their_control():
@@ -33,13 +34,13 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
         entry("stopped", 1.0, members, "control", ("a", "b", "c", "d"), seed=6),
         entry("a, non-adaptive", 0.0, members, "non-adaptive", ("a",), seed=7),
     ]
-    done = compare(entries, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    done = written(compare(entries, fpr=None, rng=np.random.default_rng(0), replicates=200))
     assert done["sentence"] == (
-        "Of 5 recipes, 1 leak less than the baseline (none), stopped early to be as accurate (a); "
-        "1 leak more than it (d); 3 are not told apart from it (b, c, e)."
+        "Of 5 recipes, 1 leaks less than its control (none, stopped early at the same accuracy): a; "
+        "1 leaks more: d; no difference is shown for 3: b, c, e."
     )
     assert not any(line.startswith("b leaks") and "than c" in line for line in done["detail"])
-    assert any("a leaks more than a, non-adaptive" in line for line in done["detail"])
+    assert any("a leaks more than a under an attacker who does not know its defense" in line for line in done["detail"])
     asked = {(pair["first"], pair["second"]) for pair in done["pairs"]}
     assert ("a", "a, non-adaptive") in asked
     assert not any("a, non-adaptive" in pair and "b" in pair for pair in asked)
@@ -47,9 +48,9 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
     assert by_name["a"]["pareto"] is True
     assert by_name["a, non-adaptive"]["pareto"] is False
     idle = entry("idle", 2.0, members)
-    told = compare([*entries[:5], idle], fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
-    assert told.endswith("; idle gives the same answers as none: nothing was done there.")
-    few = compare([entries[0], entries[2]], fpr=None, rng=np.random.default_rng(0), replicates=200)
+    told = written(compare([*entries[:5], idle], fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
+    assert told.endswith("; idle gives the same answers as none.")
+    few = written(compare([entries[0], entries[2]], fpr=None, rng=np.random.default_rng(0), replicates=200))
     assert few["sentence"].startswith("b leaks less")
     beaten = [
         entry(name, leak, members, seed=9)
@@ -64,8 +65,8 @@ def test_recipes_are_counted_by_how_they_stand_to_their_control():
             ("j", 2.5),
         )
     ]
-    none = compare([entries[0], *beaten], fpr=None, rng=np.random.default_rng(0), replicates=200)
-    assert none["sentence"].startswith("Of 5 recipes, none is shown to leak less than the baseline (none); ")
+    none = written(compare([entries[0], *beaten], fpr=None, rng=np.random.default_rng(0), replicates=200))
+    assert none["sentence"].startswith("Of 5 recipes, none is shown to leak less than the baseline none; ")
 
 
 def test_many_recipes_that_are_less_accurate_and_have_no_control_are_named():
@@ -73,22 +74,32 @@ def test_many_recipes_that_are_less_accurate_and_have_no_control_are_named():
     names = ["none", "a", "b", "c", "d", "broken"]
     rows = [entry(name, 2.0 - 0.3 * at, members, seed=at) for at, name in enumerate(names[:-1])]
     rows.append(entry("broken", 0.0, members, seed=9, right=0.1))
-    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
-    assert "(a" in told
-    assert "(broken" not in told
-    assert told.endswith(
-        "; broken differs in accuracy, too, and without a control that may be all of what sets it apart."
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
+    assert ": a" in told
+    assert ": broken" not in told
+    assert told.endswith("; broken differs in accuracy too, which alone may explain the difference (no control).")
+
+
+def pair(difference, interval, verdict="tie", statistic="accuracy"):
+    return PairTest(
+        first="a",
+        second="none",
+        statistic=statistic,
+        difference=difference,
+        interval=interval,
+        p=0.02,
+        p_corrected=0.2,
+        verdict=verdict,
     )
 
 
 def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
-    found = (-0.17, (-0.26, -0.08), "tie")
-    assert _points(found, "95 %").endswith("corrected for all tests of the comparison, chance may explain it")
-    assert _points((-0.17, (-0.26, 0.08), "tie"), "95 %").endswith("interval -26.00 to +8.00")
-    assert _points((-0.17, (-0.26, -0.08), "less"), "95 %").endswith("interval -26.00 to -8.00")
-    assert _points((-0.00004, (-0.00004, 0.02), "tie"), "95 %") == (
-        "0.00 percentage points, 95 % interval 0.00 to +2.00"
+    assert _points(pair(-0.17, (-0.26, -0.08)), "95 %").endswith(
+        "-8.00 for this test alone; with all tests corrected for, chance may explain it"
     )
+    assert _points(pair(-0.17, (-0.26, 0.08)), "95 %").endswith("interval -26.00 to +8.00")
+    assert _points(pair(-0.17, (-0.26, -0.08), "first lower"), "95 %").endswith("interval -26.00 to -8.00")
+    assert _points(pair(-0.00004, (-0.00004, 0.02)), "95 %") == "0.00 percentage points, 95 % interval 0.00 to +2.00"
 
 
 def _rows(members, *, accuracy=0.7):
@@ -107,10 +118,8 @@ def _rows(members, *, accuracy=0.7):
 
 def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_more():
     members = np.random.default_rng(1).random((12, 600)) < 0.5
-    told = compare(_rows(members), fpr=0.1, rng=np.random.default_rng(0), replicates=200)
-    assert "1 leak more than it (smooth)" in told["sentence"].replace(
-        "the baseline (none), stopped early to be as accurate", "it"
-    )
+    told = written(compare(_rows(members), fpr=0.1, rng=np.random.default_rng(0), replicates=200))
+    assert "; 1 leaks more: smooth" in told["sentence"]
     by_name = {row["name"]: row for row in told["rows"]}
     assert by_name["smooth"]["control"] | {"missed": None} == {
         "name": "early",
@@ -123,8 +132,8 @@ def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_mor
     assert by_name["a"]["control"]["name"] == "none"
     assert by_name["early"]["control"] is None
     assert by_name["none"]["control"] is None
-    worse = compare(_rows(members, accuracy=0.66), fpr=0.1, rng=np.random.default_rng(0), replicates=200)
-    assert "1 cannot be judged, since no control is as accurate (smooth)" in worse["sentence"]
+    worse = written(compare(_rows(members, accuracy=0.66), fpr=0.1, rng=np.random.default_rng(0), replicates=200))
+    assert "1 cannot be judged, because no control is as accurate: smooth" in worse["sentence"]
     held = next(row["control"] for row in worse["rows"] if row["name"] == "smooth")
     assert (held["leak"], held["settled"]) == ("more", False)
     assert -0.06 < held["missed"] < -0.02
@@ -135,7 +144,7 @@ def test_a_small_gap_in_accuracy_is_not_hidden_by_the_number_of_tests():
     members = np.random.default_rng(1).random((12, 600)) < 0.5
     rows = _rows(members)
     rows[-1].accuracy[1][:] = rows[-2].accuracy[1] - 0.009 + 0.01 * np.random.default_rng(3).normal(size=12)
-    told = compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200)
+    told = written(compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200))
     (pair,) = [
         p for p in told["pairs"] if {p["first"], p["second"]} == {"smooth", "early"} and p["statistic"] == "accuracy"
     ]
@@ -148,24 +157,25 @@ def test_a_recipe_that_differs_by_one_measure_alone_says_so():
     members = np.random.default_rng(1).random((8, 400)) < 0.5
     rows = [entry(name, 2.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d", "e"))]
     rows.append(entry("top", 1.97, members, seed=7))
-    told = compare(rows, fpr=0.05, rng=np.random.default_rng(0), replicates=200)
+    told = written(compare(rows, fpr=0.05, rng=np.random.default_rng(0), replicates=200))
     held = next(row["control"] for row in told["rows"] if row["name"] == "top")
     assert held["by"] == ["auc"]
-    assert "(top [by the AUC alone])" in told["sentence"]
+    assert ": top [by the AUC alone]" in told["sentence"]
 
 
 def test_a_recipe_of_unknown_accuracy_is_not_called_worth_its_cost():
     members = np.random.default_rng(1).random((8, 400)) < 0.5
     rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d"))]
     rows.append(replace(entry("margins", 0.2, members, seed=9), accuracy=None))
-    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
-    assert told["sentence"].startswith(
-        "Of 5 recipes, 1 leak less than the baseline (none) (margins [accuracy not known]); "
-    )
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
+    begins = "Of 5 recipes, 1 leaks less than the baseline none: margins [accuracy not known]; "
+    assert told["sentence"].startswith(begins)
     held = {row["name"]: row["control"] for row in told["rows"]}["margins"]
     assert (held["leak"], held["missed"], held["settled"]) == ("less", None, False)
-    few = compare([rows[0], rows[-1]], fpr=None, rng=np.random.default_rng(0), replicates=200)
-    assert few["sentence"] == "margins leaks less than none, at an accuracy that is not known."
+    few = written(compare([rows[0], rows[-1]], fpr=None, rng=np.random.default_rng(0), replicates=200))
+    assert (
+        few["sentence"] == "margins leaks less than none (AUC 0.555 against 0.759), at an accuracy that is not known."
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,7 +189,7 @@ def test_a_recipe_of_unknown_accuracy_is_not_called_worth_its_cost():
     ],
 )
 def test_what_differs_both_ways_from_a_control_that_missed_is_open(relation, missed, settled):
-    assert Standing("early", relation, ("auc",), missed).settled is settled
+    assert is_settled(Relation(relation), missed, known=True) is settled
 
 
 def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more():
@@ -190,38 +200,41 @@ def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more
         entry("more", 2.0, members, seed=3),
     )
     early = entry("early", 0.6, members, "control", ("low",), seed=4)
-    rows = [none, replace(low, unlearned=(5, 8)), replace(more, unlearned=(8, 8)), early]
-    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    rows = [none, replace(low, unlearned=5, models=8), replace(more, unlearned=8, models=8), early]
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
     assert told["sentence"] == (
         "low leaks less than none, but 5 of the 8 models of low did not learn, so this is not judged; more leaks more "
-        "than none."
+        "than none (AUC 0.920 against 0.759; accuracy 70.0 % against 70.0 %)."
     )
-    assert any("but 5 of the 8 models of low did not learn, and what learned" in line for line in told["detail"])
+    assert any("but 5 of the 8 models of low did not learn, and such models" in line for line in told["detail"])
     held = {row["name"]: row["control"] for row in told["rows"]}
     assert [(held[name]["unlearned"], held[name]["settled"]) for name in ("low", "more")] == [
         ("low", False),
         (None, True),
     ]
     rows.append(entry("b", 1.0, members, seed=5))
-    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
-    assert "1 cannot be judged, since most of the models did not learn (low)" in told
-    half = compare([none, replace(low, unlearned=(4, 8))], fpr=None, rng=np.random.default_rng(0), replicates=200)
-    assert half["sentence"] == "low leaks less than none."
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
+    assert "1 cannot be judged, because most of the models did not learn: low" in told
+    half = written(
+        compare([none, replace(low, unlearned=4, models=8)], fpr=None, rng=np.random.default_rng(0), replicates=200)
+    )
+    assert half["sentence"].startswith("low leaks less than none (AUC ")
+    assert "judged" not in half["sentence"]
 
 
 def test_models_that_did_not_learn_are_told_so_without_a_control_too():
     members = np.random.default_rng(1).random((8, 400)) < 0.5
     rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "b", "c"))]
-    rows.append(replace(entry("low", 0.2, members, seed=5, right=0.1), unlearned=(8, 8)))
-    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)["sentence"]
-    assert told.endswith("1 cannot be judged, since most of the models did not learn (low).")
+    rows.append(replace(entry("low", 0.2, members, seed=5, right=0.1), unlearned=8, models=8))
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
+    assert told.endswith("1 cannot be judged, because most of the models did not learn: low.")
 
 
 @pytest.mark.parametrize(("leak", "idle"), [(0.2, None), (1.0, "none"), (2.0, "none")])
 def test_what_did_not_learn_is_no_fair_opponent(leak, idle):
     members = np.random.default_rng(1).random((8, 400)) < 0.5
-    rows = [replace(entry("none", 1.0, members), unlearned=(8, 8)), entry("a", leak, members, seed=3)]
-    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    rows = [replace(entry("none", 1.0, members), unlearned=8, models=8), entry("a", leak, members, seed=3)]
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
     held = told["rows"][1]["control"]
     assert (held["unlearned"], held["settled"]) == (idle, idle is None)
     assert ("but 8 of the 8 models of none did not learn" in told["sentence"]) is (idle is not None)
@@ -231,10 +244,10 @@ def test_the_same_models_with_the_same_labels_are_exactly_as_accurate():
     members = np.random.default_rng(1).random((8, 400)) < 0.5
     right = np.random.default_rng(2).random(members.shape) < 0.8
     rows = [
-        replace(entry(name, leak, members, seed=at), accuracy=None, correct=right, models=models)
-        for at, (name, leak, models) in enumerate([("none", 1.0, "m"), ("rounding", 0.5, "m"), ("other", 0.5, "n")])
+        replace(entry(name, leak, members, seed=at), accuracy=None, correct=right, runs=runs)
+        for at, (name, leak, runs) in enumerate([("none", 1.0, "m"), ("rounding", 0.5, "m"), ("other", 0.5, "n")])
     ]
-    told = compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200)
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
     found = {(p["first"], p["second"]): p for p in told["pairs"] if p["statistic"] == "accuracy"}
     assert found["none", "rounding"]["interval"] == [0.0, 0.0]
     low, high = found["none", "other"]["interval"]
@@ -242,13 +255,9 @@ def test_the_same_models_with_the_same_labels_are_exactly_as_accurate():
 
 
 def test_accuracies_that_differ_but_for_the_correction_are_not_said_to_be_alike():
-    found = {("a", "none", "accuracy"): (-0.2, (-0.3, -0.1), "tie")}
-    findings = SimpleNamespace(get=lambda *key: found.get(key), confidence=0.95)
-    rows = [
-        SimpleNamespace(name=name, checked=SimpleNamespace(entry=SimpleNamespace(role="recipe")))
-        for name in ("a", "none")
-    ]
-    assert _accuracy(*rows, findings) == (
-        "In accuracy, a and none differ by -20.00 percentage points, 95 % interval -30.00 to -10.00 if this pair were "
-        "the only one tested; corrected for all tests of the comparison, chance may explain it."
+    rows = [SimpleNamespace(name=name, role=Role.RECIPE) for name in ("a", "none")]
+    told = SimpleNamespace(tests=PairTests([pair(-0.2, (-0.3, -0.1))]), confidence=0.95)
+    assert _accuracies(told, *rows) == (
+        "The accuracies of a and none differ by -20.00 percentage points, 95 % interval -30.00 to -10.00 for this test "
+        "alone; with all tests corrected for, chance may explain it."
     )

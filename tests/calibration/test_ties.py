@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import binom
 
 from reticent.attacks import Problem, parse, score
-from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.data.membership import Membership
 from reticent.jobs.config import called
 from reticent.population.gather import signals
 from reticent.population.train import train
+from reticent.say.comparison import headline
 from reticent.signals.matrix import Signals
 from reticent.store import Store
 
@@ -56,13 +56,14 @@ class Real:
         known = Signals.from_margins(margins.astype(np.float32), self.labels, self.classes)
         problem = Problem.make(known, membership)
         scores = {attack.method: score(attack, problem) for attack in ATTACKS}
-        return Entry(name, scores, membership.matrix, correct=margins > 0)
+        return RowScores(name, scores, membership.matrix, correct=margins > 0)
 
     def compared(self, seed, hidden=0.0):
         rng = np.random.default_rng([5, seed])
         membership = Membership.draw(MODELS, len(self.labels), seed)
         entries = self.entry("one", membership, rng), self.entry("two", membership, rng, hidden)
-        return compare(entries, fpr=0.01, rng=rng, replicates=400)
+        found = compare(entries, fpr=0.01, rng=rng, replicates=400)
+        return found.to_json() | {"sentence": headline(found)}
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +97,10 @@ def test_the_same_recipe_twice_is_a_tie(real):
 def test_a_recipe_that_hides_a_fifth_of_the_trace_is_told_apart(real):
     every = [real.compared(seed, hidden=0.2) for seed in range(10)]
     assert all(found["pairs"][0]["verdict"] == "second lower" for found in every)
-    by_area_alone = "two leaks less (by the AUC; not shown by the share of members found) than one."
+    by_area_alone = "two leaks less (by the AUC; not shown by the share of members found) than one (AUC "
     for found in every:
         both = found["pairs"][1]["verdict"] == "second lower"
-        assert found["sentence"] == ("two leaks less than one." if both else by_area_alone)
+        assert found["sentence"].startswith("two leaks less than one (AUC " if both else by_area_alone)
     half = real.compared(0, hidden=0.5)
     assert [pair["verdict"] for pair in half["pairs"][:2]] == ["second lower", "second lower"]
     assert half["pairs"][1]["mcnemar"]["only_first"] > half["pairs"][1]["mcnemar"]["only_second"]

@@ -13,7 +13,7 @@ import pytest
 import reticent
 from reticent.cli.job import TERMINALS, reported
 from reticent.errors import CorruptFileError, InputError, StoreError, UnwrittenError
-from reticent.jobs.row_folders import RowFolders
+from reticent.jobs.comparison.folders import RowFolders
 from reticent.report import output as place
 from reticent.report.output import HARDEN, Output
 
@@ -104,11 +104,12 @@ def test_a_row_never_replaces_an_audit_that_is_read(earlier):
 
 
 def test_a_late_row_that_replaces_an_audit_says_so(earlier):
-    told = []
-    assert RowFolders(earlier.parent, []).of("earlier", "html", told.append) == earlier
-    assert told == [
+    folders = RowFolders(earlier.parent, [])
+    taken = folders.late("earlier", "html")
+    assert taken.folder == earlier
+    assert folders.replaced("earlier", taken) == (
         f"{earlier} holds an earlier audit, which the row earlier will replace; to keep it, give another --out"
-    ]
+    )
 
 
 def test_a_row_that_is_known_late_goes_beside_what_is_in_the_way(tmp_path):
@@ -117,9 +118,8 @@ def test_a_row_that_is_known_late_goes_beside_what_is_in_the_way(tmp_path):
     folders = RowFolders(tmp_path, [])
     with pytest.raises(InputError, match=r"the row control! is written to .*control: out: .*records\.csv is there"):
         folders.take("control!", "html")
-    assert folders.of("control", "html") == tmp_path / "control-2"
-    assert folders.of("control", "html") == tmp_path / "control-2"
-    assert folders.of("control!", "html") == tmp_path / "control-3"
+    assert folders.late("control", "html").folder == tmp_path / "control-2"
+    assert folders.late("control!", "html").folder == tmp_path / "control-3"
 
 
 def test_folders_that_only_an_earlier_comparison_had_are_told(tmp_path):
@@ -129,12 +129,12 @@ def test_folders_that_only_an_earlier_comparison_had_are_told(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "audit.json").write_text('{"schema": "reticent.audit/1"}')
     folders = RowFolders(tmp_path, [])
-    assert folders.take("a", "html") is None
+    assert folders.replaced("a", folders.take("a", "html")) is None
     assert folders.left() == [f"{tmp_path / 'b-twice'} is of an earlier comparison: no row of this one is there"]
     (tmp_path / "compare.json").unlink()
-    assert "a holds an earlier audit, which the row a will replace" in (
-        RowFolders(tmp_path, []).take("a", "html") or ""
-    )
+    folders = RowFolders(tmp_path, [])
+    told = folders.replaced("a", folders.take("a", "html")) or ""
+    assert "a holds an earlier audit, which the row a will replace" in told
 
 
 def test_a_section_of_an_earlier_report_goes(command, outputs, earlier):
@@ -269,14 +269,13 @@ def test_repaired_weights_are_known_by_their_file_and_those_of_others_stay(tmp_p
 
 
 def test_every_form_is_of_the_schema_that_its_job_writes():
-    from reticent.findings import audit
-    from reticent.jobs import compare, search
+    from reticent.findings import audit, comparison, search
     from reticent.jobs.hardening import document as harden
     from reticent.jobs.locate import _layers_document, records, weights
     from reticent.studies import told
 
     written = {
-        place.AUDIT: audit, place.COMPARISON: compare, place.SEARCH: search, place.HARDEN: harden,
+        place.AUDIT: audit, place.COMPARISON: comparison, place.SEARCH: search, place.HARDEN: harden,
         place.WEIGHTS: weights, place.LAYERS: _layers_document, place.RECORD_LIST: records, place.STUDY: told,
     }  # fmt: skip
     assert set(written) == set(place.FORMS)

@@ -7,7 +7,8 @@ import pytest
 
 import reticent
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.contenders import changes
+from reticent.findings.comparison import Change
+from reticent.jobs.comparison.rows import changes
 
 SMALL = {"records": 240, "models": 6, "epochs": 12, "attacks": ("loss", "lira"), "workers": 1, "replicates": 200}
 
@@ -134,7 +135,7 @@ def test_a_recipe_that_is_as_accurate_as_the_whole_baseline_is_told_so(compared)
         recipes={"decay": {"weight_decay": 0.05}, "plain": {}}, **SMALL, store=folder / "store", out=folder / "other"
     )
     assert done.document["baseline"] == "decay"
-    assert any("too hard on plain by so much" in note for note in done.document["cannot_say"])
+    assert any("the control is too hard on plain" in note for note in done.document["cannot_say"])
 
 
 def test_a_rate_that_no_audit_measures_is_refused_before_anything_is_trained(tmp_path):
@@ -189,8 +190,8 @@ def test_a_recipe_and_itself_are_a_tie(tmp_path):
 def test_changes_reach_into_methods():
     one = {"epochs": 3, "architecture": {"method": "mlp", "widths": [8]}}
     other = {"epochs": 3, "architecture": {"method": "cnn", "widths": [8], "depth": 2}}
-    assert changes(one, other) == [
-        {"key": "architecture.method", "baseline": "mlp", "value": "cnn"},
-        {"key": "architecture.depth", "baseline": None, "value": 2},
-    ]
-    assert changes(None, None) == []
+    assert changes(one, other) == (
+        Change(key="architecture.method", baseline="mlp", value="cnn"),
+        Change(key="architecture.depth", baseline=None, value=2),
+    )
+    assert changes(None, None) == ()

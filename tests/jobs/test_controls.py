@@ -1,44 +1,19 @@
 """Which rows have a control, which share one, and what is said of them; nothing is trained here."""
 
-from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
+from reticent.findings.comparison import ControlNote, Note, Role
+from reticent.jobs.comparison.controls import controls
+from reticent.jobs.comparison.early import Stop
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.controls import control
-from reticent.jobs.early import Stop
-from reticent.jobs.entrants import Entrant
 
 
-@dataclass
-class Row:
-    name: str
-    accuracy: float | None
-    aware: bool = True
-    matched: list[str] = field(default_factory=list)
-    twin: str = ""
-    notices: list[str] = field(default_factory=list)
-
-    def area(self, attack):
-        return {"correctness": 0.7234}.get(attack)
-
-    def as_right_as(self, other):
-        return self.twin == other.name
-
-
-class Maker:
-    """Answers with the stops that it was given, and trains nothing."""
-
-    def __init__(self, places):
-        self.places, self.trained = places, []
-
-    def stops(self, job, accuracies):
-        assert self.places is None or len(accuracies) == len(self.places)
-        return self.places
-
-    def train(self, name, job, where):
-        self.trained.append(name)
-        return [Row(name, where.expected)]
+def row(name, accuracy, twin=""):
+    return SimpleNamespace(
+        name=name, accuracy=accuracy, role=Role.RECIPE, matches=[], same_labels=lambda other: twin == other.name
+    )
 
 
 def job(tmp_path, **values):
@@ -47,9 +22,20 @@ def job(tmp_path, **values):
 
 
 def told(made, rows, places):
-    maker, contenders = Maker(places), [Row("none", 0.9), *rows]
-    notes = control(maker, [Entrant("none", made)], contenders, "none")
-    return notes, maker.trained, contenders
+    """Answer with the stops that are given, and train nothing."""
+    trained = []
+
+    def stops(job, accuracies):
+        assert places is None or len(accuracies) == len(places)
+        return places
+
+    def train(name, job, stop):
+        trained.append(name)
+        return row(name, stop.expected)
+
+    baseline = row("none", 0.9)
+    more, notes = controls(made, baseline, [baseline, *rows], stops, train)
+    return notes, trained, [baseline, *rows, *more]
 
 
 def at(epochs, end=5.0, *, reached=True):
@@ -58,69 +44,62 @@ def at(epochs, end=5.0, *, reached=True):
 
 def test_stops_after_the_same_step_are_one_control(tmp_path):
     """150 of 300 records or so are 3 batches of 64: 1.4 and 1.45 epochs are 4 steps, 1.1 are 3."""
-    rows = [Row(name, 0.5) for name in "abc"]
-    notes, trained, contenders = told(job(tmp_path), rows, [at(1.1), at(1.4), at(1.45)])
+    rows = [row(name, 0.5) for name in "abc"]
+    notes, trained, found = told(job(tmp_path), rows, [at(1.1), at(1.4), at(1.45)])
     assert notes == []
     assert trained == ["none, 1.1 of 5 epochs", "none, 1.4 of 5 epochs"]
-    assert [one.matched for one in contenders[4:]] == [["a"], ["b", "c"]]
+    assert [one.matches for one in found[4:]] == [["a"], ["b", "c"]]
 
 
 def test_stops_of_another_procedure_are_one_only_where_they_are_equal(tmp_path):
     """DP-SGD and SELENA count steps of their own."""
-    rows = [Row(name, 0.5) for name in "abc"]
+    rows = [row(name, 0.5) for name in "abc"]
     made = job(tmp_path, defense="selena:models=3,outside=1")
-    _, trained, contenders = told(made, rows, [at(1.4), at(1.45), at(1.4)])
+    _, trained, found = told(made, rows, [at(1.4), at(1.45), at(1.4)])
     assert trained == ["none, 1.4 of 5 epochs", "none, 1.45 of 5 epochs"]
-    assert [one.matched for one in contenders[4:]] == [["a", "c"], ["b"]]
+    assert [one.matches for one in found[4:]] == [["a", "c"], ["b"]]
 
 
 @pytest.mark.parametrize(
     ("stop_after", "where", "own"),
     [
-        (None, at(5.0), ""),
-        (None, at(4.9), ""),  # 14.7 of 15 steps: the bits of the baseline
-        (1.5, at(1.5, 1.5), " (1.5 of 5 epochs, by its own stop_after)"),
-        (4 / 3, at(1.33, 4 / 3), " (1.33333 of 5 epochs, by its own stop_after)"),
+        (None, at(5.0), {}),
+        (None, at(4.9), {}),  # 14.7 of 15 steps: the bits of the baseline
+        (1.5, at(1.5, 1.5), {"epochs": 1.5, "of": 5}),
+        (4 / 3, at(1.33, 4 / 3), {"epochs": 4 / 3, "of": 5}),
     ],
 )
 def test_the_baseline_as_it_is_is_the_control_of_what_it_is_closest_to(tmp_path, stop_after, where, own):
-    notes, trained, contenders = told(job(tmp_path, stop_after=stop_after), [Row("a", 0.8)], [where])
+    notes, trained, found = told(job(tmp_path, stop_after=stop_after), [row("a", 0.8)], [where])
     assert trained == []
-    assert contenders[0].matched == ["a"]
-    assert notes == [
-        f"a has no early-stopped control: none is closest to its accuracy when it is trained to the end{own}, so the "
-        "baseline is its control."
-    ]
+    assert found[0].matches == ["a"]
+    assert notes == [ControlNote(note=Note.WHOLE, row="a", **own)]
 
 
 def test_a_row_that_is_more_accurate_than_the_baseline_ever_is_says_so(tmp_path):
-    notes, _, contenders = told(job(tmp_path), [Row("a", 0.95)], [at(3.0, reached=False)])
-    assert contenders[-1].matched == ["a"]
-    assert notes == [
-        "none reaches 80.0 % at most, at any epoch of its training, and a "
-        "95.0 %: what is less accurate gives away less by that alone, so the control is too hard on a "
-        "by so much."
-    ]
+    notes, _, found = told(job(tmp_path), [row("a", 0.95)], [at(3.0, reached=False)])
+    assert found[-1].matches == ["a"]
+    assert notes == [ControlNote(note=Note.TOO_ACCURATE, row="a", reached=0.8)]
 
 
 def test_with_patience_the_end_of_the_schedule_is_no_baseline(tmp_path):
     """It keeps another epoch than the last: a training to the end is a control of its own."""
     made = job(tmp_path, patience=2, validation=20)
-    notes, trained, _ = told(made, [Row("a", 0.5), Row("b", 0.93)], [at(5.0), at(2.0)])
+    notes, trained, _ = told(made, [row("a", 0.5), row("b", 0.93)], [at(5.0), at(2.0)])
     assert trained == ["none, 5 of 5 epochs"]
-    (note,) = notes
-    assert note.startswith("b has no early-stopped control: it is at least as accurate as none, whose training stops")
+    assert notes == [ControlNote(note=Note.PATIENT, row="b")]
 
 
 def test_what_is_known_of_rows_is_said_where_nothing_can_be_stopped_too(tmp_path):
-    rows = [Row("twin", 0.9, twin="none"), Row("margins", None), Row("a", 0.5)]
-    notes, trained, contenders = told(job(tmp_path), rows, None)
-    assert (trained, contenders[0].matched) == ([], ["twin"])
-    assert rows[0].notices == [
-        "It is right on the same records as none, which therefore is its control; who sees labels alone finds as much "
-        "with it as without (AUC 0.723, attack correctness)."
+    rows = [row("twin", 0.9, twin="none"), row("margins", None), row("a", 0.5)]
+    notes, trained, found = told(job(tmp_path), rows, None)
+    assert (trained, found[0].matches) == ([], ["twin"])
+    assert notes == [
+        ControlNote(note=Note.SAME_LABELS, row="twin"),
+        ControlNote(note=Note.ACCURACY_UNKNOWN, row="margins"),
+        ControlNote(note=Note.NO_EPOCHS),
     ]
-    assert [note.split(" ", 3)[:3] for note in notes] == [
-        ["margins", "has", "no"],
-        ["There", "is", "no"],
-    ]
+
+
+def test_outputs_that_were_brought_cannot_be_stopped():
+    assert told(None, [row("a", 0.5)], [])[0] == [ControlNote(note=Note.OUTPUTS)]

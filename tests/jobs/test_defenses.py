@@ -5,9 +5,9 @@ import pytest
 
 from reticent.cli.defenses import defenses
 from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
+from reticent.jobs.comparison.specs import row_specs
 from reticent.jobs.config import called, chosen, gather, prepare
 from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
-from reticent.jobs.entrants import entrants
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.options import AuditConfig
 from reticent.outputs.temperature import Temperature
@@ -137,31 +137,31 @@ def test_the_attacker_who_does_not_know_needs_a_defense():
 
 
 def test_rows_of_a_comparison_are_defenses_and_the_undefended_comes_first():
-    found = entrants([], [], SMALL | {"also_non_adaptive": True}, ["label-smoothing", "temperature"])
+    found = row_specs([], [], SMALL | {"also_non_adaptive": True}, ["label-smoothing", "temperature"])
     assert [one.name for one in found] == ["none", "label-smoothing", "temperature"]
     assert [one.job.config.also_non_adaptive for one in found] == [False, True, True]
     assert len({one.job.population.membership.digest for one in found}) == 1
     with pytest.raises(InputError, match="called 'temperature'"):
-        entrants([], [], SMALL, ["temperature", "temperature"])
+        row_specs([], [], SMALL, ["temperature", "temperature"])
 
 
 def test_a_row_may_be_a_table_with_a_name_and_options():
     tables = [{"name": "relaxloss", "level": 2}, {"name": "hamp+temperature", "temperature": 3.0}]
-    found = entrants([], [], SMALL, tables)
+    found = row_specs([], [], SMALL, tables)
     assert [one.name for one in found] == ["none", "relaxloss:level=2", "hamp+temperature:temperature=3.0"]
     assert found[2].job.population.recipe.output == Temperature(temperature=3.0)
-    assert [one.name for one in entrants([], [], SMALL, tables[0])] == ["none", "relaxloss:level=2"]
+    assert [one.name for one in row_specs([], [], SMALL, tables[0])] == ["none", "relaxloss:level=2"]
 
 
 @pytest.mark.parametrize(("defense", "recipes"), [(["hamp"], ()), ("hamp", ()), (["hamp"], {"a": {}, "b": {}})])
 def test_one_defense_for_all_rows_is_not_taken_for_several(defense, recipes):
     with pytest.raises(InputError, match=r"one for all rows, got .*give defenses=\['hamp'\]"):
-        entrants([], recipes, SMALL | {"defense": defense})
+        row_specs([], recipes, SMALL | {"defense": defense})
 
 
 def test_a_comparison_of_nothing_says_what_to_give():
     with pytest.raises(InputError, match=r"got 0: give --defense NAME .*--recipe FILE, or folders of audits"):
-        entrants([], [], SMALL)
+        row_specs([], [], SMALL)
 
 
 @pytest.mark.parametrize(("name", "first"), [("hamp+hamp-output", "hamp"), ("dpsgd:epsilon=8", "dpsgd")])
@@ -171,7 +171,7 @@ def test_one_defense_is_explained_by_its_name_alone(name, first):
 
 
 def test_all_rows_share_the_reference_records_that_one_of_them_needs():
-    found = entrants([], [], {"models": 4, "epochs": 1}, ["none", "adv-reg"])
+    found = row_specs([], [], {"models": 4, "epochs": 1}, ["none", "adv-reg"])
     sizes = [one.job.population.roles.sizes() for one in found]
     assert sizes[0] == sizes[1]
     assert sizes[0]["reference"] == 1797 // 5

@@ -7,7 +7,7 @@ import pytest
 
 import reticent
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError, UnknownNameError
-from reticent.jobs.entrants import entrants
+from reticent.jobs.comparison.specs import row_specs
 
 SMALL = {"records": 120, "models": 4, "epochs": 2, "attacks": ("loss",), "workers": 1}
 
@@ -23,7 +23,7 @@ def recipes(folder, *texts):
 
 def test_recipes_share_records_membership_and_what_the_call_says(tmp_path):
     files = recipes(tmp_path, "weight_decay = 0.0", "weight_decay = 0.01\nepochs = 3")
-    one, other = entrants((), files, SMALL)
+    one, other = row_specs((), files, SMALL)
     assert (one.name, other.name) == ("r0", "r1")
     assert one.job.records is other.job.records
     assert one.job.population.membership.digest == other.job.population.membership.digest
@@ -32,14 +32,14 @@ def test_recipes_share_records_membership_and_what_the_call_says(tmp_path):
 
 
 def test_recipes_may_be_given_by_name_as_keys_and_values():
-    one, other = entrants((), {"plain": {}, "decay": {"weight_decay": 0.1}}, SMALL)
+    one, other = row_specs((), {"plain": {}, "decay": {"weight_decay": 0.1}}, SMALL)
     assert (one.name, other.name) == ("plain", "decay")
     assert other.job.population.recipe.weight_decay == 0.1
 
 
 def test_data_that_no_file_holds():
     x, y = np.random.default_rng(0).normal(size=(120, 5)).astype(np.float32), np.arange(120) % 3
-    found = entrants((), {"a": {}, "b": {"epochs": 3}}, {"models": 4, "epochs": 2, "dataset": (x, y)} | {"workers": 1})
+    found = row_specs((), {"a": {}, "b": {"epochs": 3}}, {"models": 4, "epochs": 2, "dataset": (x, y)} | {"workers": 1})
     assert {one.job.records.digest for one in found} == {found[0].job.records.digest}
     assert found[0].job.records.x.shape == (120, 5)
 
@@ -59,21 +59,21 @@ def test_what_differs_is_named(tmp_path, other, words):
     usual = 'records = 120\nmodels = 4\nattacks = ["loss"]\n'
     kept = "".join(line + "\n" for line in usual.splitlines() if line.split()[0] != other.split()[0])
     with pytest.raises(InputError, match=words):
-        entrants((), recipes(tmp_path, usual, kept + other), {})
+        row_specs((), recipes(tmp_path, usual, kept + other), {})
 
 
 def test_fewer_than_two_and_two_of_one_name(tmp_path):
     with pytest.raises(InputError, match="at least two runs or recipes to compare, got 1"):
-        entrants((), recipes(tmp_path, ""), SMALL)
+        row_specs((), recipes(tmp_path, ""), SMALL)
     folder = tmp_path / "more"
     folder.mkdir()
     with pytest.raises(InputError, match="files of different names"):
-        entrants((), [*recipes(tmp_path, ""), *recipes(folder, "")], SMALL)
+        row_specs((), [*recipes(tmp_path, ""), *recipes(folder, "")], SMALL)
 
 
 def test_an_unknown_key_names_its_file(tmp_path):
     with pytest.raises(SpecError, match=r"r1\.toml.*weight_decoy.*weight_decay"):
-        entrants((), recipes(tmp_path, "", "weight_decoy = 1"), SMALL)
+        row_specs((), recipes(tmp_path, "", "weight_decoy = 1"), SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def audited(tmp_path_factory):
 
 
 def test_audits_are_found_again_by_folder_or_file(audited):
-    one, other = entrants([audited / "plain", audited / "decay" / "audit.json"], (), {})
+    one, other = row_specs([audited / "plain", audited / "decay" / "audit.json"], (), {})
     assert (one.name, other.name) == ("plain", "decay")
     assert other.job.population.recipe.weight_decay == 0.01
     document = json.loads((audited / "plain" / "audit.json").read_text())
@@ -94,7 +94,7 @@ def test_audits_are_found_again_by_folder_or_file(audited):
 
 def test_an_audit_whose_models_would_be_others_is_refused(audited):
     with pytest.raises(InputError, match="plain: its models were made of other data, code or options"):
-        entrants([audited / "plain", audited / "decay"], (), {"epochs": 3})
+        row_specs([audited / "plain", audited / "decay"], (), {"epochs": 3})
 
 
 def changed(audited, folder, change):
@@ -108,18 +108,18 @@ def changed(audited, folder, change):
 def test_audits_that_cannot_be_made_again(audited, tmp_path):
     old = changed(audited, tmp_path / "old", lambda d: d["environment"].pop("config"))
     with pytest.raises(InputError, match="does not say how to find its models again: run the audit again"):
-        entrants([old, audited / "decay"], (), {})
+        row_specs([old, audited / "decay"], (), {})
     own = changed(audited, tmp_path / "own", lambda d: d["environment"]["config"].update(dataset="own data"))
     with pytest.raises(InputError, match=r"from data that no file holds: call reticent\.compare"):
-        entrants([own, audited / "decay"], (), {})
+        row_specs([own, audited / "decay"], (), {})
     brought = changed(audited, tmp_path / "b", lambda d: (d["environment"].pop("config"), d.update(recipe=None)))
-    with pytest.raises(InputError, match=r"outputs that were brought: give the \.npz file"):
-        entrants([brought, audited / "decay"], (), {})
+    with pytest.raises(InputError, match=r"outputs that were brought: give their \.npz file"):
+        row_specs([brought, audited / "decay"], (), {})
     with pytest.raises(MissingFileError, match="expected a folder that reticent audit wrote"):
-        entrants([tmp_path / "nowhere", audited / "decay"], (), {})
+        row_specs([tmp_path / "nowhere", audited / "decay"], (), {})
     write(tmp_path / "audit.json", "{")
     with pytest.raises(CorruptFileError, match="cannot be read as an audit"):
-        entrants([tmp_path, audited / "decay"], (), {})
+        row_specs([tmp_path, audited / "decay"], (), {})
 
 
 def save(path, membership, labels):
@@ -132,15 +132,15 @@ def test_options_that_mean_nothing_for_outputs_are_refused_and_the_others_used(t
     membership = reticent.Membership.draw(6, 60, 0).matrix
     files = [save(tmp_path / f"{name}.npz", membership, np.arange(60) % 3) for name in "ab"]
     with pytest.raises(SpecError, match=r"epochs: all that is compared are outputs .* nothing is trained here"):
-        entrants(files, (), {"epochs": 3})
+        row_specs(files, (), {"epochs": 3})
     with pytest.raises(UnknownNameError, match="unknown key 'epoch'"):
-        entrants(files, (), {"epoch": 3})
+        row_specs(files, (), {"epoch": 3})
     with pytest.raises(SpecError, match="no array 'sex' to group records by"):
-        entrants(files, (), {"group_by": ["sex"]})
+        row_specs(files, (), {"group_by": ["sex"]})
     values = {"attacks": ["lira"], "attack.lira.variance": "pooled", "confidence": 0.9}
-    one, _ = entrants(files, (), values)
-    assert one.brought.config.confidence == 0.9
-    assert [spec.variance for spec in one.brought.attacks] == ["pooled"]
+    one, _ = row_specs(files, (), values)
+    assert one.config.confidence == 0.9
+    assert [spec["variance"] for spec in one.shared.attacks] == ["pooled"]
     done = reticent.compare(*files, out=tmp_path / "o", replicates=100, attack__lira__variance="pooled")
     lira = next(attack for attack in done.audits["a"]["attacks"] if attack["name"] == "lira")
     assert lira["spec"]["variance"] == "pooled"
@@ -157,23 +157,23 @@ def test_outputs_of_other_references_targets_or_kinds_are_refused(tmp_path):
     np.savez(d, labels=plain["labels"], membership=membership, logits=np.zeros((6, 60, 3)))
     for other, words in ((b, "may learn from.* references"), (c, "are audited.* targets"), (d, "attacks.* --attack")):
         with pytest.raises(InputError, match=f"differ in .*{words}"):
-            entrants([a, other], (), {})
-    assert len(entrants([a, d], (), {"attacks": "lira"})) == 2
+            row_specs([a, other], (), {})
+    assert len(row_specs([a, d], (), {"attacks": "lira"})) == 2
 
 
 def test_a_recipe_needs_a_name():
     with pytest.raises(InputError, match="expected a name for each recipe, got an empty one"):
-        entrants((), {"": {}, "decay": {"weight_decay": 0.1}}, SMALL)
+        row_specs((), {"": {}, "decay": {"weight_decay": 0.1}}, SMALL)
 
 
 def test_outputs_that_were_brought_pair_by_labels_and_membership(tmp_path):
     membership = reticent.Membership.draw(4, 60, 0).matrix
     labels = np.arange(60) % 3
     a, b = save(tmp_path / "a.npz", membership, labels), save(tmp_path / "b.npz", membership, labels)
-    assert [one.name for one in entrants([a, b], (), {})] == ["a", "b"]
+    assert [one.name for one in row_specs([a, b], (), {})] == ["a", "b"]
     c = save(tmp_path / "c.npz", membership, labels[::-1])
     with pytest.raises(InputError, match="differ in their labels"):
-        entrants([a, c], (), {})
+        row_specs([a, c], (), {})
     d = save(tmp_path / "d.npz", ~membership, labels)
     with pytest.raises(InputError, match="differ in who trained on what"):
-        entrants([a, d], (), {})
+        row_specs([a, d], (), {})

@@ -4,17 +4,16 @@ import pytest
 
 import reticent
 from reticent.errors import InputError, SpecError, UnknownNameError
-from reticent.jobs.baseline import usual_baseline
+from reticent.jobs.comparison.specs import baseline_of, row_specs
 from reticent.jobs.config import gather
-from reticent.jobs.entrants import entrants
 
 SMALL = {"records": 120, "models": 4, "epochs": 1, "attacks": ("loss",), "workers": 1}
 RELAXED = {"relax": {"defense": "relaxloss:level=1.5"}}
 
 
 def names(recipes, defenses, runs=()):
-    found = entrants(runs, recipes, SMALL, defenses)
-    return [one.name for one in found], usual_baseline(found)
+    found = row_specs(runs, recipes, SMALL, defenses)
+    return [one.name for one in found], baseline_of(found, None).name
 
 
 def test_a_defense_is_held_against_none_where_no_recipe_is_undefended():
@@ -23,12 +22,12 @@ def test_a_defense_is_held_against_none_where_no_recipe_is_undefended():
     assert names(RELAXED, ["top-k:k=1", "none"]) == (["relax", "top-k:k=1", "none"], "none")
     assert names({"plain": {}}, ["top-k:k=1"]) == (["plain", "top-k:k=1"], "plain")
     assert names(RELAXED | {"plain": {}}, "top-k:k=1") == (["relax", "plain", "top-k:k=1"], "plain")
-    found = entrants((), RELAXED, SMALL, ["top-k:k=1"])
+    found = row_specs((), RELAXED, SMALL, ["top-k:k=1"])
     assert [one.defended for one in found] == [False, True, True]
 
 
 def test_the_undefended_row_shares_the_roles_of_the_others():
-    found = entrants((), {"adv": {"defense": "adv-reg"}}, SMALL, ["top-k:k=1"])
+    found = row_specs((), {"adv": {"defense": "adv-reg"}}, SMALL, ["top-k:k=1"])
     assert [one.name for one in found] == ["none", "adv", "top-k:k=1"]
     assert len({len(one.job.population.roles.reference) for one in found}) == 1
 
@@ -41,7 +40,7 @@ def test_a_defense_is_held_against_none_where_no_run_is_undefended(tmp_path):
 
 def test_a_defended_recipe_of_that_name_is_told_apart():
     with pytest.raises(InputError, match="held against the undefended recipe, which is called 'none', as a defended"):
-        entrants((), {"none": {"defense": "hamp"}}, SMALL, ["top-k:k=1"])
+        row_specs((), {"none": {"defense": "hamp"}}, SMALL, ["top-k:k=1"])
 
 
 def test_a_baseline_that_no_row_is_says_how_to_have_it():
@@ -54,20 +53,20 @@ def test_a_baseline_that_no_row_is_says_how_to_have_it():
 
 def test_one_defense_for_all_beside_defenses_of_their_own_is_refused():
     with pytest.raises(InputError, match=r"defense: it is one for all rows, got 'hamp': .* give defenses=\['hamp'\]"):
-        entrants((), (), SMALL | {"defense": "hamp"}, ["top-k:k=1"])
+        row_specs((), (), SMALL | {"defense": "hamp"}, ["top-k:k=1"])
 
 
 def test_roles_that_differ_are_named_with_their_sizes():
     with pytest.raises(InputError) as caught:
-        entrants((), [{"reference": 0}, {"reference": 359}], SMALL)
+        row_specs((), [{"reference": 0}, {"reference": 359}], SMALL)
     assert "they differ in the roles of the records: a comparison is paired; they have --reference 0 and 359" in str(
         caught.value
     )
     assert "give both the same --reference (left out, it is a fifth of the records for a defense" in str(caught.value)
     with pytest.raises(InputError, match=r"have --records 120 and 130, --validation 0 and 9: .* --records and --valid"):
-        entrants((), [{"records": 120}, {"records": 130, "validation": 9}], {"models": 4})
+        row_specs((), [{"records": 120}, {"records": 130, "validation": 9}], {"models": 4})
     with pytest.raises(InputError, match=r"roles of the records: a comparison is paired; give both the same --seed"):
-        entrants((), [{}, {"seed": 5}], SMALL)
+        row_specs((), [{}, {"seed": 5}], SMALL)
 
 
 def test_runs_by_name_are_refused_with_the_way_to_write_them():

@@ -8,12 +8,14 @@ from rich.console import Console
 
 import reticent
 from reticent.errors import SpecError, UnknownNameError
+from reticent.findings.search import SearchDocument, Tried
 from reticent.jobs import search as searching
 from reticent.jobs.defenses import with_option
 from reticent.report import wording
 from reticent.report.kinds.search import search
 from reticent.report.render.html import html
 from reticent.report.render.terminal import terminal
+from reticent.say.search import spoken
 
 TINY = {"models": 4, "records": 240, "epochs": 3, "attacks": ["loss", "lira"], "replicates": 100}
 
@@ -53,36 +55,35 @@ def estimate(mean):
     return {"mean": mean, "std": 0.01, "interval": [mean - 0.02, mean + 0.02], "freedom": None}
 
 
-def row(auc, accuracy):
+def tried(defense, options, auc, accuracy):
     return {
-        "accuracy": {"non_members": estimate(accuracy)},
+        "defense": defense,
+        "options": options,
+        "accuracy": estimate(accuracy),
         "auc": estimate(auc),
         "tpr": estimate(auc - 0.5),
-        "auc_attack": "lira",
+        "attack": "lira",
         "epsilon": 0.3,
     }
 
 
-def document():
+def document(**changes):
     over = {"level": [0.1, 2.0], "upper": [0.5, 1.0]}
     rows = searching._rows("relaxloss", over)
-    tried = [searching._point(text, o, row(0.9 - 0.1 * o["level"], 0.7)) for text, o in rows.items()]
-    undefended = searching._point("none", {}, row(0.92, 0.71))
-    chosen = searching._choose(tried, undefended, 0.02)
-    return {
+    plain = {
         "defense": "relaxloss",
         "over": over,
         "lost": 0.02,
         "fpr": 0.01,
         "confidence": 0.95,
-        "data": {"name": "<b>digits"},
-        "chosen": chosen["defense"],
-        "sentence": searching._sentence(chosen, undefended, 0.02, 0.01),
+        "data": {"name": "<b>digits", "records": 240},
+        "chosen": "relaxloss:level=2.0,upper=0.5",
         "seed": {"audit": 0, "search": 7},
-        "undefended": undefended,
-        "tried": tried,
+        "undefended": tried("none", {}, 0.92, 0.71),
+        "tried": [tried(text, o, 0.9 - 0.1 * o["level"], 0.7) for text, o in rows.items()],
         "environment": {"reticent": "0"},
     }
+    return spoken(SearchDocument.read(plain | changes, "made up"))
 
 
 def test_all_combinations_are_tried():
@@ -102,14 +103,14 @@ def test_the_page_shows_both_options_and_the_terminal_the_choice():
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(terminal(search(told)))
     lines = [line.rstrip() for line in console.export_text().splitlines()]
-    assert [line.split()[0] for line in lines if line.endswith("chosen")] == [told["chosen"]]
-    assert told["chosen"] == "relaxloss:level=2.0,upper=0.5"
+    assert [line.split()[0] for line in lines if line.endswith("chosen")] == [told.chosen]
 
 
 def test_the_page_and_the_terminal_mark_what_equal_scores_decide():
     told = document()
     assert wording.MARK not in html(search(told))
-    told["tried"][0]["tpr"]["tied"] = True
+    first, *others = told.tried
+    told = told.with_(tried=(first.with_(tpr=first.tpr.with_(tied=True)), *others))
     console = Console(width=300, record=True, file=io.StringIO())
     console.print(terminal(search(told)))
     for text in (html(search(told)), console.export_text()):
@@ -117,15 +118,27 @@ def test_the_page_and_the_terminal_mark_what_equal_scores_decide():
         assert wording.TIES in " ".join(text.split())
 
 
-def point(accuracy, auc, name="d"):
-    return {"defense": name, "accuracy": {"mean": accuracy}, "auc": {"mean": auc}, "tpr": None}
-
-
 def test_a_value_that_loses_too_much_accuracy_is_not_chosen():
-    tried = [point(0.60, 0.55, "weak"), point(0.69, 0.80, "good"), point(0.70, 0.80, "same"), point(0.72, 0.9, "loud")]
-    assert searching._choose(tried, point(0.70, 0.9), 0.02)["defense"] == "good"
-    assert searching._choose(tried[:1], point(0.70, 0.9), 0.02) is None
-    assert "nothing is chosen" in searching._sentence(None, point(0.70, 0.9), 0.02, 0.01)
+    points = [
+        Tried(**tried(name, {}, auc, accuracy))
+        for accuracy, auc, name in (
+            (0.60, 0.55, "weak"),
+            (0.69, 0.80, "good"),
+            (0.70, 0.80, "same"),
+            (0.72, 0.9, "loud"),
+        )
+    ]
+    undefended = Tried(**tried("none", {}, 0.9, 0.70))
+    assert searching.choose(points, undefended, 0.02).defense == "good"
+    assert searching.choose(points[:1], undefended, 0.02) is None
+    assert document(chosen=None).sentence == (
+        "Every value that was tried costs more than 2 percentage points of accuracy (71.0 % without a defense): "
+        "nothing is chosen."
+    )
+    assert document().sentence.startswith(
+        "Of the values that cost at most 2 percentage points of accuracy (71.0 % without a defense), "
+        "relaxloss:level=2.0,upper=0.5 leaks least (AUC 0.700 against 0.920 without a defense; 20.0 "
+    )
 
 
 @pytest.mark.parametrize("seed", ["x", 1.5, -1, True])

@@ -6,8 +6,8 @@ import pytest
 
 import reticent
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.entrants import entrants
-from reticent.jobs.sources import named, place
+from reticent.jobs.comparison.sources import named, place
+from reticent.jobs.comparison.specs import row_specs
 
 SMALL = {"records": 60, "models": 4, "epochs": 1, "attacks": ("loss",), "workers": 1, "replicates": 100}
 
@@ -17,7 +17,7 @@ def test_recipes_in_a_list_are_named_by_file_or_number():
     assert named([{}, decay, "a/b.toml"]) == {"recipe 1": {}, "recipe 2": decay, "b": "a/b.toml"}
     assert named("a.toml") == {"a": "a.toml"}
     assert named(()) == {}
-    found = entrants((), [{}, decay], SMALL)
+    found = row_specs((), [{}, decay], SMALL)
     assert [one.name for one in found] == ["recipe 1", "recipe 2"]
     assert found[1].job.population.recipe.weight_decay == 0.01
 
@@ -60,10 +60,10 @@ def test_results_of_audits_are_runs_and_flags_that_contradict_them_are_named(tmp
         for decay in (0.0, 0.1)
     ]
     assert place(made[0]) == place(str(tmp_path / "out0.0")) == Path(tmp_path / "out0.0")
-    assert [one.name for one in entrants(made, (), {})] == ["out0.0", "out0.1"]
+    assert [one.name for one in row_specs(made, (), {})] == ["out0.0", "out0.1"]
     with pytest.raises(InputError) as error:
-        entrants(made, (), {"epochs": 5, "delta": 0.001, "recipe.dropout": None})
+        row_specs(made, (), {"epochs": 5, "delta": 0.001, "recipe.dropout": None})
     assert "out0.0: its models were made of other data, code or options" in str(error.value)
     assert "--epochs would make other ones: leave it out, run reticent audit again" in str(error.value)
     with pytest.raises(InputError, match=r"--seed and --set architecture\.dropout would make other ones"):
-        entrants(made, (), {"seed": 3, "architecture.dropout": 0.5})
+        row_specs(made, (), {"seed": 3, "architecture.dropout": 0.5})

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from reticent.cli.screen import stderr, stdout, visible
 from reticent.errors import UnwrittenError
+from reticent.findings.schema import document as typed
 from reticent.report.blocks import Document
 from reticent.report.files import there
 from reticent.report.output import Form
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 TERMINALS = {
     "reticent.audit": "reticent.report.tables:terminal",
-    "reticent.comparison": "reticent.report.comparison:terminal",
+    "reticent.comparison": "reticent.report.kinds.comparison:comparison",
     "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
     "reticent.locate.weights": "reticent.cli.locate.weights:terminal",
@@ -31,6 +32,8 @@ TERMINALS = {
     "reticent.study": "reticent.report.study:terminal",
 }
 """By a document's schema, without the version, what lays it out."""
+TYPED = frozenset({"reticent.comparison", "reticent.search"})
+"""Those whose layout takes findings, and not plain values."""
 USUAL = "training"
 """The stage whose name is not told with its models."""
 QUIET = 10.0
@@ -128,7 +131,9 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
 
 def _show(document: Mapping[str, Any]) -> None:
     """Lay out what was found; where it is not written, it may be of another kind than the verb's, such as one row."""
-    module, _, function = TERMINALS.get(str(document.get("schema")).rpartition("/")[0], "").partition(":")
+    kind = str(document.get("schema")).rpartition("/")[0]
+    module, _, function = TERMINALS.get(kind, "").partition(":")
     if function:
-        found = getattr(import_module(module), function)(document)
+        laid = getattr(import_module(module), function)
+        found = laid(typed(kind.removeprefix("reticent.")).read(document, kind) if kind in TYPED else document)
         stdout().print(terminal(found) if isinstance(found, Document) else found)

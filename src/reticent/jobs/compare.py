@@ -3,39 +3,47 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.auditing.attack_audit import FPRS
-from reticent.auditing.comparison.compare import compare as paired
+from reticent.auditing.comparison.compare import compare as tested
 from reticent.errors import InputError
+from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironment, ControlNote, Note
 from reticent.jobs import audit as auditing
-from reticent.jobs import document
 from reticent.jobs.attack import attack
-from reticent.jobs.baseline import check_baseline, usual_baseline
+from reticent.jobs.comparison.controls import controls
+from reticent.jobs.comparison.early import Stop, stops
+from reticent.jobs.comparison.folders import RowFolders
+from reticent.jobs.comparison.rows import AuditedRow, brought, trained
+from reticent.jobs.comparison.sources import (
+    Defenses,
+    Finished,
+    Recipes,
+    check_arguments,
+    check_runs,
+    named,
+    place,
+)
+from reticent.jobs.comparison.specs import RowSpec, baseline_of, row_specs
 from reticent.jobs.config import Job
-from reticent.jobs.contenders import Contender, brought, trained, unaware
-from reticent.jobs.controls import control
-from reticent.jobs.early import Stop, stops
-from reticent.jobs.entrants import Entrant, entrants
-from reticent.jobs.row_folders import RowFolders
-from reticent.jobs.sources import Defenses, Finished, Recipes, check_arguments, check_runs, named, place
 from reticent.jobs.using import finished, using
 from reticent.jobs.work import Work
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
 from reticent.report.output import AUDIT, Output
+from reticent.say.comparison import spoken
 
-SCHEMA = "reticent.comparison/1"
 OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
 ARGUMENTS = ("recipes", "defenses", "baseline", "early_stopped", "fpr", "progress", "stage", "note")
 """Of `compare`, beside the keys of a configuration."""
 REPLICATES = 1000
 """Of the paired bootstrap, where the call does not say."""
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +51,24 @@ class Compared:
     """A comparison that ran.
 
     Attributes:
-        document: what ``compare.json`` holds.
+        findings: what ``compare.json`` holds, typed.
         audits: the document of each row's audit, by name.
         files: compare.html, compare.csv and compare.json.
     """
 
-    document: dict[str, Any]
+    findings: ComparisonDocument
     audits: dict[str, dict[str, Any]]
     files: tuple[Path, ...] = ()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What ``compare.json`` holds, as plain values."""
+        return self.findings.to_json()
 
     @property
     def sentence(self) -> str:
         """The finding in one sentence."""
-        return str(self.document["sentence"])
+        return self.findings.sentence
 
 
 @fixed()
@@ -68,8 +81,8 @@ def compare(
     fpr: float | None = None,
     out: str | Path = "reticent-compare",
     progress: Callback | None = None,
-    stage: Callable[[str], None] | None = None,
-    note: Callable[[str], None] | None = None,
+    stage: Tell | None = None,
+    note: Tell | None = None,
     **values: Any,
 ) -> Compared:
     """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
@@ -110,60 +123,48 @@ def compare(
     """
     check_runs(values)
     check_arguments(values, ARGUMENTS)
-    _check_rate(fpr)
-    found = entrants(runs, recipes, values, defenses)
-    first = usual_baseline(found) if baseline is None else baseline
-    check_baseline(first, found)
-    kind = str(values.get("format") or "html")
+    if fpr is not None and fpr not in FPRS:
+        raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
+    asked = row_specs(runs, recipes, values, defenses)
+    first = baseline_of(asked, baseline)
+    kind, note = str(values.get("format") or "html"), note or _silent
     read = [path for run in runs for path in AUDIT.files(place(run))]
     folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
-    replacing = [folders.take(one.name, one.kind) for one in found]
-    started = datetime.now(UTC).isoformat(timespec="seconds")
+    outputs = {one.name: folders.take(one.name, one.config.format) for one in asked}
+    work = Work(stage, progress)
     with ExitStack() as held:
         owners: dict[tuple[str, str], str] = {}
-        for name, job in ((one.name, one.job) for one in found if one.job is not None):
+        for name, job in ((one.name, one.job) for one in asked if one.job is not None):
             held.enter_context(using(job.config.store, job.population))
             owner = owners.setdefault((job.config.store, job.population.training_id(0)), name)
-            (note or _silent)(_found(name, job, owner))
-        for told in filter(None, replacing):
-            (note or _silent)(told)
-        began = {one.name: Output.begin(folders.of(one.name, one.kind), AUDIT, one.kind) for one in found}
-        maker = _Maker(folders, began, progress, stage or _silent, note or _silent, held)
-        contenders = [row for one in found for row in maker.contenders(one)]
-        notes: list[str] = []
-        defended = next(one for one in found if one.name == first).defended
+            note(_in_store(name, job, owner))
+        auditor = _Auditor(folders, outputs, work, note, held)
+        rows = [row for one in asked for row in auditor.audit(one)]
+        base = next(row for row in rows if row.name == first.name)
+        notes: list[ControlNote] = []
         if early_stopped:
-            notes = control(maker, found, contenders, first)
-        maker.stage("comparison")
-        rate = contenders[0].document["verdict"]["fpr"] if fpr is None else fpr
-        written = _document(contenders, first, rate, values, seed=_seed(found, values))
-        if defended:
-            notes.append(
-                f"How the rows stand to an undefended model: the baseline, {first}, is itself defended; give an "
-                "undefended one with --baseline."
+            more, notes = controls(first.job, base, rows, auditor.stops, auditor.control)
+            rows += more
+        work.tell("comparison")
+        if first.defended:
+            notes.append(ControlNote(note=Note.DEFENDED))
+        found = _findings(rows, base, fpr, asked, values, notes)
+        found = found.with_(
+            environment=ComparisonEnvironment(
+                **dict(work.environment(rows={row.name: row.costs for row in rows})),
             )
-        written["cannot_say"] = [*_noticed(contenders), *written["cannot_say"], *notes]
-        written["environment"] = document.versions().to_json() | {
-            "started": started,
-            "peak_memory_bytes": document.peak_memory(),
-            "rows": {one.name: one.costs() for one in contenders},
-        }
-        files = write_comparison(folders.output, written)
+        )
+        files = write_comparison(folders.output, found)
         for told in folders.left():
-            (note or _silent)(told)
-        return Compared(written, {one.name: one.document for one in contenders}, files)
-
-
-def _noticed(contenders: Sequence[Contender]) -> list[str]:
-    """Pass on what there is to say of rows: models that did not learn, a defense that never acted."""
-    return [f"{row.name}: {sentence}" for row in contenders for sentence in row.notices]
+            note(told)
+        return Compared(found, {row.name: row.findings.to_json() for row in rows}, files)
 
 
 def _silent(_: str) -> None:
     """Tell nobody."""
 
 
-def _found(name: str, job: Job, owner: str) -> str:
+def _in_store(name: str, job: Job, owner: str) -> str:
     """Say how many models of a row are in the store, and how many are not; or whose they are, if an earlier row's."""
     total, store = job.population.models, job.config.store
     there = finished(store, job.population)
@@ -177,93 +178,79 @@ def _found(name: str, job: Job, owner: str) -> str:
     )
 
 
-class _Maker:
-    """Makes the audit of one row, and tells how far it is."""
+class _Auditor:
+    """Makes the audits of rows, each with its report, and tells how far it is."""
 
     def __init__(
-        self,
-        folders: RowFolders,
-        began: Mapping[str, Output],
-        progress: Callback | None,
-        tell: Callable[[str], None],
-        note: Callable[[str], None],
-        held: ExitStack,
+        self, folders: RowFolders, outputs: Mapping[str, Output], work: Work, note: Tell, held: ExitStack
     ) -> None:
-        self._folders, self._began, self._held = folders, began, held
-        self._progress, self._tell, self._note = progress, tell, note
-        self._prefix = ""
+        self._folders, self._outputs, self._work, self._note, self._held = folders, outputs, work, note, held
+        for name, output in outputs.items():
+            self._replacing(name, output)
 
-    def stage(self, word: str) -> None:
-        """Tell a stage, after the name of the row that it belongs to."""
-        self._tell(f"{self._prefix}{word}")
+    def _replacing(self, name: str, output: Output) -> None:
+        told = self._folders.replaced(name, output)
+        if told is not None:
+            self._note(told)
 
-    def contenders(self, entrant: Entrant) -> list[Contender]:
-        """Audit one entrant, and write its report; by one attacker, or by two."""
-        if entrant.job is not None:
-            return self.train(entrant.name, entrant.job)
-        assert entrant.brought is not None
-        self._prefix = f"{entrant.name}: "
-        arrays: dict[str, Any] = dict(entrant.brought.arrays)
-        config = entrant.brought.config
-        arrays |= {key: getattr(config, key) for key in config.model_fields_set - {"attack", "group_by"}}
-        arrays |= {"options": config.attack, "name": entrant.name}
-        done = attack(**arrays, out=self._folders.of(entrant.name, entrant.kind), stage=self.stage)
-        self._prefix = ""
-        return [brought(entrant.name, done)]
+    def audit(self, spec: RowSpec) -> list[AuditedRow]:
+        """Audit one row; by one attacker, or by two."""
+        if spec.job is not None:
+            return self._train(spec.name, spec.job, self._outputs[spec.name])
+        assert spec.arrays is not None
+        config = spec.config
+        given = {key: getattr(config, key) for key in config.model_fields_set - {"attack", "group_by"}}
+        arrays: dict[str, Any] = {**spec.arrays, **given, "options": config.attack, "name": spec.name}
+        done = attack(**arrays, out=self._outputs[spec.name].folder, stage=partial(self._told, spec.name))
+        return [brought(done, done.problem, spec.name)]
 
-    def train(self, name: str, job: Job, where: Stop | None = None) -> list[Contender]:
-        """Train, or find, one population, audit it, and write its report."""
-        self._prefix = f"{name}: "
-        if where is not None:  # Populations of recipes are held from the start.
-            self._held.enter_context(using(job.config.store, job.population))
-        output = self._began.get(name)
-        if output is None:
-            kind = job.config.format
-            output = Output.begin(self._folders.of(name, kind, self._note), AUDIT, kind)
-        evaluated = auditing.evaluate(job, Work(self.stage, self._progress))
-        done = auditing.write(evaluated, output)
-        self._prefix = ""
-        row = trained(name, evaluated, done, where)
-        other = unaware(row, evaluated)
-        return [row] if other is None else [row, other]
+    def control(self, name: str, job: Job, stop: Stop) -> AuditedRow:
+        """Train the baseline, stopped early."""
+        self._held.enter_context(using(job.config.store, job.population))
+        output = self._folders.late(name, job.config.format)
+        self._replacing(name, output)
+        return self._train(name, job, output, stop)[0]
 
     def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
         """Find where the undefended recipe has each accuracy."""
-        return stops(job, accuracies, progress=self._progress, stage=self.stage)
+        return stops(job, accuracies, self._work)
+
+    def _train(self, name: str, job: Job, output: Output, stop: Stop | None = None) -> list[AuditedRow]:
+        """Train, or find, one population, audit it, and write its report."""
+        evaluated = auditing.evaluate(job, Work(partial(self._told, name), self._work.progress))
+        return trained(evaluated, auditing.write(evaluated, output), name, stop)
+
+    def _told(self, name: str, word: str) -> None:
+        self._work.tell(f"{name}: {word}")
 
 
-def _check_rate(fpr: float | None) -> None:
-    """Refuse a rate that no audit here measures, of finished models either: their attacks run anew."""
-    if fpr is not None and fpr not in FPRS:
-        raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
-
-
-def _seed(found: Sequence[Entrant], values: Mapping[str, Any]) -> int:
-    return next((one.job.config.seed for one in found if one.job is not None), int(values.get("seed") or 0))
-
-
-def _document(
-    contenders: Sequence[Contender], baseline: str, fpr: float | None, values: Mapping[str, Any], seed: int
-) -> dict[str, Any]:
-    """Put the paired tests and the facts of the rows together, in the order of ``docs/schema.md``."""
-    by_name = {one.name: one for one in contenders}
-    confidence = contenders[0].document["attacks"][0]["confidence"]
-    body = paired(
-        [one.entry() for one in contenders],
-        fpr=fpr,
+def _findings(
+    rows: Sequence[AuditedRow],
+    baseline: AuditedRow,
+    fpr: float | None,
+    asked: Sequence[RowSpec],
+    values: Mapping[str, Any],
+    notes: Sequence[ControlNote],
+) -> ComparisonDocument:
+    """Test the rows in pairs, and put the document together."""
+    first = rows[0].findings
+    seed = next((one.job.config.seed for one in asked if one.job is not None), int(values.get("seed") or 0))
+    compared = tested(
+        [row.for_tests() for row in rows],
+        fpr=first.verdict.fpr if fpr is None else fpr,
         rng=seeds.rng(seed, "comparison"),
-        confidence=confidence,
+        confidence=asked[0].config.confidence,
         replicates=int(values.get("replicates") or REPLICATES),
-        baseline=baseline,
+        baseline=baseline.name,
     )
-    facts = {name: one.facts(by_name[baseline]) for name, one in by_name.items()}
-    data = contenders[0].document["data"]
-    keys = ("sentence", "detail", "fpr", "confidence", "baseline", "cannot_say")
-    return {
-        "schema": SCHEMA,
-        # Outputs that were brought are called as their file, which is but one row's name.
-        "data": data | ({"name": OUTPUTS} if data["kind"] == "outputs" else {}),
-        **{key: body[key] for key in keys},
-        "rows": [row | facts[row["name"]] for row in body["rows"]],
-        "pairs": body["pairs"],
-    }
+    # Outputs that were brought are called as their file, which is but one row's name.
+    data = first.data.with_(name=OUTPUTS) if first.data.kind == "outputs" else first.data
+    found = (row.found(numbers, baseline) for row, numbers in zip(rows, compared.rows, strict=True))
+    return spoken(
+        ComparisonDocument(
+            **dict(compared) | {"rows": tuple(found)},
+            data=data,
+            notes=tuple(notes),
+            environment=ComparisonEnvironment(),
+        )
+    )

@@ -16,10 +16,10 @@ import numpy as np
 from reticent import seeds
 from reticent.attacks import score
 from reticent.attacks.base import Problem
-from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.findings.attack import Audit
 from reticent.findings.audit import NonAdaptive, PairedDifference, Verdict
+from reticent.findings.comparison import Statistic
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, audited
@@ -84,20 +84,20 @@ def facts(
 ) -> NonAdaptive:
     """Compare what the attackers with and without knowledge of the defense find, by a paired test."""
     members, attack = problem.membership.matrix[problem.targets], verdict.attack
-    body = compare(
+    compared = compare(
         [
-            Entry(KNOWS, {attack: scores[attack]}, members),
-            Entry(DOES_NOT, {attack: found.scores[attack]}, members),
+            RowScores(KNOWS, {attack: scores[attack]}, members),
+            RowScores(DOES_NOT, {attack: found.scores[attack]}, members),
         ],
         fpr=verdict.fpr,
         rng=seeds.rng(settings.seed, "non-adaptive"),
         confidence=settings.confidence,
         replicates=settings.replicates,
     )
-    test = next(pair for pair in body["pairs"] if pair["statistic"] == "auc")
+    test = next(one for one in compared.pairs if one.statistic is Statistic.AUC)
     return NonAdaptive(
         attacks=tuple(one.measured for one in found.audits),
-        difference=PairedDifference(difference=test["difference"], interval=test["interval"], p=test["p"]),
-        verdict=test["verdict"],
-        same_scores=np.array_equal(scores[attack], found.scores[attack]),
+        difference=PairedDifference(difference=test.difference, interval=test.interval, p=test.p),
+        verdict=test.verdict,
+        same_scores=test.same_scores,
     )

@@ -7,6 +7,7 @@ audited with the master seed itself.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,16 @@ from typing import Any
 from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
-from reticent.jobs import document as documents
+from reticent.findings.search import SearchDocument, Seeds, Tried
+from reticent.jobs import document
 from reticent.jobs.compare import compare
+from reticent.jobs.comparison.sources import check_arguments
 from reticent.jobs.defenses import NONE, parts_of, with_option
-from reticent.jobs.sources import check_arguments
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.output import SEARCH, Output
-from reticent.rounding import decimals, fraction, level, percent
+from reticent.say.search import spoken
 
-SCHEMA = "reticent.search/1"
 MOST = 60
 """Most combinations of values; each is a population."""
 ARGUMENTS = ("defense", "over", "lost", "out", "progress", "stage", "note")
@@ -34,23 +35,27 @@ class Searched:
     """A search that ran.
 
     Attributes:
-        document: what ``search.json`` holds.
+        findings: what ``search.json`` holds, typed.
         files: search.html, search.json, and the comparison that the search is.
     """
 
-    document: dict[str, Any]
+    findings: SearchDocument
     files: tuple[Path, ...] = ()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What ``search.json`` holds, as plain values."""
+        return self.findings.to_json()
 
     @property
     def chosen(self) -> str | None:
         """The defense with the chosen values, or None where no value keeps the accuracy."""
-        found: str | None = self.document["chosen"]
-        return found
+        return self.findings.chosen
 
     @property
     def sentence(self) -> str:
         """What was chosen, in one sentence."""
-        return str(self.document["sentence"])
+        return self.findings.sentence
 
 
 @fixed()
@@ -114,25 +119,25 @@ def search(
         note=note,
         **values,
     )
-    found = {row["name"]: row for row in compared.document["rows"]}
-    shown = [_point(text, options, found[text]) for text, options in rows.items()]
-    undefended = _point(NONE, {}, found[NONE])
-    chosen = _choose(shown, undefended, lost)
-    written = {
-        "schema": SCHEMA,
-        "defense": defense,
-        "over": {key: list(tried) for key, tried in over.items()},
-        "lost": lost,
-        "fpr": compared.document["fpr"],
-        "confidence": compared.document["confidence"],
-        "data": compared.document["data"],
-        "chosen": None if chosen is None else chosen["defense"],
-        "sentence": _sentence(chosen, undefended, lost, compared.document["fpr"]),
-        "seed": {"audit": seed, "search": own},
-        "undefended": undefended,
-        "tried": shown,
-        "environment": documents.versions().to_json(),
-    }
+    found = {row.name: row for row in compared.findings.rows}
+    tried = tuple(Tried.of(found[text], options) for text, options in rows.items())
+    undefended = Tried.of(found[NONE], {})
+    chosen = choose(tried, undefended, lost)
+    written = spoken(
+        SearchDocument(
+            defense=defense,
+            over={key: tuple(values) for key, values in over.items()},
+            lost=lost,
+            fpr=compared.findings.fpr,
+            confidence=compared.findings.confidence,
+            data=compared.findings.data,
+            chosen=None if chosen is None else chosen.defense,
+            seed=Seeds(audit=seed, search=own),
+            undefended=undefended,
+            tried=tried,
+            environment=document.versions(),
+        )
+    )
     from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import
     from reticent.report.render.html import html
 
@@ -160,35 +165,7 @@ def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str
     return rows
 
 
-def _point(defense: str, options: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "defense": defense,
-        "options": dict(options),
-        "accuracy": row["accuracy"]["non_members"],
-        "auc": row["auc"],
-        "tpr": row["tpr"],
-        "attack": row["auc_attack"],
-        "epsilon": row["epsilon"],
-    }
-
-
-def _choose(tried: Sequence[dict[str, Any]], undefended: Mapping[str, Any], lost: float) -> dict[str, Any] | None:
-    least = undefended["accuracy"]["mean"] - lost
-    able = [one for one in tried if one["accuracy"]["mean"] >= least]
-    return min(able, key=lambda one: one["auc"]["mean"], default=None)
-
-
-def _sentence(chosen: Mapping[str, Any] | None, undefended: Mapping[str, Any], lost: float, fpr: float | None) -> str:
-    kept = (
-        f"an accuracy at most {100 * lost:g} points below the {percent(undefended['accuracy']['mean'])} of no defense"
-    )
-    if chosen is None:
-        return f"No value that was tried keeps {kept}: nothing is chosen."
-    found = f"AUC {fraction(chosen['auc']['mean'])}, {fraction(undefended['auc']['mean'])} undefended"
-    if chosen["tpr"] is not None and fpr is not None and chosen["tpr"]["mean"] is not None:
-        found += f"; {percent(chosen['tpr']['mean'], decimals(fpr))} of members found at {level(fpr)} false alarms"
-    return (
-        f"Of the values with {kept}, {chosen['defense']} leaks least ({found}; accuracy "
-        f"{percent(chosen['accuracy']['mean'])}). This is a choice and no finding: audit it, on other models, with "
-        f'reticent audit --defense "{chosen["defense"]}".'
-    )
+def choose(tried: Sequence[Tried], undefended: Tried, lost: float) -> Tried | None:
+    """Choose the least AUC of those that keep the accuracy; of equal ones the first."""
+    able = [one for one in tried if one.accuracy.mean >= undefended.accuracy.mean - lost]
+    return min(able, key=lambda one: one.auc.mean, default=None)

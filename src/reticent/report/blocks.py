@@ -70,9 +70,10 @@ class Footnote:
 
 @dataclass(frozen=True)
 class Dot:
-    """The sign that a row has in the figure; on a page alone."""
+    """The sign that a row has in the figure, and its number there; on a page alone."""
 
     kind: str
+    number: str = ""
 
 
 Piece: TypeAlias = str | Code | Link | Name | Span | Footnote | Dot

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from reticent.findings.numbers import Estimate
 from reticent.report.blocks import Cell, Footnote, Span
 from reticent.report.wording import PERCENT, TIES, Plain, limits, middle, written
 from reticent.rounding import MISSING
@@ -10,12 +11,13 @@ NOTHING = Cell(MISSING, tone="quiet")
 """Where a number is not known."""
 
 
-def estimate(item: Plain | float | None, as_percent: bool = False, digits: int | None = None) -> Cell:
+def estimate(item: Estimate | Plain | float | None, as_percent: bool = False, digits: int | None = None) -> Cell:
     """Write an estimate."""
-    value, ends = middle(item), limits(item)
+    plain: Plain | float | None = item.to_json() if isinstance(item, Estimate) else item
+    value, ends = middle(plain), limits(plain)
     if value is None:
         return NOTHING
-    tied = isinstance(item, Mapping) and bool(item.get("tied"))
+    tied = isinstance(plain, Mapping) and bool(plain.get("tied"))
     text = written(value, as_percent, digits)
     low, high = ("", "") if ends is None else (written(end, as_percent, digits) for end in ends)
     below = () if ends is None else (Span(low.removesuffix(PERCENT), high),)

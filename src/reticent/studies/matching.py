@@ -9,7 +9,8 @@ own accuracy; and the accuracy's error is part of the result's.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from reticent.jobs.early import Stop, stopped, stops
+from reticent.jobs.comparison.early import Stop, stopped, stops
+from reticent.jobs.work import Work
 from reticent.studies.bench import Bench
 from reticent.studies.measured import Measured, measure
 from reticent.studies.numbers import Estimate, Measure, combined
@@ -100,9 +101,9 @@ def missing(parts: Parts) -> Estimate:
 def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Controls:
     """Measure the early-stopped controls of some rows.
 
-    Where to end is chosen by accuracy alone (`reticent.jobs.early`).
+    Where to end is chosen by accuracy alone (`reticent.jobs.comparison.early`).
     """
-    places = stops(baseline.job, [one.accuracy for one in rows], progress=bench.progress, stage=bench.tell)
+    places = stops(baseline.job, [one.accuracy for one in rows], Work(bench.tell, bench.progress))
     if places is None:
         return Controls((), {row.name: baseline for row in rows})
     early = {place.epochs: place for place in places if place.epochs < place.end}

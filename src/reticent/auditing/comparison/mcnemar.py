@@ -6,9 +6,6 @@ two recipes that are the same differ "significantly" in 41 % of simulations (6 %
 rest on the bootstrap, which redraws the thresholds too.
 """
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr
@@ -16,35 +13,10 @@ from scipy.special import bdtr
 from reticent import checks
 from reticent.auditing.comparison.multiple import ruger
 from reticent.auditing.roc import roc
+from reticent.findings.comparison import McNemar
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class McNemar:
-    """The members on which two recipes disagree.
-
-    Attributes:
-        targets: T.
-        only_first: members found under the first recipe and not under the second, summed over targets.
-        only_second: the reverse.
-        p: two-sided; over targets by Rüger's rule, since they share records.
-    """
-
-    targets: int
-    only_first: int
-    only_second: int
-    p: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "targets": self.targets,
-            "only_first": self.only_first,
-            "only_second": self.only_second,
-            "p": self.p,
-        }
 
 
 def found(scores: Floats, members: Bools, fpr: float) -> Bools:

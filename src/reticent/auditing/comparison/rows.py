@@ -6,17 +6,17 @@ do: where two attacks find about as much, chance decides which one that is, and 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
-from reticent.auditing.comparison.entry import Checked
+from reticent.auditing.comparison.scores import RowScores
 from reticent.auditing.intervals import clopper_pearson, degenerate, tail
 from reticent.auditing.roc import allowed, auc, roc, tied
 from reticent.auditing.weighted_roc import FIXED
+from reticent.findings.comparison import AttackFound, RowAccuracy, RowNumbers, Standing
 from reticent.findings.numbers import Estimate
 
 Floats = NDArray[np.float64]
@@ -25,107 +25,94 @@ AUC, TPR = FIXED.index("auc"), len(FIXED)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What one attack finds under one recipe.
+class MeasuredAttack:
+    """What one attack finds under one recipe, with the replicates of it.
 
     Attributes:
         name: of the attack.
         scores: ``(T, N)``.
         replicates: of its AUC, and of its TPR if that is measurable.
         observed: by column of the replicates, each target's value ``(T,)``.
-        summaries: by column, the mean over targets with its interval.
+        estimates: by column, the mean over targets with its interval.
     """
 
     name: str
     scores: Floats
     replicates: Bootstrap
     observed: Mapping[int, Floats]
-    summaries: Mapping[int, Estimate]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        tpr = self.summaries.get(TPR)
-        return {"auc": self.summaries[AUC].to_json(), "tpr": None if tpr is None else tpr.to_json()}
+    estimates: Mapping[int, Estimate]
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
-    """One recipe.
+class MeasuredRow:
+    """One recipe, with the replicates that its pairs need.
 
     Attributes:
-        checked: its entry.
+        scores: what was given.
         attacks: what each attack finds.
         strongest: by column, the attack that finds most; it is chosen on the audited records.
         accuracy: of members and of non-members, over targets; None if it is not known.
     """
 
-    checked: Checked
-    attacks: tuple[Found, ...]
-    strongest: Mapping[int, Found]
+    scores: RowScores
+    attacks: tuple[MeasuredAttack, ...]
+    strongest: Mapping[int, MeasuredAttack]
     accuracy: tuple[Estimate, Estimate] | None
 
     @property
     def name(self) -> str:
         """Name of the recipe."""
-        return self.checked.name
+        return self.scores.name
 
     @property
     def leak(self) -> int:
         """The column that the Pareto front is about: the TPR, or the AUC where that is not measurable."""
         return TPR if TPR in self.strongest else AUC
 
-    def mean(self, column: int) -> float:
-        """Return what the strongest attack finds."""
-        return self.strongest[column].summaries[column].mean
+    def numbers(self, *, pareto: bool, control: Standing | None) -> RowNumbers:
+        """Write the row down."""
+        inside, outside = self.accuracy or (None, None)
+        return RowNumbers(
+            name=self.name,
+            accuracy=RowAccuracy(members=inside, non_members=outside),
+            attack=self.strongest[self.leak].name,
+            auc_attack=self.strongest[AUC].name,
+            best_of=len(self.attacks),
+            auc=self.strongest[AUC].estimates[AUC],
+            tpr=self.strongest[TPR].estimates[TPR] if TPR in self.strongest else None,
+            attacks=tuple(
+                AttackFound(name=one.name, auc=one.estimates[AUC], tpr=one.estimates.get(TPR)) for one in self.attacks
+            ),
+            pareto=pareto,
+            control=control,
+            role=self.scores.role,
+            matches=tuple(self.scores.matches),
+            models=self.scores.models,
+            unlearned=self.scores.unlearned,
+        )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        known = dict(zip(("members", "non_members"), self.accuracy or (None, None), strict=True))
-        return {
-            "name": self.name,
-            "accuracy": {group: None if summary is None else summary.to_json() for group, summary in known.items()},
-            "attack": self.strongest[self.leak].name,
-            "auc_attack": self.strongest[AUC].name,
-            "best_of": len(self.attacks),
-            "auc": self.strongest[AUC].to_json()["auc"],
-            "tpr": self.strongest[self.leak].to_json()["tpr"],
-            "attacks": [{"name": attack.name, **attack.to_json()} for attack in self.attacks],
-        }
 
-
-def row(checked: Checked, fpr: float | None, seed: int, replicates: int, confidence: float) -> Row:
-    """Measure one recipe.
-
-    Args:
-        checked: its entry.
-        fpr: false-positive rate of the TPR; None if there is none.
-        seed: of the record weights; the same one for all rows, which pairs their replicates.
-        replicates: of the bootstrap.
-        confidence: of every interval.
-
-    Returns:
-        The row. Cost: one bootstrap an attack.
-    """
+def measured(row: RowScores, fpr: float | None, seed: int, replicates: int, confidence: float) -> MeasuredRow:
+    """Measure one recipe; the same seed of the record weights for all rows pairs their replicates."""
     attacks = tuple(
-        _found(name, scores, checked, fpr, np.random.default_rng(seed), replicates, confidence)
-        for name, scores in checked.scores.items()
+        _attack(name, scores, row.members, fpr, np.random.default_rng(seed), replicates, confidence)
+        for name, scores in row.scores.items()
     )
     strongest = {
-        column: max(attacks, key=lambda attack: attack.summaries[column].mean) for column in attacks[0].summaries
+        column: max(attacks, key=lambda attack: attack.estimates[column].mean) for column in attacks[0].estimates
     }
-    return Row(checked, attacks, strongest, _accuracies(checked, confidence))
+    return MeasuredRow(row, attacks, strongest, _accuracies(row, confidence))
 
 
-def _found(
+def _attack(
     name: str,
     scores: Floats,
-    checked: Checked,
+    members: NDArray[np.bool_],
     fpr: float | None,
     rng: np.random.Generator,
     replicates: int,
     confidence: float,
-) -> Found:
-    members = checked.members
+) -> MeasuredAttack:
     inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
     # A rate that allows no false positive for some target is not measurable.
     rates = (fpr,) if fpr is not None and allowed(fpr, outside) >= 1 else ()
@@ -135,16 +122,16 @@ def _found(
         observed[TPR] = np.array([point.tpr for point in points])
     drawn = bootstrap(scores, members, rates, replicates, rng, oracle=False)
     pairs = {AUC: min(inside, outside), TPR: inside}
-    summaries = {
-        column: _summary(each, drawn.interval(column, each, confidence), pairs[column], confidence)
+    estimates = {
+        column: _estimate(each, drawn.interval(column, each, confidence), pairs[column], confidence)
         for column, each in observed.items()
     }
     if points:
-        summaries[TPR] = summaries[TPR].with_(tied=tied(points))
-    return Found(name, scores, drawn, observed, summaries)
+        estimates[TPR] = estimates[TPR].with_(tied=tied(points))
+    return MeasuredAttack(name, scores, drawn, observed, estimates)
 
 
-def _summary(each: Floats, interval: tuple[float, float] | None, pairs: int, confidence: float) -> Estimate:
+def _estimate(each: Floats, interval: tuple[float, float] | None, pairs: int, confidence: float) -> Estimate:
     mean = float(each.mean())
     return Estimate(
         mean=mean,
@@ -153,12 +140,12 @@ def _summary(each: Floats, interval: tuple[float, float] | None, pairs: int, con
     )
 
 
-def _accuracies(checked: Checked, confidence: float) -> tuple[Estimate, Estimate] | None:
-    if checked.accuracy is None:
+def _accuracies(row: RowScores, confidence: float) -> tuple[Estimate, Estimate] | None:
+    if row.accuracy is None:
         return None
     inside, outside = (
         _accuracy(each, group.sum(axis=1), confidence)
-        for each, group in zip(checked.accuracy, (checked.members, ~checked.members), strict=True)
+        for each, group in zip(row.accuracy, (row.members, ~row.members), strict=True)
     )
     return inside, outside
 
@@ -168,10 +155,10 @@ def _accuracy(each: Floats, counted: NDArray[np.int64], confidence: float) -> Es
     if len(each) == 1:
         right = np.rint(each * counted)
         low, high = clopper_pearson(right, counted, confidence)
-        return _summary(each, (float(low[0]), float(high[0])), int(counted[0]), confidence)
+        return _estimate(each, (float(low[0]), float(high[0])), int(counted[0]), confidence)
     error = float(each.std(ddof=1)) / len(each) ** 0.5
     if error**2 <= NO_SPREAD:
-        return _summary(each, None, int(counted.min()), confidence)
+        return _estimate(each, None, int(counted.min()), confidence)
     arm = -float(stdtrit(len(each) - 1, tail(confidence))) * error
     mean = float(each.mean())
-    return _summary(each, (max(0.0, mean - arm), min(1.0, mean + arm)), int(counted.min()), confidence)
+    return _estimate(each, (max(0.0, mean - arm), min(1.0, mean + arm)), int(counted.min()), confidence)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from reticent import seeds
-from reticent.auditing.comparison.compare import compare
-from reticent.auditing.comparison.entry import Entry
+from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.intervals import clopper_pearson
 from reticent.jobs import document
 from reticent.jobs.hardening import words
@@ -17,6 +16,7 @@ from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.hardening.sides import Side
 from reticent.jobs.locate.given import Weights
 from reticent.say import epsilon as say_epsilon
+from reticent.say.comparison import limits
 from reticent.spec import canonical, full
 
 SCHEMA = "reticent.harden/1"
@@ -74,7 +74,7 @@ def _compared(ready: Ready, before: Side, after: Side) -> dict[str, Any]:
     members, settings = ready.membership.matrix[[ready.target]], ready.config
     body = compare(
         [
-            Entry(name, side.scores, members, correct=side.correct[None])
+            RowScores(name, side.scores, members, correct=side.correct[None])
             for name, side in (("before", before), ("after", after))
         ],
         fpr=before.verdict.fpr,
@@ -82,8 +82,8 @@ def _compared(ready: Ready, before: Side, after: Side) -> dict[str, Any]:
         confidence=settings.confidence,
         replicates=settings.replicates,
     )
-    kept = ("fpr", "confidence", "rows", "pairs", "cannot_say")
-    return {key: body[key] for key in kept}
+    # One model was repaired, which is said in full elsewhere.
+    return body.to_json() | {"cannot_say": limits(body, several=False)}
 
 
 def _side(ready: Ready, side: Side) -> dict[str, Any]:

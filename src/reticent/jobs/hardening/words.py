@@ -125,7 +125,7 @@ def limits(ready: Ready, repaired: Repaired, before: Side, after: Side, compared
         *[UNSTEADY] * (before.unsteady or after.unsteady),
         *document.notices(after.made),
         *unresolved(before.audits[0]),
-        *(line for line in compared["cannot_say"] if not line.startswith("One model")),
+        *compared["cannot_say"],
         SAME_SOURCE,
         "What the references cannot know: how this model was trained. They are trained by the recipe that you state, "
         "and an attacker who knows the real one may find more.",

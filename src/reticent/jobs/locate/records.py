@@ -17,13 +17,13 @@ from reticent.data.records import Records
 from reticent.errors import SpecError
 from reticent.findings.population import Population
 from reticent.jobs import document
+from reticent.jobs.comparison.sources import Finished as HasFiles
+from reticent.jobs.comparison.sources import place
 from reticent.jobs.config import Job, called
 from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
-from reticent.jobs.sources import Finished as HasFiles
-from reticent.jobs.sources import place
 from reticent.jobs.using import using
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals

@@ -1,27 +1,26 @@
 """A search: what was chosen, how accuracy and leak go with the values, what was tried."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
+from reticent.findings.search import SearchDocument, Tried
 from reticent.report import blocks as b
 from reticent.report.cells import estimate
 from reticent.report.pictures import search as pictures
-from reticent.report.wording import Plain, level
+from reticent.report.wording import level
 from reticent.rounding import decimals
 
 
-def search(document: Mapping[str, Any]) -> b.Document:
+def search(document: SearchDocument) -> b.Document:
     """Bring a search into blocks."""
-    name = b.Name(document["data"].get("name") or "given data")
+    name = b.Name(document.data.name)
     return b.Document(
-        title=f"Search of {document['defense']} on {name.text}",
+        title=f"Search of {document.defense} on {name.text}",
         brand="search of a defense's options",
         section="Search of a defense's options",
         blocks=(
             b.Banner(
-                about=("Search of ", b.Strong(b.Name(document["defense"], 120)), " on ", name),
-                sentence=document["sentence"],
+                about=("Search of ", b.Strong(b.Name(document.defense, 120)), " on ", name),
+                sentence=document.sentence,
                 menu="Choice",
             ),
             *b.only(b.PAGE, *_curves(document)),
@@ -30,20 +29,20 @@ def search(document: Mapping[str, Any]) -> b.Document:
             *b.only(b.DOCUMENTS, *_limits(document)),
         ),
         files=("The same numbers are in ", b.Code("search.json"), "."),
-        version=document["environment"].get("reticent", ""),
+        version=document.environment.reticent or "",
     )
 
 
-def _curves(document: Mapping[str, Any]) -> tuple[b.Block, ...]:
-    several = [key for key, values in document["over"].items() if len(values) > 1]
+def _curves(document: SearchDocument) -> tuple[b.Block, ...]:
+    several = [key for key, values in document.over.items() if len(values) > 1]
     drawn = [b.Figure(partial(pictures.sensitivity, document, key, i)) for i, key in enumerate(several)]
     trade = b.Figure(
         partial(pictures.trade, document), "Privacy against utility: a good value lies to the right and low."
     )
     legend = (
-        f"The thin bars are {level(document['confidence'])} intervals; the ring is what was chosen; the dashed line is "
+        f"The thin bars are {level(document.confidence)} intervals; the ring is what was chosen; the dashed line is "
         "the undefended recipe, the dotted one the least accuracy that is accepted "
-        f"({level(document['lost'])} may be lost)."
+        f"({level(document.lost)} may be lost)."
     )
     return (
         b.Heading("How accuracy and leak go with the values", "curves", "Curves", level=2),
@@ -52,8 +51,8 @@ def _curves(document: Mapping[str, Any]) -> tuple[b.Block, ...]:
     )
 
 
-def _tried(document: Mapping[str, Any]) -> b.Table:
-    fpr = document["fpr"]
+def _tried(document: SearchDocument) -> b.Table:
+    fpr = document.fpr
     found = f"Members found at {level(fpr)}" if fpr else "Members found"
     heads = (
         b.Column("Recipe", numbers=False),
@@ -62,33 +61,33 @@ def _tried(document: Mapping[str, Any]) -> b.Table:
         b.Column(found),
         b.Column("Chosen", numbers=False),
     )
-    rows = (_row(one, document["chosen"], fpr) for one in (document["undefended"], *document["tried"]))
-    title = f"Accuracy and leak of each value, with {level(document['confidence'])} intervals"
+    rows = (_row(one, document.chosen, fpr) for one in (document.undefended, *document.tried))
+    title = f"Accuracy and leak of each value, with {level(document.confidence)} intervals"
     return b.Table(title, heads, tuple(rows), key="tried-table", sortable=True)
 
 
-def _row(one: Plain, chosen: str | None, fpr: float | None) -> b.Row:
-    is_it = one["defense"] == chosen
+def _row(one: Tried, chosen: str | None, fpr: float | None) -> b.Row:
+    is_it = one.defense == chosen
     return b.Row(
         (
-            b.Cell(b.Name(one["defense"], 80)),
-            estimate(one["accuracy"], True),
-            estimate(one["auc"]),
-            estimate(one["tpr"], True, decimals(fpr)),
+            b.Cell(b.Name(one.defense, 80)),
+            estimate(one.accuracy, True),
+            estimate(one.auc),
+            estimate(one.tpr, True, decimals(fpr)),
             b.Cell("✓ chosen" if is_it else ""),
         ),
         strong=is_it,
     )
 
 
-def _limits(document: Mapping[str, Any]) -> tuple[b.Block, ...]:
-    seed = document["seed"]
+def _limits(document: SearchDocument) -> tuple[b.Block, ...]:
+    seed = document.seed
     return (
         b.Heading("What this search cannot say", "limits", "Limits", level=2),
         b.Bullets((
             "The numbers of the chosen value are the best of several, so they look better than that value is. Its "
-            f"audit must be of other models: those of this search were drawn with the seed {seed['search']}, the "
-            f"audit's is {seed['audit']}.",
+            f"audit must be of other models: those of this search were drawn with the seed {seed.search}, the "
+            f"audit's is {seed.audit}.",
             "Estimates decide, not intervals: values whose intervals overlap may be equally good.",
             "Values between those that were tried.",
         )),

@@ -1,15 +1,17 @@
 """The pictures of a search: accuracy and leak against an option, and against each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reticent.findings.numbers import Estimate
+from reticent.findings.search import SearchDocument, Tried
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
 from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, middle, percent, written
+from reticent.report.wording import level, percent, written
 from reticent.rounding import decimals
 
 PANELS = (("accuracy", "accuracy, non-members"), ("auc", "AUC"), ("tpr", "members found"))
@@ -17,72 +19,70 @@ SPREAD = 12
 """Positive values whose largest is more than so many times the smallest lie on a logarithmic axis."""
 
 
-def trade(document: Mapping[str, Any]) -> str:
+def trade(document: SearchDocument) -> str:
     """Draw AUC against accuracy, a point a value, joined in the order of the first option."""
-    first = next(iter(document["over"]))
+    first = next(iter(document.over))
     with drawing():
         figure, axes = canvas(300)
         for i, (name, points) in enumerate(_series(document, first).items()):
-            xs, ys = [_at(p["accuracy"]) for p in points], [_at(p["auc"]) for p in points]
+            xs, ys = [p.accuracy.mean for p in points], [p.auc.mean for p in points]
             axes.plot(xs, ys, color=SERIES[i % 8], linestyle=DASHES[i % 8], marker="o", markersize=4, label=name)
             for x, y, point in zip(xs, ys, points, strict=True):
                 at: Any = (x, y)
                 axes.annotate(
-                    _word(point["options"][first]), at, (4, 4), textcoords="offset points", color=MUTED, fontsize=9
+                    _word(point.options[first]), at, (4, 4), textcoords="offset points", color=MUTED, fontsize=9
                 )
-        base = document["undefended"]
-        axes.plot(
-            [_at(base["accuracy"])], [_at(base["auc"])], "s", color=INK, markeredgecolor=PAPER, label="undefended"
-        )
+        base = document.undefended
+        axes.plot([base.accuracy.mean], [base.auc.mean], "s", color=INK, markeredgecolor=PAPER, label="undefended")
         _ring(axes, document, "accuracy", "auc")
-        axes.axvline(_at(base["accuracy"]) - document["lost"], color=MUTED, linewidth=1, dashes=(4, 3))
+        axes.axvline(base.accuracy.mean - document.lost, color=MUTED, linewidth=1, dashes=(4, 3))
         axes.set(xlabel="accuracy on non-members", ylabel="AUC of the strongest attack")
         axes.margins(0.12)
         _percents(axes.xaxis)
         axes.grid(color=RULE)
         _legend(figure, axes)
         said = "; ".join(
-            f"{short(p['defense'], 60)}: accuracy {percent(middle(p['accuracy']))}, AUC {written(p['auc'])}"
-            for p in (base, *document["tried"])
+            f"{short(p.defense, 60)}: accuracy {percent(p.accuracy.mean)}, AUC {written(p.auc.mean)}"
+            for p in (base, *document.tried)
         )
         return render(figure, "trade", "AUC against accuracy on non-members", f"AUC against accuracy. {said}.")
 
 
-def sensitivity(document: Mapping[str, Any], key: str, index: int) -> str:
+def sensitivity(document: SearchDocument, key: str, index: int) -> str:
     """Draw accuracy, AUC and members found against an option."""
-    panels = [panel for panel in PANELS if any(middle(p.get(panel[0])) is not None for p in document["tried"])]
-    values = list(document["over"][key])
+    panels = [panel for panel in PANELS if any(_of(p, panel[0]) is not None for p in document.tried)]
+    values = list(document.over[key])
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     with drawing():
         figure, first = canvas(150 * len(panels) + 40)
         figure.delaxes(first)
         drawn = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (what, title) in zip(drawn, panels, strict=True):
-            _panel(axes, document, key, what, values if numeric else None)
+            _panel(axes, document, key, what, numeric)
             axes.set_ylabel(title)
             if what != "auc":
                 _percents(axes.yaxis)
         _scale(drawn[-1], values, numeric)
         drawn[-1].set_xlabel(key)
         _legend(figure, drawn[0])
-        digits = decimals(document["fpr"])
+        digits = decimals(document.fpr)
         said = "; ".join(
-            f"{key} {_word(p['options'][key])}: "
+            f"{key} {_word(p.options[key])}: "
             + ", ".join(
-                f"{title} {written(p[what], what != 'auc', digits if what == 'tpr' else None)}"
+                f"{title} {written(_at(p, what), what != 'auc', digits if what == 'tpr' else None)}"
                 for what, title in panels
             )
-            for p in document["tried"]
+            for p in document.tried
         )
         return render(figure, f"over-{index}", f"Accuracy and leak against {key}", f"Against {key}. {said}.")
 
 
-def _panel(axes: Axes, document: Mapping[str, Any], key: str, what: str, values: Sequence[float] | None) -> None:
+def _panel(axes: Axes, document: SearchDocument, key: str, what: str, numeric: bool) -> None:
     for i, (name, points) in enumerate(_series(document, key).items()):
-        places = [p["options"][key] if values else document["over"][key].index(p["options"][key]) for p in points]
+        places = [_place(document, key, p, numeric) for p in points]
         axes.plot(
             places,
-            [_at(p[what]) for p in points],
+            [_at(p, what) for p in points],
             color=SERIES[i % 8],
             linestyle=DASHES[i % 8],
             marker="o",
@@ -90,33 +90,36 @@ def _panel(axes: Axes, document: Mapping[str, Any], key: str, what: str, values:
             label=name,
         )
         for place, point in zip(places, points, strict=True):
-            around = limits(point[what])
-            if around:
-                axes.plot([place, place], around, color=SERIES[i % 8], linewidth=1.1, alpha=0.5)
-    base = middle(document["undefended"].get(what))
-    if base is not None:
+            found = _of(point, what)
+            if found is not None and found.interval is not None:
+                axes.plot([place, place], found.interval, color=SERIES[i % 8], linewidth=1.1, alpha=0.5)
+    if _of(document.undefended, what) is not None:
+        base = _at(document.undefended, what)
         axes.axhline(base, color=INK, linewidth=1.1, dashes=(5, 3), label="undefended")
         if what == "accuracy":
-            axes.axhline(base - document["lost"], color=MUTED, linewidth=0.9, dashes=(2, 2), label="least accepted")
+            axes.axhline(base - document.lost, color=MUTED, linewidth=0.9, dashes=(2, 2), label="least accepted")
     chosen = _chosen(document)
-    if chosen is not None and middle(chosen[what]) is not None:
-        place = chosen["options"][key] if values else document["over"][key].index(chosen["options"][key])
-        axes.plot([place], [_at(chosen[what])], "o", markersize=11, color="none", markeredgecolor=INK)
+    if chosen is not None and _of(chosen, what) is not None:
+        place = _place(document, key, chosen, numeric)
+        axes.plot([place], [_at(chosen, what)], "o", markersize=11, color="none", markeredgecolor=INK)
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.margins(0.08, 0.14)
     axes.grid(color=RULE)
 
 
-def _series(document: Mapping[str, Any], key: str) -> dict[str, list[Plain]]:
+def _place(document: SearchDocument, key: str, point: Tried, numeric: bool) -> Any:
+    """Say where a value lies: at itself if it is a number, else one after the other."""
+    return point.options[key] if numeric else document.over[key].index(point.options[key])
+
+
+def _series(document: SearchDocument, key: str) -> dict[str, list[Tried]]:
     """Group what was tried by the values of all other options; in the order of one option's values."""
-    found: dict[str, list[Plain]] = {}
-    for point in document["tried"]:
-        rest = ", ".join(f"{name} {_word(value)}" for name, value in point["options"].items() if name != key)
+    found: dict[str, list[Tried]] = {}
+    for point in document.tried:
+        rest = ", ".join(f"{name} {_word(value)}" for name, value in point.options.items() if name != key)
         found.setdefault(rest or "tried", []).append(point)
-    order = {repr(value): i for i, value in enumerate(_sorted(document["over"][key]))}
-    return {
-        name: sorted(points, key=lambda point: order[repr(point["options"][key])]) for name, points in found.items()
-    }
+    order = {repr(value): i for i, value in enumerate(_sorted(document.over[key]))}
+    return {name: sorted(points, key=lambda point: order[repr(point.options[key])]) for name, points in found.items()}
 
 
 def _sorted(values: Sequence[Any]) -> list[Any]:
@@ -141,21 +144,25 @@ def _scale(axes: Axes, values: Sequence[Any], numeric: bool) -> None:
         axes.set_xticks([], minor=True)
 
 
-def _ring(axes: Axes, document: Mapping[str, Any], across: str, up: str) -> None:
+def _ring(axes: Axes, document: SearchDocument, across: str, up: str) -> None:
     chosen = _chosen(document)
     if chosen is not None:
-        x, y = _at(chosen[across]), _at(chosen[up])
+        x, y = _at(chosen, across), _at(chosen, up)
         axes.plot([x], [y], "o", markersize=12, color="none", markeredgecolor=INK, label="chosen")
 
 
-def _chosen(document: Mapping[str, Any]) -> Plain | None:
-    return next((p for p in document["tried"] if p["defense"] == document["chosen"]), None)
+def _chosen(document: SearchDocument) -> Tried | None:
+    return next((p for p in document.tried if p.defense == document.chosen), None)
 
 
-def _at(estimate: Plain | None) -> float:
+def _of(point: Tried, what: str) -> Estimate | None:
+    return {"accuracy": point.accuracy, "auc": point.auc, "tpr": point.tpr}[what]
+
+
+def _at(point: Tried, what: str) -> float:
     """Return where an estimate is drawn; NaN, which is not drawn, where it is not known."""
-    found = middle(estimate)
-    return float("nan") if found is None else found
+    found = _of(point, what)
+    return float("nan") if found is None else found.mean
 
 
 def _percents(axis: Any) -> None:

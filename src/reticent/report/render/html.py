@@ -176,8 +176,9 @@ class _Page:
             case b.Footnote(said):
                 sign, key = self.marks[said]
                 return _element("a", sign, class_="mark", href=f"#{key}", aria_label="see the note")
-            case b.Dot(kind):
-                return _element("i", class_=f"dot {kind}", aria_hidden="true")
+            case b.Dot(kind, number):
+                at = _element("span", number, class_="number") if number else ""
+                return Html(at + _element("i", class_=f"dot {kind}", aria_hidden="true"))
 
     def announce(self, notes: tuple[str, ...]) -> Html:
         """Number the footnotes of a block, and write them, to stand below it."""
@@ -267,9 +268,10 @@ class _Page:
 
     def cell(self, cell: b.Cell, column: b.Column, first: bool) -> Html:
         """Write a cell; it says which column it is of, since on a phone the heads are not above it."""
-        text = self.text(cell.text)
+        signs, said = _parted(cell.text)
+        text = self.text(said)
         if text and (first or not column.numbers):
-            text = _element("bdi", text)
+            text = Html(self.text(signs) + (text if isinstance(said, b.Name) else _element("bdi", text)))
         elif cell.below or cell.tone != "usual":
             text = _element("span", text, class_="value")
         below = (_element("span", self.text(one), class_="span") for one in cell.below)
@@ -281,9 +283,16 @@ class _Page:
             scope="row" if first else None,
             role="rowheader" if first else "cell",
             class_=classes or None,
-            data_label=None if first else f"{column.title} ({column.note})" if column.note else column.title,
+            data_label=None if first else clean(f"{column.title} ({column.note})" if column.note else column.title),
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
+
+
+def _parted(text: b.Text) -> tuple[b.Text, b.Text]:
+    """Part the signs that a cell begins with from its name, which a table is sorted by."""
+    if not isinstance(text, tuple) or not text or not isinstance(text[0], b.Dot):
+        return (), text
+    return text[0], text[1] if len(text) == 2 else text[1:]
 
 
 def _escaped(text: str) -> Html:

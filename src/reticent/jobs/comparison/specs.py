@@ -1,4 +1,4 @@
-"""Who takes part in a comparison: finished audits, recipes to train, or outputs that were brought; checked to pair.
+"""Who is compared: finished audits, recipes to train, or outputs that were brought; checked to pair.
 
 A comparison is paired: the same records, the same membership, the same streams, the same attacks. What differs is how
 the models were made, and nothing else, so that differences are not those of other splits.
@@ -11,88 +11,84 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from reticent.attacks.base import Problem
 from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
-from reticent.jobs import pairing, replicas
+from reticent.findings.audit import AuditDocument
+from reticent.jobs import replicas
 from reticent.jobs.attack import audited, problem_of, read_signals, runnable
 from reticent.jobs.attacks import gather_attacks
+from reticent.jobs.comparison.pairing import Shared, check_pairs
+from reticent.jobs.comparison.sources import (
+    Defenses,
+    Finished,
+    Recipes,
+    Source,
+    check_defense,
+    named,
+    of_defenses,
+    place,
+)
 from reticent.jobs.config import OWN, Job, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
-from reticent.jobs.sources import Defenses, Finished, Recipes, Source, check_defense, named, of_defenses, place
 from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions
-from reticent.spec import Spec, full, text
+from reticent.say.grammar import agree
+from reticent.spec import text
 from reticent.training.recipe import Recipe
 
 
 @dataclass(frozen=True, eq=False)
-class Brought:
-    """Outputs that were brought.
-
-    Attributes:
-        arrays: as `reticent.attack` takes them.
-        config: which attacks, and how they are audited.
-        problem: what the arrays make.
-        attacks: the specs of all that run.
-    """
-
-    arrays: Mapping[str, NDArray[Any]]
-    config: AttackConfig
-    problem: Problem
-    attacks: tuple[Spec, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Entrant:
+class RowSpec:
     """One row of a comparison before it is measured.
 
     Attributes:
         name: unique among all.
+        config: how it is attacked and audited.
+        shared: what its numbers rest on, but how its models were made.
         job: what to train, or to find finished; None for outputs that were brought.
-        brought: the outputs, or None.
+        arrays: those outputs, as `reticent.attack` takes them; None for a job.
     """
 
     name: str
+    config: AttackConfig
+    shared: Shared
     job: Job | None = None
-    brought: Brought | None = None
+    arrays: Mapping[str, NDArray[Any]] | None = None
+
+    @classmethod
+    def of_job(cls, name: str, job: Job) -> "RowSpec":
+        """Take a job."""
+        return cls(name, job.config, Shared.of_job(job), job)
 
     @property
     def defended(self) -> bool:
         """Whether its recipe is known to have a defense."""
         return self.job is not None and has_defense(self.job.population.recipe)
 
-    @property
-    def kind(self) -> str:
-        """The form of its report, "html" or "md"."""
-        if self.job is not None:
-            return self.job.config.format
-        return "html" if self.brought is None else self.brought.config.format
 
-
-def entrants(
+def row_specs(
     runs: Sequence[str | Path | Finished],
     recipes: Recipes,
     values: Mapping[str, Any],
     defenses: Defenses = (),
-) -> list[Entrant]:
+) -> list[RowSpec]:
     """Prepare all who take part; trains nothing."""
     check_defense(values.get("defense"), alone=bool(defenses) or not (runs or recipes))
-    shared = _Shared(values)
+    every = _ForAll(values)
     sources = named(recipes)
-    audited = [_run(place(run), shared) for run in runs]
+    audited = [_run(place(run), every) for run in runs]
     rows = of_defenses(defenses, [*sources, *(one.name for one in audited)])
-    found = audited + shared.entrants(sources | rows)
+    found = audited + every.rows(sources | rows)
     if rows and NONE not in rows and all(one.defended or one.name in rows for one in found):
         if NONE in [one.name for one in found]:
             raise InputError(
                 f"--defense is held against the undefended recipe, which is called {NONE!r}, as a defended run or "
                 "recipe here is: rename that one's folder or file"
             )
-        none, *made = shared.entrants({NONE: {"defense": NONE}} | sources | rows)
+        none, *made = every.rows({NONE: {"defense": NONE}} | sources | rows)
         found = [none, *audited, *made]
-    if found and all(one.brought is not None for one in found):
+    if found and all(one.job is None for one in found):
         _refuse_training(values)
     if len(found) < 2:
         raise InputError(
@@ -106,12 +102,25 @@ def entrants(
         raise InputError(
             f"two runs or recipes are called {twice[0]!r}: rename a folder or file, so that rows have names"
         )
-    pairing.check_pairs([(one.name, _facts(one)) for one in found])
+    check_pairs([(one.name, one.shared) for one in found])
     return found
 
 
-class _Shared:
-    """The values that hold for all, and the records, which are loaded once."""
+def baseline_of(found: Sequence[RowSpec], name: str | None) -> RowSpec:
+    """Choose the row that all others are held against: the named one, else the first, or the only undefended one."""
+    if name is None:
+        plain = [one for one in found if not one.defended]
+        return plain[0] if found[0].defended and len(plain) == 1 else found[0]
+    by_name = {one.name: one for one in found}
+    if name not in by_name:
+        error = UnknownNameError("baseline", name, by_name)
+        hint = f"; the undefended recipe is a row where it is asked for, with --defense {NONE} (defenses=['{NONE}'])"
+        raise error.retold(f"{error}{hint}") if name == NONE else error
+    return by_name[name]
+
+
+class _ForAll:
+    """The values that hold for all rows, and the records, which are loaded once."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
@@ -128,10 +137,7 @@ class _Shared:
         return DataOptions(**{key: self._values[key] for key in DataOptions.model_fields if key in self._values})
 
     def again(self, config: AuditConfig) -> Job:
-        """Prepare the job of an audit that ran.
-
-        A delta that holds for all is that of its bounds, and moves no model.
-        """
+        """Prepare the job of an audit that ran; a delta for all is that of its bounds, and moves no model."""
         job, delta = self.job(config, without=("delta",)), self._values.get("delta")
         return job if delta is None else replace(job, config=job.config.replace(delta=delta))
 
@@ -140,10 +146,8 @@ class _Shared:
         values = {key: value for key, value in self._values.items() if key not in without}
         if isinstance(source, Mapping):
             config = chosen(None, {**source, **values})
-        elif isinstance(source, AuditConfig):
-            config = chosen(source, values)
         else:
-            config = chosen(Path(source), values)
+            config = chosen(source if isinstance(source, AuditConfig) else Path(source), values)
         if self._own is not None:
             if config.given() != self._asked().given():
                 raise InputError("the columns of one data frame are read in one way: give label and the like for all")
@@ -160,27 +164,20 @@ class _Shared:
         replicas.check(job.attacks, job.population.recipe, unaware=True)
         return replace(job, config=job.config.replace(also_non_adaptive=True))
 
-    def jobs(self, sources: Mapping[str, Source]) -> dict[str, Job]:
-        """Prepare the jobs of all recipes, with the same roles.
-
-        Those of the one whose defense needs the most records.
-        """
+    def rows(self, sources: Mapping[str, Source]) -> list[RowSpec]:
+        """Prepare the rows of all recipes, with the roles of the one whose defense needs the most records."""
         made = {name: self.job(source) for name, source in sources.items()}
         most = max((len(job.population.roles.reference) for job in made.values()), default=0)
         for name, job in made.items():
             if job.config.reference is None and len(job.population.roles.reference) < most:
                 made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
-        return made
+        return [RowSpec.of_job(name, job) for name, job in made.items()]
 
-    def entrants(self, sources: Mapping[str, Source]) -> list[Entrant]:
-        """Prepare the rows of all recipes, as `jobs` does."""
-        return [Entrant(name, job=job) for name, job in self.jobs(sources).items()]
-
-    def changing(self, config: AuditConfig, runs: list[Any]) -> list[str]:
+    def changing(self, config: AuditConfig, runs: list[str | None]) -> list[str]:
         """Name the flags that, each by itself, would make other models than those of an audit."""
         found = []
         for key, value in self._values.items():
-            alone = _Shared({key: value})
+            alone = _ForAll({key: value})
             alone._records = self._records
             try:
                 changed = value is not None and _made(alone.again(config)) != runs
@@ -190,7 +187,7 @@ class _Shared:
                 found.append(_flag(_dotted(key)))
         return found
 
-    def brought(self, path: Path) -> Brought:
+    def brought(self, path: Path) -> RowSpec:
         """Read outputs, and find which attacks run on them."""
         dotted = {_dotted(key): value for key, value in self._values.items()}
         known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
@@ -199,7 +196,8 @@ class _Shared:
         try:
             problem = problem_of(arrays)
             problem = problem.among(audited(problem, config))
-            return Brought(arrays, config, problem, runnable(problem, config)[0])
+            shared = Shared.of_outputs(problem, runnable(problem, config)[0], config.confidence)
+            return RowSpec(path.stem, config, shared, arrays=arrays)
         except ReticentError as error:
             raise error.prefixed(f"{path}: ") from None
 
@@ -217,9 +215,8 @@ def _flag(key: str) -> str:
 
 def _refuse_training(values: Mapping[str, Any]) -> None:
     """Refuse what has no meaning where nothing is trained."""
-    keys = [_dotted(key).split(".")[0] for key, value in values.items() if value is not None]
     known = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
-    for key in keys:
+    for key in [_dotted(key).split(".")[0] for key, value in values.items() if value is not None]:
         if key not in known:
             raise UnknownNameError("key", key, known)
         if key not in AttackConfig.model_fields:
@@ -229,11 +226,12 @@ def _refuse_training(values: Mapping[str, Any]) -> None:
             )
 
 
-def _run(path: Path, shared: _Shared) -> Entrant:
+def _run(path: Path, every: _ForAll) -> RowSpec:
+    """Find what a folder or a file of outputs holds."""
     if path.suffix == ".npz":
-        return Entrant(path.stem, brought=shared.brought(path))
+        return every.brought(path)
     try:
-        document = read_document(path)
+        document = AuditDocument.read(read_document(path), str(path))
     except MissingFileError:
         raise MissingFileError(
             f"no audit at {str(path)!r}: expected a folder that reticent audit wrote, with audit.json in it, or an "
@@ -241,23 +239,19 @@ def _run(path: Path, shared: _Shared) -> Entrant:
         ) from None
     except CorruptFileError as error:
         raise error.prefixed(f"{path}: cannot be read as an audit: ") from None
-    return Entrant(_name(path), job=_again(path, document, shared))
+    job = _again(path, document, every)
+    folder = path.resolve()
+    return RowSpec.of_job((folder.parent if path.name == "audit.json" else folder).name, job)
 
 
-def _name(path: Path) -> str:
-    return (path.resolve().parent if path.name == "audit.json" else path.resolve()).name
-
-
-def _again(path: Path, document: Mapping[str, Any], shared: _Shared) -> Job:
+def _again(path: Path, document: AuditDocument, every: _ForAll) -> Job:
     """Prepare the job that made an audit, and check that it would make the same models."""
-    environment = document.get("environment")
-    config = environment.get("config") if isinstance(environment, dict) else None
-    if not isinstance(config, dict):
-        what = "outputs that were brought" if document.get("recipe", 1) is None else ""
-        raise InputError(
-            f"{path}: it does not say how to find its models again"
-            + (f", since it is of {what}: give the .npz file in its place" if what else ": run the audit again")
-        )
+    config = document.environment.config
+    if config is None:
+        what = "run the audit again"
+        if document.recipe is None:
+            what = "it is of outputs that were brought: give their .npz file in its place"
+        raise InputError(f"{path}: it does not say how to find its models again: {what}")
     if config.get("dataset") == OWN:
         raise InputError(
             f"{path}: was made in Python from data that no file holds: call reticent.compare(recipes={{...}}, "
@@ -265,13 +259,13 @@ def _again(path: Path, document: Mapping[str, Any], shared: _Shared) -> Job:
         )
     try:
         written = gather(None, config)
-        job = shared.again(written)
+        job = every.again(written)
     except SpecError as error:
         raise error.prefixed(f"{path}: ") from None
-    runs = _runs(document)
+    runs = [one.run for one in document.population.per_model]
     if runs != _made(job):
-        flags = [] if runs is None else shared.changing(written, runs)
-        advice = f"{' and '.join(flags)} would make other ones: leave {'it' if len(flags) == 1 else 'them'} out, "
+        flags = every.changing(written, runs)
+        advice = f"{' and '.join(flags)} would make other ones: leave {agree(len(flags), 'it', 'them')} out, "
         raise InputError(
             f"{path}: its models were made of other data, code or options than those at hand now: "
             f"{advice if flags else ''}run reticent audit again, or compare from the state in which it was made"
@@ -282,39 +276,3 @@ def _again(path: Path, document: Mapping[str, Any], shared: _Shared) -> Job:
 def _made(job: Job) -> list[str]:
     """Name the runs of a job's models."""
     return [job.population.training_id(model) for model in range(job.population.models)]
-
-
-def _runs(document: Mapping[str, Any]) -> list[Any] | None:
-    """List the runs of an audit's models; None where the document does not name them."""
-    try:
-        return [row["run"] for row in document["population"]["per_model"]]
-    except (KeyError, TypeError):
-        return None
-
-
-def _facts(entrant: Entrant) -> dict[str, Any]:
-    if entrant.brought is not None:
-        problem = entrant.brought.problem
-        return {
-            pairing.LABELS: problem.signals.labels.tolist(),
-            pairing.MEMBERSHIP: problem.membership.digest,
-            pairing.TARGETS: problem.targets.tolist(),
-            pairing.REFERENCES: problem.references.tolist(),
-            pairing.ATTACKS: [full(spec) for spec in entrant.brought.attacks],
-            pairing.CONFIDENCE: entrant.brought.config.confidence,
-        }
-    job = entrant.job
-    assert job is not None
-    population = job.population
-    return {
-        pairing.RECORDS: population.records.digest,
-        pairing.ROLES: population.roles.to_json(),
-        pairing.LABELS: population.records.y[population.roles.audited].tolist(),
-        pairing.MEMBERSHIP: population.membership.digest,
-        pairing.TARGETS: list(range(population.models)),
-        pairing.REFERENCES: list(range(population.models)),
-        pairing.SEEDS: population.seed,
-        pairing.QUERIES: full(population.queries),
-        pairing.ATTACKS: [full(spec) for spec in job.attacks],
-        pairing.CONFIDENCE: job.config.confidence,
-    }

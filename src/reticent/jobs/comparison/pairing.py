@@ -1,0 +1,95 @@
+"""What two rows of a comparison must share, and what is said where they do not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reticent.attacks.base import Problem
+from reticent.errors import InputError
+from reticent.jobs.config import Job
+from reticent.spec import Spec, full
+
+ADVICE = {
+    "records": ("their records", "give both the same --dataset"),
+    "roles": ("the roles of the records", ""),
+    "labels": ("their labels", "give outputs of the same records, in the same order"),
+    "membership": ("who trained on what", "give both the same --models and --seed"),
+    "targets": ("which models are audited", "give outputs with the same targets"),
+    "references": ("which models the attacks may learn from", "give outputs with the same references"),
+    "seed": ("their seeds", "give both the same --seed"),
+    "queries": ("the views of a record", "give both the same [queries]"),
+    "attacks": ("their attacks", "give both the same attacks and options, for example with --attack"),
+    "confidence": ("the confidence of their intervals", "give both the same confidence"),
+}
+"""What may differ, how a message calls it, and what to do then; in the order in which it is looked at."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What a row's numbers rest on, but how its models were made; None where outputs do not tell."""
+
+    labels: list[int]
+    membership: str
+    targets: list[int]
+    references: list[int]
+    attacks: list[Mapping[str, Any]]
+    confidence: float
+    records: str | None = None
+    roles: Mapping[str, Sequence[int]] | None = None
+    seed: int | None = None
+    queries: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of_outputs(cls, problem: Problem, attacks: Sequence[Spec], confidence: float) -> "Shared":
+        """Take it of outputs that were brought."""
+        return cls(
+            labels=problem.signals.labels.tolist(),
+            membership=problem.membership.digest,
+            targets=problem.targets.tolist(),
+            references=problem.references.tolist(),
+            attacks=[full(one) for one in attacks],
+            confidence=confidence,
+        )
+
+    @classmethod
+    def of_job(cls, job: Job) -> "Shared":
+        """Take it of models that are trained."""
+        population = job.population
+        return cls(
+            labels=population.records.y[population.roles.audited].tolist(),
+            membership=population.membership.digest,
+            targets=list(range(population.models)),
+            references=list(range(population.models)),
+            attacks=[full(one) for one in job.attacks],
+            confidence=job.config.confidence,
+            records=population.records.digest,
+            roles=population.roles.to_json(),
+            seed=population.seed,
+            queries=full(population.queries),
+        )
+
+
+def check_pairs(rows: Sequence[tuple[str, Shared]]) -> None:
+    """Refuse two rows that differ in anything but how their models were made."""
+    (first, wanted), *rest = rows
+    for other, found in rest:
+        for key, (what, advice) in ADVICE.items():
+            one, two = getattr(wanted, key), getattr(found, key)
+            if one is not None and two is not None and one != two:
+                raise InputError(
+                    f"{first} and {other} cannot be compared, they differ in {what}: a comparison is paired; "
+                    f"{advice or _of_roles(one, two)}"
+                )
+
+
+def _of_roles(one: Mapping[str, Sequence[int]], other: Mapping[str, Sequence[int]]) -> str:
+    """Say which roles are of other sizes, and by which flags they become the same."""
+    apart = [role for role in one if len(one[role]) != len(other[role])]
+    flags = {role: f"--{'records' if role == 'audited' else role}" for role in apart}
+    if not flags:
+        return "give both the same --seed"
+    sizes = ", ".join(f"{flag} {len(one[role]):,} and {len(other[role]):,}" for role, flag in flags.items())
+    usual = " (left out, it is a fifth of the records for a defense that needs them, and 0 for others)"
+    given = [flag for role, flag in flags.items() if role != "reference"]
+    given += [f"--reference{usual}"] if "reference" in flags else []
+    return f"they have {sizes}: give both the same {' and '.join(given)}"

@@ -1,0 +1,388 @@
+"""A comparison: the finding, accuracy against leak, row by row, two by two, every attack, and what it cannot say."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from reticent.findings.comparison import (
+    ComparisonDocument,
+    Lower,
+    PairTest,
+    Role,
+    Row,
+    Statistic,
+)
+from reticent.report import blocks as b
+from reticent.report import words
+from reticent.report.cells import NOTHING, estimate
+from reticent.report.kinds import parts
+from reticent.report.page import scale
+from reticent.report.pictures import comparison as pictures
+from reticent.report.wording import at_most, chance, count, from_below, level, number, signed, value
+from reticent.report.wording import words as as_words
+from reticent.rounding import MISSING, decimals
+from reticent.say.comparison import remark
+from reticent.say.grammar import short
+
+GLOSSARY = (
+    *(
+        (word, said)
+        for word, said in words.GLOSSARY
+        if word.startswith(("Member", "FPR", "TPR", "AUC", "Interval", "Eps"))
+    ),
+    ("Baseline", "The recipe that all others are compared with, as a rule the undefended one."),
+    (
+        "Control",
+        "The baseline, stopped early to be about as accurate as the recipe that it is matched to; the table says how "
+        "close it came. A less accurate model leaks less by itself, and a defense has to do better than that.",
+    ),
+    (
+        "Not beaten",
+        "No other row is at least as accurate and leaks at most as much, and is better in one of the two, by the "
+        "estimates alone. Several rows can be: they are different trade-offs, not one winner.",
+    ),
+    ("Tie", "The difference is no larger than chance makes such differences. It does not show that the two are equal."),
+    ("Corrected p", "How often chance alone would show such a difference, allowing for all pairs that were tested."),
+)
+"""Word -> one line."""
+IN_TEXT = {b.MARKDOWN: 60, b.TERMINAL: 12}
+"""Most pairs that a section in Markdown, and the terminal, list."""
+FOLDED = 4
+"""With more sentences, the differences are told when they are asked for."""
+MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "Members found", Statistic.ACCURACY: "Accuracy"}
+
+
+def comparison(document: ComparisonDocument) -> b.Document:
+    """Bring a comparison into blocks."""
+    rows = ordered(document)
+    recipes = sum(row.role is Role.RECIPE for row in rows)
+    name = b.Name(document.data.name)
+    return b.Document(
+        title=f"Comparison of {recipes} recipes on {name.text}",
+        brand="comparison of recipes",
+        section="Comparison of recipes",
+        blocks=(
+            _banner(document, name),
+            b.Heading("Accuracy against what is given away", "recipes", "Recipes", level=2, only=b.DOCUMENTS),
+            *b.only(b.PAGE, *_figures(document, rows)),
+            *_rows(document, rows),
+            *b.only(b.TERMINAL, *(b.Notice(f"{row.name}: {said}") for row in rows for said in row.notices)),
+            *b.only(b.DOCUMENTS, *_changes(rows)),
+            *_pairs(document),
+            *b.only(b.PAGE, *_details(document, rows)),
+            *b.only(b.DOCUMENTS, *parts.limits("comparison", document.cannot_say)),
+            *parts.glossary(GLOSSARY),
+        ),
+        files=(
+            "The same numbers are in ",
+            b.Code("compare.json"),
+            ", one line a recipe in ",
+            b.Code("compare.csv"),
+            ".",
+        ),
+        version=document.environment.reticent or "",
+    )
+
+
+def ordered(document: ComparisonDocument) -> list[Row]:
+    """List the rows in the document's order, each control or other attacker after the first row that it matches."""
+    beside = sorted(
+        (row for row in document.rows if row.role is not Role.RECIPE), key=lambda row: row.role is Role.CONTROL
+    )
+    found: list[Row] = []
+    for row in document.rows:
+        if row.role is Role.RECIPE:
+            found += [row, *(one for one in beside if row.name in one.matches and one not in found)]
+    return [*found, *(one for one in beside if one not in found)]
+
+
+def _banner(document: ComparisonDocument, name: b.Name) -> b.Banner:
+    size = scale(document.data.to_json(), {})
+    said: tuple[b.Block, ...] = tuple(b.Prose(line) for line in document.detail)
+    if len(said) > FOLDED:
+        said = (b.Folded(f"The differences in words ({count(len(said))})", (b.Bullets(document.detail),)),)
+    tested = "All differences are tested in pairs, corrected for their number. "
+    return b.Banner(
+        about=("Comparison on ", b.Strong(name), f": {size}" if size else ""),
+        sentence=document.sentence,
+        blocks=b.only(b.PAGE, *said, b.Prose((tested, b.Link("What this comparison cannot say.", "limits")))),
+    )
+
+
+def _figures(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, ...]:
+    sure = level(document.confidence)
+    known = [row for row in rows if row.right is not None]
+    unknown = [row.name for row in rows if row.right is None]
+    legend = (
+        "A good recipe lies to the right (accurate) and low (close to chance). A point is a recipe, the thin bars are "
+        f"its {sure} intervals. A hollow point is a control: the baseline, stopped early to be about as accurate as "
+        "the recipe that a thin line joins it to; one that missed that by 5 points or more has no line. A defense is "
+        "worth its cost if it lies below its control. The dashed line joins the recipes and controls that no other one "
+        "beats."
+    )
+    if _unaware(rows):
+        legend += (
+            " A diamond is the same models as the recipe that it is joined to, attacked by one who does not know the "
+            "defense; what lies between the two is no protection."
+        )
+    panels = [Statistic.AUC] + [Statistic.TPR] * any(row.tpr is not None for row in known)
+    numbered = "Where there is no room for names, points have the numbers of the table's lines."
+    figures = tuple(b.Figure(partial(pictures.panel, document, rows, one)) for one in panels)
+    blocks: list[b.Block] = []
+    if known:
+        blocks = [b.Prose(legend), b.Figures(figures), b.Prose(numbered, "note")]
+    if unknown:
+        names = ", ".join(short(one) for one in unknown)
+        blocks.append(b.Prose(f"Not drawn, as the accuracy is not known: {names}.", "note"))
+    return tuple(blocks)
+
+
+def _unaware(rows: Sequence[Row]) -> bool:
+    return any(row.role is Role.NON_ADAPTIVE for row in rows)
+
+
+def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, ...]:
+    """Put the rows into a table, and say how to read it."""
+    fpr, sure = document.fpr, level(document.confidence)
+    costs = [document.costs(row) for row in rows]
+    columns = {
+        b.Column("Recipe", numbers=False): [
+            b.Cell((b.Dot(pictures.kind(document, row), str(at)), b.Name(row.name)), at, _remarked(document, row))
+            for at, row in enumerate(rows, 1)
+        ],
+        b.Column("Accuracy, non-members"): [estimate(row.accuracy.non_members, True) for row in rows],
+        b.Column("Accuracy, members", only=b.PAGE): [estimate(row.accuracy.members, True) for row in rows],
+        b.Column("AUC"): [estimate(row.auc) for row in rows],
+        b.Column(_found(fpr)): [estimate(row.tpr, True, decimals(fpr)) for row in rows],
+        b.Column("Epsilon, at least"): [_epsilon(row) for row in rows],
+        b.Column("Not beaten", numbers=False): [b.Cell("✓ yes" if row.pareto else "no") for row in rows],
+        b.Column("Models", only=b.PAGE): [b.Cell(count(row.models), row.models) for row in rows],
+        b.Column("Cost a model", only=b.PAGE): [
+            _cost(one.seconds_per_model, one.peak_memory_bytes_per_model) for one in costs
+        ],
+    }
+    same = len({row.models for row in rows}) == 1
+    shown = {
+        column: cells
+        for column, cells in columns.items()
+        if any(cell != NOTHING for cell in cells) and not (same and column.title == "Models")
+    }
+    heads, cells = tuple(shown), zip(*shown.values(), strict=True)
+    table = b.Table(
+        f"Accuracy and leak of each recipe; below each number its {sure} interval",
+        heads,
+        tuple(b.Row(one) for one in cells),
+        key="rows-table",
+        sortable=True,
+        find="name",
+    )
+    knowing = " of attackers who know the defense" * _unaware(rows)
+    unbeaten = (
+        f"Not beaten: no other line{knowing} is at least as accurate on non-members, leaks at most as much, and is "
+        "better in one of the two, by the estimates alone. Several lines can be: they are different trade-offs, not "
+        "one winner."
+    )
+    texts = [f"Beside each number stands its {sure} interval. Chance: AUC 0.5, and TPR equal to FPR."]
+    if any(row.role is Role.CONTROL for row in rows):
+        texts.append(
+            "Control: the baseline, stopped early to be about as accurate as a recipe. The recipe is worth its cost "
+            "only if it leaks less than its control."
+        )
+    notes = [f"{count(rows[0].models)} models of every line."] if rows and same else []
+    notes += [
+        unbeaten,
+        "AUC and members found are each of the attack that finds most by that measure under a recipe, which may be two "
+        "attacks; every attack is listed below.",
+    ]
+    if any(one.peak_memory_bytes_per_model is not None for one in costs):
+        notes.append(
+            "Seconds and memory are of training one model, the mean over models, on the machine that trained them; "
+            "memory is what training took beyond what its process held before."
+        )
+    return (
+        b.Heading("Recipe by recipe", "rows", only=b.PAGE),
+        table,
+        *b.only(b.TEXTS, *(b.Prose(line, "note") for line in (*texts, unbeaten))),
+        b.Bullets(tuple(notes), "note", only=b.PAGE),
+    )
+
+
+def _remarked(document: ComparisonDocument, row: Row) -> tuple[b.Text, ...]:
+    said = remark(document, row)
+    return (said,) if said else ()
+
+
+def _epsilon(row: Row) -> b.Cell:
+    if row.epsilon is None and row.accountant is None:
+        return NOTHING
+    word = "" if row.accountant is None else "stated" if row.accountant.stated else "proven"
+    below = () if row.accountant is None else (f"{word}: at most {at_most(row.accountant.epsilon)}",)
+    return b.Cell(from_below(row.epsilon), row.epsilon, below)
+
+
+def _cost(seconds: float | None, memory: float | None) -> b.Cell:
+    if seconds is None:
+        return NOTHING
+    return b.Cell(f"{number(seconds, 1)} s", seconds, () if memory is None else (f"{number(memory / 2**20, 0)} MiB",))
+
+
+def _found(fpr: float | None) -> str:
+    return f"Members found at {level(fpr)}" if fpr else "Members found"
+
+
+def _changes(rows: Sequence[Row]) -> tuple[b.Block, ...]:
+    """List in what recipes differ from the baseline."""
+    lines = tuple(
+        b.Row((
+            b.Cell(b.Name(row.name)),
+            b.Cell(short(as_words(change.key.replace(".", ", ")), 80)),
+            b.Cell(_setting(change.baseline)),
+            b.Cell(_setting(change.value)),
+        ))
+        for row in rows
+        if row.role is Role.RECIPE
+        for change in row.changes
+    )
+    if not lines:
+        return ()
+    heads = [b.Column(title, numbers=False) for title in ("Recipe", "Setting", "Baseline", "Here")]
+    return (
+        b.Heading("What is different from the baseline", "changes"),
+        b.Table("Settings in which a recipe differs from the baseline", tuple(heads), lines),
+    )
+
+
+def _setting(item: object) -> str:
+    return "not set" if item is None else short(value(item), 120)
+
+
+def _pairs(document: ComparisonDocument) -> tuple[b.Block, ...]:
+    """List the tests: all on a page, those that differ first in Markdown, those alone on a terminal."""
+    if not document.pairs:
+        return ()
+    differ = sorted((one for one in document.pairs if one.verdict is not Lower.TIE), key=lambda one: one.p_corrected)
+    ties = [one for one in document.pairs if one.verdict is Lower.TIE]
+    most, listed = IN_TEXT[b.MARKDOWN], IN_TEXT[b.TERMINAL]
+    heading = b.Heading("Two by two", "pairs", "Pairs", level=2, only=b.DOCUMENTS)
+    said = (
+        "The same records and the same draws of members stand behind both recipes of a pair, so that what they have in "
+        "common cancels out. The difference is the first minus the second. A tie says that this audit shows no "
+        "difference, not that there is none: its interval says how large one may be."
+    )
+    short_ = _table(document, [*differ, *ties][:most])
+    left = f"{count(len(document.pairs) - most)} more pairs are left out here."
+    lines = tuple(_line(document, one) for one in differ[:listed])
+    hidden = len(differ) - listed
+    more = f"; {count(hidden)} more differ (compare.html lists them)" if hidden > 0 else ""
+    tied = f"{count(len(ties))} of {count(len(document.pairs))} tests are ties: no difference shown{more}."
+    return (
+        heading,
+        b.Prose(said, only=b.PAGE),
+        *b.only(b.PAGE, _table(document, document.pairs)),
+        b.Bullets(
+            (
+                "Accuracy and members found are shares; their differences are in percentage points.",
+                "“Found only by one”: members that the attack finds under the first recipe and not under the second, "
+                "and the reverse. McNemar's test of the two numbers takes the thresholds as given: it decides nothing.",
+            ),
+            "note",
+            only=b.PAGE,
+        ),
+        *b.only(b.MARKDOWN, short_, *((b.Prose(left),) if len(document.pairs) > most else ())),
+        *b.only(b.TERMINAL, *(b.Prose(line) for line in lines), b.Prose(tied, "note")),
+    )
+
+
+def _table(document: ComparisonDocument, tests: Sequence[PairTest]) -> b.Table:
+    heads = (
+        b.Column("First", numbers=False),
+        b.Column("Second", numbers=False),
+        b.Column("Measure", numbers=False),
+        b.Column("Verdict", numbers=False),
+        b.Column("Difference"),
+        b.Column("p, corrected"),
+        b.Column("Found only by one", only=b.PAGE),
+    )
+    title = f"Every two recipes against each other, with {level(document.confidence)} intervals"
+    rows = tuple(_pair(document, test) for test in tests)
+    return b.Table(title, heads, rows, key="pairs-table", sortable=True, find="name or verdict", choices=(2, 0, 1))
+
+
+def _pair(document: ComparisonDocument, test: PairTest) -> b.Row:
+    lower = test.first if test.verdict is Lower.FIRST else test.second
+    told = "tie: no difference shown" if test.verdict is Lower.TIE else f"{short(lower, 40)} is lower"
+    written, interval = difference(test)
+    once = NOTHING
+    if test.mcnemar is not None:
+        both = f"{count(test.mcnemar.only_first)} and {count(test.mcnemar.only_second)}"
+        once = b.Cell(both, test.mcnemar.p, (f"McNemar p {chance(test.mcnemar.p)}",))
+    return b.Row((
+        b.Cell(b.Name(test.first)),
+        b.Cell(b.Name(test.second)),
+        b.Cell(measure(test.statistic, document.fpr)),
+        b.Cell(told, tone="usual" if test.verdict is Lower.TIE else "strong"),
+        b.Cell(written, test.difference, (interval,)),
+        b.Cell(chance(test.p_corrected), test.p_corrected, (f"alone: {chance(test.p)}",)),
+        once,
+    ))
+
+
+def _line(document: ComparisonDocument, test: PairTest) -> str:
+    """Tell of a difference in one line."""
+    test = test.turned() if test.verdict is Lower.FIRST else test
+    written, interval = difference(test)
+    return (
+        f"{measure(test.statistic, document.fpr)}: {short(test.second, 40)} is below {short(test.first, 40)} by "
+        f"{written.lstrip('+')} ({interval}; corrected p {chance(test.p_corrected)})"
+    )
+
+
+def difference(test: PairTest) -> tuple[str, str]:
+    """Write a difference and its interval, in the statistic's unit."""
+    if test.statistic is Statistic.AUC:
+        return signed(test.difference), " to ".join(signed(end) for end in test.interval)
+    return f"{signed(100 * test.difference, 2)} points", " to ".join(signed(100 * end, 2) for end in test.interval)
+
+
+def measure(statistic: Statistic, fpr: float | None) -> str:
+    """Name a statistic."""
+    at = f" at {level(fpr)}" if statistic is Statistic.TPR and fpr else ""
+    return f"{MEASURES[statistic]}{at}"
+
+
+def _details(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, ...]:
+    names = list(dict.fromkeys(attack.name for row in rows for attack in row.attacks))
+    heads = (b.Column("Recipe", numbers=False), *(b.Column(name) for name in names))
+    lines = tuple(
+        b.Row((b.Cell(b.Name(row.name)), *(_attack(row, name, document.fpr) for name in names))) for row in rows
+    )
+    with_tpr = any(row.tpr is not None for row in rows)
+    found = ", and the most members found," if with_tpr else ""
+    return (
+        b.Heading("Details and method", "details", "Details", level=2),
+        b.Heading("Every attack on every recipe", "attacks"),
+        b.Prose(
+            f"Bold: the largest AUC{found} under each recipe; by that it is judged. A defense that stops only some "
+            "attacks is no defense."
+        ),
+        b.Table(f"AUC of each attack{', and members found' * with_tpr}, by recipe", heads, lines),
+        b.Heading("How it was done"),
+        b.Prose(
+            "All recipes were trained on the same halves of the records, with the same random streams, and attacked by "
+            "the same attacks. Intervals come from redrawing models and records; the same redraw serves both recipes "
+            "of a pair. Tests are corrected for their number."
+        ),
+        parts.facts(document.data, document.environment, without=("rows",)),
+        *parts.columns(document.data),
+    )
+
+
+def _attack(row: Row, name: str, fpr: float | None) -> b.Cell:
+    """Write what one attack finds under a row."""
+    found = next((attack for attack in row.attacks if attack.name == name), None)
+    if found is None:
+        return b.Cell(MISSING, tone="quiet")
+    auc, below = estimate(found.auc), list[b.Text]()
+    if found.tpr is not None:
+        tpr = estimate(found.tpr, True, decimals(fpr)).text
+        below.append(("found: ", b.Strong(tpr) if name == row.attack else tpr))
+    return b.Cell(b.Strong(auc.text) if name == row.auc_attack else auc.text, auc.key, (*auc.below, *below))

@@ -102,7 +102,7 @@ def test_closed_form_equals_the_crossed_bootstrap(targets, records, kind):
     strength = {"nothing": 0, "alike": 1, "unlike": 1 + 0.5 * rng.normal(size=(targets, 1))}[kind]
     scores = rng.normal(size=(targets, records)) + strength * members + rng.normal(size=records)
     area = areas(scores, members, np.zeros(records, dtype=int), 1)
-    drawn = bootstrap(scores, members, (), 3000, rng, oracle=False).interval(0, area.observed[:, 0], 0.95)
+    drawn = bootstrap(scores, members, (), 3000, rng, oracle=False).estimate(0, area.observed[:, 0], 1, 0.95).interval
     variance, freedom = area.variance()
     closed = area_interval(area.value[0], variance[0], freedom[0], records // 2, 0.95)
     width = drawn[1] - drawn[0]

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import checks
 from reticent.auditing import transferred_threshold
-from reticent.auditing.bootstrap import Bootstrap, bootstrap
-from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate, tail
+from reticent.auditing.bootstrap import bootstrap
+from reticent.auditing.intervals import auc_interval, clopper_pearson, tail
 from reticent.auditing.plot_data import histogram, mean_roc
 from reticent.auditing.roc import Roc, allowed, auc, balanced_accuracy_at, records_needed, roc, tied, two_groups
 from reticent.auditing.weighted_roc import FIXED
@@ -84,7 +84,7 @@ def audit_attack(
     inside, outside = (min(getattr(one, kind) for one in audited) for kind in ("members", "non_members"))
 
     def mean(statistic: int, observed: Sequence[float], pairs: int = min(inside, outside)) -> ShareEstimate:
-        return _mean(drawn, statistic, np.asarray(observed), pairs, confidence)
+        return drawn.estimate(statistic, np.asarray(observed), pairs, confidence)
 
     def overall(index: int, fpr: float) -> OverallRate:
         """Summarise one rate, if every target can measure it, and tell whether equal scores decide it."""
@@ -182,14 +182,3 @@ def _rate(curve: Roc, fpr: float, confidence: float) -> Rate:
 def _exact(successes: int, trials: int, confidence: float) -> Interval:
     low, high = clopper_pearson(successes, trials, confidence)
     return float(low), float(high)
-
-
-def _mean(drawn: Bootstrap, statistic: int, each: Floats, pairs: int, confidence: float) -> ShareEstimate:
-    """Average over targets, and bound by the bootstrap; where replicates do not vary, by the smallest group's size."""
-    mean, interval = float(each.mean()), drawn.interval(statistic, each, confidence)
-    return ShareEstimate(
-        mean=mean,
-        std=float(each.std(ddof=1)) if len(each) > 1 else None,
-        interval=interval or degenerate(mean, pairs, confidence),
-        freedom=None if interval is None else drawn.freedom(statistic, each),
-    )

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from reticent.auditing.intervals import Interval, percentile, tail
+from reticent.auditing.intervals import degenerate, percentile, tail
 from reticent.auditing.weighted_roc import Weights, rank, statistics
+from reticent.findings.numbers import ShareEstimate
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -65,52 +66,35 @@ class Bootstrap:
         """Number of replicates B that were drawn."""
         return len(self.values)
 
-    def interval(self, statistic: int, observed: Floats, confidence: float) -> Interval | None:
-        """Bound the mean over targets of one statistic.
+    def estimate(self, statistic: int, observed: Floats, pairs: int, confidence: float) -> ShareEstimate:
+        """Estimate the mean over targets of one statistic.
 
         Args:
             statistic: column of `values`.
             observed: ``(T,)``, the statistic of each target on the records as they are.
+            pairs: size of the smaller group that the statistic is about; it bounds the mean where nothing varies.
             confidence: two-sided.
 
         Returns:
-            Lower and upper limit, within [0, 1]; None if the replicates do not vary.
+            The mean, its interval within [0, 1], and the degrees of freedom of the variance behind that; None where
+            they are so many that the normal quantile serves, or where nothing varies.
         """
-        values = self.replicated(statistic, observed)
-        targets = values.shape[1]
-        means = (self.drawn * values).sum(axis=1) / targets
+        values, mean = self.replicated(statistic, observed), float(observed.mean())
+        std = float(observed.std(ddof=1)) if len(observed) > 1 else None
+        means = (self.drawn * values).sum(axis=1) / values.shape[1]
         spread = float(means.var(ddof=1))
         if spread <= NO_SPREAD:
-            return None
+            return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, pairs, confidence))
         found = crossed_variance(values, observed)
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
-        centre = float(observed.mean())
-        low, high = percentile(centre + (means - means.mean()) * scale, confidence)
-        return max(0.0, min(centre, float(low))), min(1.0, max(centre, float(high)))
-
-    def freedom(self, statistic: int, observed: Floats) -> float | None:
-        """Say how well the variance behind the interval is known.
-
-        Args:
-            statistic: column of `values`.
-            observed: ``(T,)``, the statistic of each target on the records as they are.
-
-        Returns:
-            Degrees of freedom; None where they are so many that the normal quantile serves.
-        """
-        found = crossed_variance(self.replicated(statistic, observed), observed).freedom
-        return found if found < MANY else None
+        low, high = percentile(mean + (means - means.mean()) * scale, confidence)
+        interval = max(0.0, min(mean, float(low))), min(1.0, max(mean, float(high)))
+        return ShareEstimate(
+            mean=mean, std=std, interval=interval, freedom=found.freedom if found.freedom < MANY else None
+        )
 
     def replicated(self, statistic: int, observed: Floats) -> Floats:
-        """Return the replicates of one statistic, the observed value where records of a kind are missing.
-
-        Args:
-            statistic: column of `values`.
-            observed: ``(T,)``, the statistic of each target on the records as they are.
-
-        Returns:
-            ``(B, T)``.
-        """
+        """Replicates of one statistic, ``(B, T)``; the observed value where records of a kind are missing."""
         values = self.values[:, :, statistic]
         return np.where(np.isnan(values), observed, values)
 

@@ -202,18 +202,6 @@ def statistics(ranking: Ranking, weights: Weights, fprs: tuple[float, ...], *, o
     return np.stack(rows)
 
 
-def running(weights: Weights) -> Sums:
-    """Sum down the first axis.
-
-    Args:
-        weights: whole numbers ``uint8 (n, B)``, at most `HEAVIEST`.
-
-    Returns:
-        The sums of the first 0, 1, ..., n rows.
-    """
-    return _running(_layers(weights, _deal(np.arange(len(weights))), len(weights)))
-
-
 def _layers(weights: Weights, dealt: Rows, count: int) -> Bytes:
     """Gather weights into layers ``(PIECE + 1, P, B)``, the first one empty."""
     pieces, columns = _pieces(count), weights.shape[1]

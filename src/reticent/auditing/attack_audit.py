@@ -1,13 +1,13 @@
 """Audit one attack: from the scores of T targets to numbers with intervals, and the counts behind them."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reticent import checks
+from reticent.arrays import Bools, Floats
 from reticent.auditing import transferred_threshold
 from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.intervals import auc_interval, clopper_pearson, tail
@@ -16,12 +16,9 @@ from reticent.auditing.roc import Roc, allowed, auc, balanced_accuracy_at, recor
 from reticent.auditing.weighted_roc import FIXED
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit
-from reticent.findings.base import Interval
+from reticent.findings.base import Interval, Plain
 from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate
 from reticent.spec import canonical
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 FPRS = (0.1, 0.01, 0.001, 0.0001)
 """False-positive rates that are reported by default."""
@@ -29,7 +26,7 @@ FPRS = (0.1, 0.01, 0.001, 0.0001)
 
 def audit_attack(
     name: str,
-    spec_facts: Mapping[str, Any],
+    spec_facts: Plain,
     scores: ArrayLike,
     members: ArrayLike,
     targets: ArrayLike,

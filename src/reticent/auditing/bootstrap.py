@@ -20,15 +20,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.intervals import degenerate, percentile, tail
 from reticent.auditing.weighted_roc import Weights, rank, statistics
 from reticent.findings.numbers import ShareEstimate
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 CELLS = 4 * 10**9
 """Replicates times targets times records that are evaluated at most (some ten seconds)."""
@@ -58,7 +55,7 @@ class Bootstrap:
     """
 
     values: Floats
-    drawn: NDArray[np.int64]
+    drawn: Ints
     over: str
 
     @property

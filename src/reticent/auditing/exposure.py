@@ -26,10 +26,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from reticent import checks
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing import permutation_test
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.intervals import tail
@@ -38,7 +38,6 @@ from reticent.findings.audit import ExposureCount
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals, log_probability
 
-Floats = NDArray[np.float64]
 PRIOR = 4
 """Degrees of freedom that the mean variance of all records has in each record's own."""
 COULD = 0.5
@@ -78,9 +77,9 @@ class Exposure:
         memorisation_soft_error: its standard error, from the two groups' variances; needs two models in each.
     """
 
-    label: NDArray[np.int64]
-    k_in: NDArray[np.int64]
-    k_out: NDArray[np.int64]
+    label: Ints
+    k_in: Ints
+    k_out: Ints
     mean_in: Masked
     mean_out: Masked
     std_in: Masked
@@ -104,13 +103,13 @@ class Exposure:
             for record, row in enumerate(zip(*columns, strict=True))
         ]
 
-    def most_exposed(self, count: int) -> NDArray[np.int64]:
+    def most_exposed(self, count: int) -> Ints:
         """Return the records with the largest exposure, those without one left out."""
         order = np.argsort(-self.exposure.filled(-np.inf), kind="stable")
         return order[: min(count, int(self.exposure.count()))]
 
 
-def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Exposure:
+def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
     """Compute every record's exposure, distance and memorisation.
 
     Args:
@@ -175,7 +174,7 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
 class _Group:
     """Mean and sum of squared deviations of margins and of probabilities over the models of one group, ``(N,)``."""
 
-    count: NDArray[np.int64]
+    count: Ints
     margin: Floats
     margin_squares: Floats
     probability: Floats
@@ -187,7 +186,7 @@ class _Group:
         return _masked(np.sqrt(self.margin_squares / np.maximum(self.count - 1, 1)), self.count > 1)
 
 
-def _groups(signals: Signals, inside: NDArray[np.bool_]) -> tuple[_Group, _Group]:
+def _groups(signals: Signals, inside: Bools) -> tuple[_Group, _Group]:
     """Go once through the margins, by blocks of records, for the IN models and the OUT models of each."""
     counts = inside.sum(axis=0, dtype=np.int64), (~inside).sum(axis=0, dtype=np.int64)
     moments = np.empty((2, 2, 2, signals.records))
@@ -226,9 +225,7 @@ def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
     }
 
 
-def _tests(
-    signals: Signals, inside: NDArray[np.bool_], distance: Masked, freedom: NDArray[np.int64]
-) -> dict[str, Masked]:
+def _tests(signals: Signals, inside: Bools, distance: Masked, freedom: Ints) -> dict[str, Masked]:
     """Test each distance by Student's law and, where that could count, by the exact one; correct for their number."""
     tested = ~np.ma.getmaskarray(distance)
     p = np.where(tested, stdtr(np.maximum(freedom, 1), -distance.data), 1.0)
@@ -242,15 +239,13 @@ def _tests(
     return {"distance_p": _masked(p, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
 
 
-def _corrected(p: Floats, tested: NDArray[np.bool_]) -> Floats:
+def _corrected(p: Floats, tested: Bools) -> Floats:
     corrected = np.ones(len(p))
     corrected[tested] = holm(p[tested])
     return corrected
 
 
-def _memorisation(
-    signals: Signals, inside: NDArray[np.bool_], k_in: NDArray[np.int64], k_out: NDArray[np.int64]
-) -> dict[str, Masked]:
+def _memorisation(signals: Signals, inside: Bools, k_in: Ints, k_out: Ints) -> dict[str, Masked]:
     """Compare how many models of either group label each record correctly."""
     value, variance = np.zeros(signals.records), np.zeros(signals.records)
     known = (k_in > 0) & (k_out > 0)
@@ -275,6 +270,6 @@ def _soft(one: _Group, other: _Group) -> dict[str, Masked]:
     }
 
 
-def _masked(values: Floats, known: NDArray[np.bool_]) -> Masked:
+def _masked(values: Floats, known: Bools) -> Masked:
     """Mask what is not known; the value under the mask is 0, so that no file can hold a number that means nothing."""
     return np.ma.MaskedArray(np.where(known, values, 0.0), mask=~known)

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr, stdtrit
 
 from reticent import checks
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
 from reticent.auditing.exposure import Exposure, Masked
@@ -31,9 +31,6 @@ from reticent.findings.audit import Difference, Group, Grouping
 from reticent.findings.base import Interval
 from reticent.findings.numbers import Estimate, ShareEstimate
 from reticent.findings.population import Population
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 FEWEST = 5
 """Members, and non-members, that every target must have in a group for it to be measurable."""
@@ -200,7 +197,7 @@ def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Di
     return found
 
 
-def _against_others(area: Moments, chosen: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+def _against_others(area: Moments, chosen: Ints) -> tuple[Floats, Floats, Floats]:
     """Return each group's difference from the others, its variance and the degrees of freedom, ``(G,)`` each."""
     weight = area.records[chosen].astype(np.float64)
     others = weight.sum() - weight

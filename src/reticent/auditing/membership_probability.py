@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
 from reticent import checks
+from reticent.arrays import Bools, Floats
 from reticent.auditing.intervals import tail
 
-Floats = NDArray[np.float64]
 Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 FEWEST = 2
 """Models that were trained on a record, below which its probability is not known."""
@@ -42,9 +41,7 @@ class MembershipProbability:
     high: Masked
 
 
-def membership_probability(
-    ratios: NDArray[np.float64], members: NDArray[np.bool_], confidence: float = 0.95
-) -> MembershipProbability:
+def membership_probability(ratios: Floats, members: Bools, confidence: float = 0.95) -> MembershipProbability:
     """Average what an attacker believes of the models that were trained on each record.
 
     Args:
@@ -73,7 +70,7 @@ def membership_probability(
     return MembershipProbability(*(np.ma.MaskedArray(np.where(few, 0.0, part), mask=few) for part in parts))
 
 
-def _limits(believed: Floats, chosen: NDArray[np.bool_], alpha: float) -> Floats:
+def _limits(believed: Floats, chosen: Bools, alpha: float) -> Floats:
     """Return mean, lower and upper limit, ``(3, n)``."""
     count = chosen.sum(axis=0)
     total = np.where(chosen, believed, 0.0).sum(axis=0)

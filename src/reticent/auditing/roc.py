@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from reticent import checks
+from reticent.arrays import Bools, Floats, Ints
 from reticent.errors import InputError
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 UNUSED = 0.1
 """Equal scores decide a rate where they leave more than this share of the false positives that it allows unused."""
@@ -59,8 +57,8 @@ class Roc:
     """
 
     thresholds: Floats
-    true_positives: NDArray[np.int64]
-    false_positives: NDArray[np.int64]
+    true_positives: Ints
+    false_positives: Ints
 
     @property
     def members(self) -> int:

@@ -14,10 +14,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.arrays import Bools, Floats
 from reticent.auditing.roc import exact
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Rows = NDArray[np.int32]
 Weights = Bytes

@@ -9,14 +9,11 @@ excludes 0 exactly where the p-value is below one minus the confidence.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed_variance
 from reticent.auditing.intervals import Interval, degenerate, tail
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def bootstrapped(
     return difference(observed, crossed_variance(values, observed), pairs, confidence)
 
 
-def over_models(first: Floats, second: Floats, counted: NDArray[np.int64], confidence: float) -> Difference:
+def over_models(first: Floats, second: Floats, counted: Ints, confidence: float) -> Difference:
     """Compare a share of records, such as the accuracy, of which only each target's number is known.
 
     By the spread between targets (Student's paired interval). For one target, by the binomial variances of the two

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
 from reticent.auditing.comparison.scores import RowScores
 from reticent.auditing.intervals import clopper_pearson, degenerate, tail
@@ -19,7 +19,6 @@ from reticent.auditing.weighted_roc import FIXED
 from reticent.findings.comparison import AttackFound, RowAccuracy, RowNumbers, Standing
 from reticent.findings.numbers import Estimate
 
-Floats = NDArray[np.float64]
 AUC, TPR = FIXED.index("auc"), len(FIXED)
 """Columns of the replicates."""
 
@@ -107,7 +106,7 @@ def measured(row: RowScores, fpr: float | None, seed: int, replicates: int, conf
 def _attack(
     name: str,
     scores: Floats,
-    members: NDArray[np.bool_],
+    members: Bools,
     fpr: float | None,
     rng: np.random.Generator,
     replicates: int,
@@ -141,7 +140,7 @@ def _accuracies(row: RowScores, confidence: float) -> tuple[Estimate, Estimate] 
     return inside, outside
 
 
-def _accuracy(each: Floats, counted: NDArray[np.int64], confidence: float) -> Estimate:
+def _accuracy(each: Floats, counted: Ints, confidence: float) -> Estimate:
     """Bound by Student's interval over targets, within [0, 1]; for one target, by Clopper and Pearson's."""
     mean = float(each.mean())
     if len(each) == 1:

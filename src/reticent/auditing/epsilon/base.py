@@ -9,14 +9,12 @@ limit of the TPR and an upper limit of the FPR that hold together bound epsilon 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reticent.arrays import Floats, Ints
 from reticent.auditing.intervals import lower, upper
 from reticent.auditing.roc import two_groups
 from reticent.errors import InputError
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ class Groups:
     def __len__(self) -> int:
         return len(self.members) + len(self.non_members)
 
-    def at_least(self, thresholds: ArrayLike) -> tuple[Counts, Counts]:
+    def at_least(self, thresholds: ArrayLike) -> tuple[Ints, Ints]:
         """Count the members and the non-members whose score is at or above each threshold."""
         inside = len(self.members) - np.searchsorted(self.members, thresholds, side="left")
         outside = len(self.non_members) - np.searchsorted(self.non_members, thresholds, side="left")

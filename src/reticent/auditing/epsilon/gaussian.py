@@ -12,16 +12,16 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Gt
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from reticent import checks
+from reticent.arrays import Floats
 from reticent.auditing.epsilon.base import Groups, checked_delta
 from reticent.auditing.epsilon.rank_thresholds import RATIO, rank_thresholds
 from reticent.errors import InputError
 from reticent.spec import Spec
 
-Floats = NDArray[np.float64]
 HALVINGS = 60
 """Steps of bisection: to the last bit."""
 

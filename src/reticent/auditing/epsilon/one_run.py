@@ -22,17 +22,16 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Gt, Lt
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import bdtr, bdtrc, expit, logit
 
+from reticent.arrays import Floats, Ints
 from reticent.auditing.epsilon.base import Groups, checked_delta
 from reticent.auditing.epsilon.rank_thresholds import ranks
 from reticent.auditing.intervals import lower, tail
 from reticent.errors import InputError
 from reticent.spec import Spec
 
-Floats = NDArray[np.float64]
 RATIO = 2.0
 """From one number of guesses to the next."""
 TOLERANCE = 1e-9
@@ -151,7 +150,7 @@ def _steepest(right: int, guesses: int, q: float) -> float:
     """Compute ``max_i P[v - i <= W* < v] / i``: means of a unimodal sequence, so they have one maximum too."""
     below = float(bdtr(right - 1, guesses, q))
 
-    def means(steps: NDArray[np.int64]) -> Floats:
+    def means(steps: Ints) -> Floats:
         rest = right - steps - 1
         further = np.where(rest >= 0, bdtr(np.maximum(rest, 0), guesses, q), 0.0)
         mean: Floats = (below - further) / steps

@@ -15,17 +15,16 @@ scores *can* take no more values than that.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.arrays import Floats, Ints
 from reticent.auditing.epsilon.base import Groups
 from reticent.auditing.intervals import lower, upper
 
-Floats = NDArray[np.float64]
 RATIO = 2.0
 """Default step from one rank to the next."""
 
 
-def ranks(count: int, ratio: float = RATIO) -> NDArray[np.int64]:
+def ranks(count: int, ratio: float = RATIO) -> Ints:
     """Choose ranks from 1 to half of a group's size, each about `ratio` times the one before; at least one."""
     last = max(1, count // 2)
     steps = np.arange(int(np.log(last) / np.log(ratio)) + 1)

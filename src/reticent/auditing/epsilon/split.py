@@ -8,14 +8,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Gt, Lt
-from numpy.typing import NDArray
 
+from reticent.arrays import Floats
 from reticent.auditing.epsilon.base import Groups, at_fixed_threshold, log_ratios
 from reticent.auditing.epsilon.rank_thresholds import few_values, ranks
 from reticent.auditing.intervals import lower, upper
 from reticent.spec import Spec
 
-Floats = NDArray[np.float64]
 STEP = 1.1
 """From one rank to the next among the thresholds that are tried; trying costs nothing here."""
 FEW = 256

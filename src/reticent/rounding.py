@@ -6,13 +6,18 @@ is not 0 and not 1 is never written as if it were.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 MISSING = "–"
 """Stands where a number is unknown."""
 
 MINUS = "\N{MINUS SIGN}"
+
+LONG = 1e6
+"""Numbers from which they are written with an exponent: margins of models that diverged, not rates or times."""
+
+TIMES = ((86400, "day"), (3600, "h"), (60, "min"))
 
 BITS = 9
 """Decimals to which a mean of ones is a one."""
@@ -39,6 +44,12 @@ def _within(value: float, digits: int, whole: int) -> str:
     if exact < whole <= float(text):
         return f">{whole - step:.{digits}f}"
     return (text if float(text) else text.lstrip("-")).replace("-", MINUS)
+
+
+def interval(ends: Sequence[float], write: Callable[[float], str] = fraction) -> str:
+    """Write an interval as its estimate is written, with one percent sign."""
+    low, high = map(write, ends)
+    return f"{low.removesuffix(' %')} to {high}"
 
 
 def down(value: float, limit: float | None = None, digits: int = 4) -> str:
@@ -94,3 +105,53 @@ def plain(value: float) -> str:
     import numpy as np
 
     return str(np.format_float_positional(value, trim="-"))
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Write a number with a fixed count of decimals."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if abs(value) >= LONG:
+        mantissa, power = f"{float(value):.1e}".split("e")
+        return f"{mantissa}e{int(power)}".replace("-", MINUS)
+    text = f"{float(value):.{digits}f}"
+    return (text if float(text) else text.lstrip("-")).replace("-", MINUS)
+
+
+def signed(value: Any, digits: int = 3) -> str:
+    """Write a difference: a plus sign stands before what is above zero."""
+    text = number(value, digits)
+    return f"+{text}" if value is not None and value > 0 and float(text) > 0 else text
+
+
+def count(value: Any) -> str:
+    """Write a whole number with thousands separated."""
+    return MISSING if value is None else f"{int(value):,}"
+
+
+def p_value(p: Any) -> str:
+    """Write a p-value."""
+    return "<\N{NO-BREAK SPACE}0.001" if p is not None and 0 <= p < 0.001 else number(p)
+
+
+def duration(seconds: Any) -> str:
+    """Write a time in the units that people use."""
+    if seconds is None or not math.isfinite(seconds):
+        return MISSING
+    if seconds < 59.95:
+        return f"{float(seconds):.1f} s"
+    left, parts = round(seconds), []
+    for size, unit in TIMES:
+        if left >= size:
+            parts.append(f"{left // size} {unit}")
+            left %= size
+    if left and len(parts) < 2:
+        parts.append(f"{left} s")
+    return " ".join(parts[:2])
+
+
+def memory(amount: float) -> str:
+    """Write an amount of memory in bytes."""
+    units = ("B", "KiB", "MiB", "GiB")
+    power = min(len(units) - 1, int(math.log(max(amount, 1), 1024) + 1e-12))
+    return f"{amount / 1024**power:.{1 if power else 0}f} {units[power]}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reticent.population.train import Progress as Trained
 
 TERMINALS = {
-    "reticent.audit": "reticent.report.tables:terminal",
+    "reticent.audit": "reticent.report.kinds.audit:audit",
     "reticent.comparison": "reticent.report.kinds.comparison:comparison",
     "reticent.search": "reticent.report.kinds.search:search",
     "reticent.harden": "reticent.report.harden:terminal",
@@ -32,7 +32,7 @@ TERMINALS = {
     "reticent.study": "reticent.report.study:terminal",
 }
 """By a document's schema, without the version, what lays it out."""
-TYPED = frozenset({"reticent.comparison", "reticent.search"})
+TYPED = frozenset({"reticent.audit", "reticent.comparison", "reticent.search"})
 """Those whose layout takes findings, and not plain values."""
 USUAL = "training"
 """The stage whose name is not told with its models."""

@@ -26,6 +26,7 @@ from reticent.errors import (
     nearest,
 )
 from reticent.findings.audit import AuditDocument
+from reticent.findings.records import RecordRow
 from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, usual
 from reticent.jobs.control import check, null
@@ -49,7 +50,7 @@ class Attacked:
 
     Attributes:
         findings: what ``audit.json`` holds, typed; its recipe is None.
-        rows: one mapping a record, the most exposed first.
+        records: one a record, the most exposed first.
         scores: by attack, ``(T, N)``, higher means member.
         problem: signals, membership, targets and references.
         ids: of the N records that were audited, their numbers among those that were brought.
@@ -57,7 +58,7 @@ class Attacked:
     """
 
     findings: AuditDocument
-    rows: list[dict[str, Any]]
+    records: Sequence[RecordRow]
     scores: dict[str, NDArray[np.float64]]
     problem: Problem
     ids: NDArray[np.int64]
@@ -67,6 +68,11 @@ class Attacked:
     def document(self) -> dict[str, Any]:
         """What ``audit.json`` holds, as plain values."""
         return self.findings.to_json()
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """What ``records.csv`` holds: one mapping a record, the most exposed first."""
+        return [row.to_json() for row in self.records]
 
     @property
     def targets(self) -> NDArray[np.int64]:

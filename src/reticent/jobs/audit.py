@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reticent.ambient import fixed
 from reticent.attacks.base import Problem
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
+from reticent.findings.records import RecordRow
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
@@ -44,7 +45,7 @@ class Audited:
 
     Attributes:
         findings: what ``audit.json`` holds, typed.
-        rows: one mapping a record, the most exposed first; what ``records.csv`` holds.
+        records: one a record, the most exposed first.
         scores: by attack, ``(T, N)``, higher means member.
         membership: booleans ``(M, N)``: who was trained on what.
         ids: the audited records' ids in the data set ``(N,)``.
@@ -52,7 +53,7 @@ class Audited:
     """
 
     findings: AuditDocument
-    rows: list[dict[str, Any]]
+    records: Sequence[RecordRow]
     scores: dict[str, NDArray[np.float64]]
     membership: NDArray[np.bool_]
     ids: NDArray[np.int64]
@@ -62,6 +63,11 @@ class Audited:
     def document(self) -> dict[str, Any]:
         """What ``audit.json`` holds, as plain values."""
         return self.findings.to_json()
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """What ``records.csv`` holds: one mapping a record, the most exposed first."""
+        return [row.to_json() for row in self.records]
 
     @property
     def sentence(self) -> str:
@@ -196,9 +202,9 @@ def _unaware(evaluated: Evaluated) -> NonAdaptive | None:
     return non_adaptive_facts(evaluated.unaware, evaluated.problem, measured.scores, measured.verdict, settings)
 
 
-def thumbnails(job: Job, rows: list[dict[str, Any]]) -> dict[int, NDArray[Any]]:
+def thumbnails(job: Job, rows: Sequence[RecordRow]) -> dict[int, NDArray[Any]]:
     """Draw the most exposed records, where the records are pictures."""
-    drawn = {row["record"]: job.records.thumbnail(row["record"]) for row in rows[:THUMBNAILS]}
+    drawn = {row.record: job.records.thumbnail(row.record) for row in rows[:THUMBNAILS]}
     return {record: picture for record, picture in drawn.items() if picture is not None}
 
 

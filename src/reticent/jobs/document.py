@@ -20,6 +20,7 @@ from reticent.findings.epsilon import Accountant
 from reticent.findings.numbers import Spread
 from reticent.findings.population import Accuracy, Column, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
+from reticent.findings.records import RecordRow
 from reticent.jobs.config import Job
 from reticent.jobs.measure import Measured
 from reticent.jobs.repairs import repairs
@@ -180,33 +181,32 @@ def peak_memory() -> int:
 
 def record_rows(
     measured: Measured, ids: NDArray[np.int64], labels: NDArray[np.int64], names: Sequence[str]
-) -> list[dict[str, Any]]:
+) -> list[RecordRow]:
     """List every record with its exposure and its groups, the most exposed first."""
     rows = [
-        {
-            "record": int(record),
-            "label": int(label),
-            "label_name": names[label] if len(names) else str(int(label)),
+        RecordRow(
+            record=int(record),
+            label=int(label),
+            label_name=names[label] if len(names) else str(int(label)),
             **{COLUMNS.get(key, key): value for key, value in row.items() if key not in {"record", "label"}},
             **further,
-        }
+        )
         for record, label, row, further in zip(ids, labels, measured.exposure.rows(), _further(measured), strict=True)
     ]
-    return sorted(rows, key=lambda row: (row["exposure"] is None, -(row["exposure"] or 0.0), row["record"]))
+    return sorted(rows, key=lambda row: (row.exposure is None, -(row.exposure or 0.0), row.record))
 
 
 def _further(measured: Measured) -> list[dict[str, Any]]:
     """List each record's probability of membership and its groups."""
-    count = len(measured.exposure.label)
-    believed = measured.probability
-    columns: dict[str, list[Any]] = {
-        "probability": [None] * count if believed is None else believed.probability.tolist(),
-        "probability_low": [None] * count if believed is None else believed.low.tolist(),
-        "probability_high": [None] * count if believed is None else believed.high.tolist(),
-    }
-    for partition in measured.partitions:
-        if partition.by != CLASS:
-            columns[f"group_{partition.by}"] = partition.values()
+    count, believed = len(measured.exposure.label), measured.probability
+    columns: dict[str, list[Any]] = {}
+    if believed is not None:
+        limits = {"probability_low": believed.low, "probability_high": believed.high}
+        columns = {name: one.tolist() for name, one in {"probability": believed.probability, **limits}.items()}
+    grouped = {one.by: one.values() for one in measured.partitions if one.by != CLASS}
+    columns["groups"] = [dict(zip(grouped, each, strict=True)) for each in zip(*grouped.values(), strict=True)] or [
+        {}
+    ] * count
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -7,22 +7,25 @@ from typing import Any
 from numpy.typing import NDArray
 
 from reticent.findings.audit import AuditDocument
+from reticent.findings.records import RecordRow
 from reticent.report import csv
-from reticent.report.markdown import markdown
 from reticent.report.output import Output
+from reticent.report.render.html import html
+from reticent.report.render.markdown import markdown
 
 
 def write_audit(
     output: Output,
     document: AuditDocument,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[RecordRow],
     thumbnails: Mapping[int, NDArray[Any]] | None = None,
 ) -> tuple[Path, ...]:
     """Write ``report.html``, ``records.csv``, ``report.md`` if it is asked for and, last, ``audit.json``."""
-    from reticent.report.html import html  # draws with matplotlib, which takes half a second to import
+    from reticent.report.kinds.audit import audit  # draws with Matplotlib, which takes half a second to import
 
-    plain = document.to_json()
-    section = {"report.md": markdown(plain)} if output.kind == "md" else {}
+    made = audit(document, rows, thumbnails)
+    section = {"report.md": markdown(made)} if output.kind == "md" else {}
     return output.write(
-        document, {"report.html": html(plain, rows, thumbnails), "records.csv": csv.records(rows), **section}
+        document,
+        {"report.html": html(made), "records.csv": csv.records(row.to_json() for row in rows), **section},
     )

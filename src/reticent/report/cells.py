@@ -2,23 +2,34 @@
 
 from collections.abc import Mapping
 
-from reticent.findings.numbers import Estimate
+from reticent.findings.numbers import Estimate, OverallRate
 from reticent.report.blocks import Cell, Footnote, Span
-from reticent.report.wording import PERCENT, TIES, Plain, limits, middle, written
-from reticent.rounding import MISSING
+from reticent.report.wording import PERCENT, TIES, Measure, limits, middle, written
+from reticent.rounding import MISSING, count, decimals
 
 NOTHING = Cell(MISSING, tone="quiet")
 """Where a number is not known."""
 
 
-def estimate(item: Estimate | Plain | float | None, as_percent: bool = False, digits: int | None = None) -> Cell:
+def estimate(item: Measure, as_percent: bool = False, digits: int | None = None) -> Cell:
     """Write an estimate."""
-    plain: Plain | float | None = item.to_json() if isinstance(item, Estimate) else item
-    value, ends = middle(plain), limits(plain)
+    value, ends = middle(item), limits(item)
     if value is None:
         return NOTHING
-    tied = isinstance(plain, Mapping) and bool(plain.get("tied"))
+    tied = item.tied if isinstance(item, Estimate) else isinstance(item, Mapping) and item.get("tied")
     text = written(value, as_percent, digits)
     low, high = ("", "") if ends is None else (written(end, as_percent, digits) for end in ends)
     below = () if ends is None else (Span(low.removesuffix(PERCENT), high),)
     return Cell((text, Footnote(TIES)) if tied else text, value, below)
+
+
+def rate(found: OverallRate | None) -> Cell:
+    """Write the share of members found at a false positive rate, or why it has no number."""
+    if found is None or found.tpr is not None:
+        return estimate(None if found is None else found.tpr, True, decimals(None if found is None else found.fpr))
+    return Cell(unmeasurable(found), tone="quiet")
+
+
+def unmeasurable(found: OverallRate) -> str:
+    """Say why a rate has no number."""
+    return f"not measurable (needs {count(found.records_needed)} non-members)"

@@ -21,18 +21,13 @@ FILTERS = (
     "level",
     "written",
     "count",
-    "share",
     "middle",
     "limits",
     "span",
-    "unmeasurable",
     "value",
-    "at_least",
-    "at_most",
     "from_below",
     "words",
     "signed",
-    "chance",
 )
 """What templates take from `reticent.report.wording`."""
 
@@ -86,6 +81,6 @@ def _environment() -> Environment:
     )
     environment.filters.update({name: getattr(wording, name) for name in FILTERS})
     environment.filters["decimals"] = rounding.decimals
-    environment.filters.update({name: getattr(view, name) for name in ("short", "title", "rate_at")})
+    environment.filters["short"] = view.short
     environment.filters["breakable"] = breakable
     return environment

@@ -1,18 +1,44 @@
 """What a bound on epsilon from below means, and how it fits what is promised from above."""
 
+from collections.abc import Sequence
+
 from reticent.auditing.epsilon.bounds import consistent
-from reticent.findings.epsilon import Accountant, EpsilonAudit
+from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds
 from reticent.rounding import down, level, plain, significant_down, up
-from reticent.say.grammar import sentence
+from reticent.say.grammar import agree, listed, sentence
+
+METHODS = {
+    "all-thresholds": ("every threshold", "all thresholds are tried, and the bound is lowered for that"),
+    "split": ("split", "the threshold is chosen on some of the records, and the bound is measured on the others"),
+    "given": ("given threshold", "the threshold was fixed before looking"),
+    "gaussian": ("Gaussian", "for a training that leaks as Gaussian noise does, at no threshold in particular"),
+    "one-run": (
+        "one run",
+        "the attacker guesses on many records of one model at once, and the number of right guesses counts",
+    ),
+}
+"""Method -> its name, and how it works."""
+COMBINED = {
+    "twice-median": "their median, each model's bound being made at half the error: that holds however the models "
+    "depend on each other",
+    "bonferroni": "the highest, each model's bound being made at its share of the error",
+}
+"""How the targets' bounds became one -> in words."""
+MEANING = (
+    "Epsilon measures a guarantee of differential privacy: with epsilon 0 nobody can tell whether a record was used, "
+    "and the larger it is, the surer an attacker can be. An attack can only rule out small values: the true epsilon is "
+    "at least the bound, with the stated confidence, and may be larger."
+)
 
 
 def spoken(found: EpsilonAudit) -> EpsilonAudit:
     """Fill in the sentence."""
-    told = _sentence(found)
+    told = measured(found)
     return found.with_(sentence=told if found.unproved is None else f"{told} {found.unproved}")
 
 
-def _sentence(found: EpsilonAudit) -> str:
+def measured(found: EpsilonAudit) -> str:
+    """Say what the bound means, and how it fits what is promised."""
     lower, delta, confidence = found.lower, found.delta, found.confidence
     assert lower is not None
     assert delta is not None
@@ -28,6 +54,52 @@ def _sentence(found: EpsilonAudit) -> str:
         return told
     kept = "proves" if found.proven.covers(found.accountant) else "does not prove"
     return f"{told} {_beside(lower, delta, found.proven)} So the training {kept} the promise."
+
+
+def method_name(method: str) -> str:
+    """Name a method for people."""
+    return METHODS.get(method, (method,))[0]
+
+
+def shown(lower: float) -> str:
+    """Write a bound from below by itself; that there is none is said, since 0 reads as if epsilon were 0."""
+    return least(lower) if lower > 0 else "none shown"
+
+
+def note(found: EpsilonAudit) -> str:
+    """Say what stands beside the bound on its card."""
+    assert found.delta is not None
+    assert found.confidence is not None
+    said = f"delta {plain(found.delta)}, {level(found.confidence)} sure"
+    if found.lower == 0:
+        said = f"nothing is ruled out ({said})"
+    for above in filter(None, (found.accountant, found.proven)):
+        at = "" if above.delta == found.delta else f" at delta {plain(above.delta)}"
+        most = f"at most {up(above.epsilon, digits=2)}{at}"
+        stated = f"{most}, as stated by the user, not computed"
+        said += f"; {stated}" if above.stated else f"; the accountant proves {most}"
+    return f"{said}; training proves no upper bound" if found.unproved else said
+
+
+def origin(found: EpsilonAudit) -> str:
+    """Say how the bounds of the table and the one of the sentence belong together: the table may show higher ones."""
+    alone = "Each bound of the table is of one attack by one method, by itself."
+    many = f"the choice among {found.best_of} attacks" if found.best_of and found.best_of > 1 else ""
+    method = f"{alone} The sentence takes “{method_name(found.method or '')}”, the method fixed in advance"
+    if found.lower == 0:
+        nothing = f", lowers it for {many}, and then no attack shows more than 0" if many else ", and shows none"
+        return f"{method}{nothing}."
+    lowered = f", and lowers the bound for {many}, so that it is below that of the table" if many else ""
+    return f"{method}, under {found.attack}{lowered}."
+
+
+def assumptions(attacks: Sequence[EpsilonBounds]) -> list[str]:
+    """Say what the methods assume, each assumption once."""
+    needed: dict[str, dict[str, None]] = {}
+    for bound in (bound for one in attacks for bound in one.bounds):
+        if bound.assumes:
+            needed.setdefault(bound.assumes, {})[f"“{method_name(bound.method)}”"] = None
+    return [f"{listed(who)} {agree(len(who), 'assumes', 'assume')} that {text}." for text, who in needed.items()]
 
 
 def least(lower: float) -> str:

@@ -1,6 +1,6 @@
 """What the null control and the attacker who does not know of the defense show."""
 
-from reticent.findings.audit import Control, NonAdaptive
+from reticent.findings.audit import Control, Detectable, NonAdaptive
 from reticent.rounding import decimals, fraction, level, percent
 
 NULL = "With permuted membership, where there is nothing to find,"
@@ -18,16 +18,18 @@ def _control(found: Control) -> str:
             "Run reticent selftest; if it passes, look for records that occur several times, or for signals that were "
             "not computed by the models they are said to be of."
         )
-    text, could = f"{NULL} no attack does better than chance.", found.detectable
-    if could is None:
-        return text
-    size = f"an AUC of {fraction(could.auc)}"
-    if could.tpr is not None and could.fpr is not None:
-        rate = percent(could.tpr, decimals(could.fpr))
-        size += f", or {rate} of the members at a false positive rate of {level(could.fpr)}"
-    return (
-        f"{text} An audit of this size finds a leak four times in five if it is as large as {size}, by {could.attack}."
-    )
+    said = f"{NULL} no attack does better than chance."
+    return said if found.detectable is None else f"{said} {detectable(found.detectable)}"
+
+
+def detectable(least: Detectable) -> str:
+    """Say how large a leak must be for an audit of this size to find it."""
+    size = f"an AUC of {fraction(least.auc)}"
+    if least.tpr is not None and least.fpr is not None:
+        rate = percent(least.tpr, decimals(least.fpr))
+        size += f", or {rate} of the members at a false positive rate of {level(least.fpr)}"
+    sure = f"with a probability of {level(least.power)}"
+    return f"An audit of this size finds a leak {sure} if it is as large as {size}, by {least.attack}."
 
 
 def non_adaptive(found: NonAdaptive, attack: str, aware: float) -> NonAdaptive:

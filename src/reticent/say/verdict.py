@@ -45,6 +45,8 @@ OPEN = {
     "better first.",
 }
 """What is not known where nothing could be told."""
+WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
+"""The shortest form."""
 
 
 def spoken(said: Verdict, audits: Sequence[Audit], population: Population) -> Verdict:
@@ -52,6 +54,30 @@ def spoken(said: Verdict, audits: Sequence[Audit], population: Population) -> Ve
     best = next(audit for audit in audits if audit.name == said.attack)
     detail = [*_learners(said, population), *_intervals(said, best), *_basis(said, best, audits), _conclusion(said)]
     return said.with_(sentence=sentence(said), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best, audits)))
+
+
+def meaning(said: Verdict, population: Population) -> str:
+    """Say what follows for whoever reads the verdict."""
+    if said.leak is Leak.FOUND:
+        return "Anyone who may query such a model can learn of some records that they were used to train it."
+    if said.leak is Leak.NOT_FOUND:
+        return "This holds for the attacks that were tried; others may find more."
+    settle = "models that all learn" if population.health else "more records, or more models,"
+    return f"That is neither a pass nor a fail: {settle} may settle it."
+
+
+def chosen(said: Verdict) -> str:
+    """Say by what the verdict's attack was chosen."""
+    many = plural(said.best_of, "attack")
+    if said.best_of == 1:
+        return "the only attack tried"
+    if said.best_among == 1:
+        return f"the only one of {many} tried that does better than chance here"
+    by_area = said.best_by is Figure.AUC or said.fpr is None
+    most = "the largest AUC" if by_area else f"most found at {level(said.fpr or 0)} FPR"
+    if said.best_among == said.best_of:
+        return f"{most}, of {many} tried"
+    return f"{most}; {said.best_among} of {many} tried do better than chance here"
 
 
 def sentence(said: Verdict) -> str:

@@ -180,7 +180,7 @@ def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[st
     found = exposure(signals, job.population.membership)
     measured = Measured((), {}, found, None, None, job.partitions)  # type: ignore[arg-type]
     ids, records = job.population.roles.audited, job.records
-    rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    rows = [row.to_json() for row in document.record_rows(measured, ids, records.y[ids], records.class_names)]
     for row in rows:
         for key in ATTACKED:
             del row[key]

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reticent.report import dots
 from reticent.report.harden.lines import SIDES, alone, attacks, chosen, main, marked
 from reticent.report.harden.picture import curves, strongest
 from reticent.report.page import columns_read
+from reticent.report.pictures import dots
 from reticent.report.svg import SERIES
 from reticent.report.templating import drawn, render
 from reticent.report.view import short, tied

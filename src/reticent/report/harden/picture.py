@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reticent.report import figures
+from reticent.findings.attack import Audit
+from reticent.report.pictures import audit as figures
 from reticent.report.svg import DASHES, MUTED, SERIES, canvas, drawing, render
-from reticent.report.view import title
-from reticent.report.wording import Plain, written
+from reticent.rounding import fraction
 
 
 def curves(document: Mapping[str, Any], name: str = "curves") -> str:
@@ -21,12 +21,13 @@ def curves(document: Mapping[str, Any], name: str = "curves") -> str:
         if fpr is not None and fpr > least:
             axes.axvline(fpr, color=MUTED, linewidth=0.8, alpha=0.6)
         for i, (side, found) in reversed(list(enumerate(both.items()))):
-            figures.curve(axes, found, least, SERIES[1 - i], DASHES[i], side, band=True)
+            assert found.roc is not None
+            figures.curve(axes, found.roc, least, SERIES[1 - i], DASHES[i], side, band=True)
         figures.log_axes(axes, least)
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
-        heading = f"True-positive rate against false-positive rate of {title(both['before'])}, before and after"
-        parts = [f"{side}: AUC {written(found['overall']['auc'])}" for side, found in both.items()]
+        heading = f"True-positive rate against false-positive rate of {attack}, before and after"
+        parts = [f"{side}: AUC {fraction(found.auc.mean)}" for side, found in both.items()]
         return render(figure, name, heading, f"{heading}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
 
 
@@ -36,6 +37,5 @@ def strongest(document: Mapping[str, Any]) -> str:
     return name
 
 
-def _find(attacks: Any, name: str) -> Plain:
-    found: Plain = next(attack for attack in attacks if attack["name"] == name)
-    return found
+def _find(attacks: Any, name: str) -> Audit:
+    return Audit.model_validate(next(attack for attack in attacks if attack["name"] == name))

@@ -39,8 +39,8 @@ def write_records_page(
 
 def html(document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mapping[int, NDArray[Any]]) -> str:
     """Write the records as one page that loads nothing."""
-    from reticent.report import figures  # matplotlib takes half a second to import
     from reticent.report.locate.record_pictures import memorisation
+    from reticent.report.pictures import audit as figures  # matplotlib takes half a second to import
     from reticent.report.templating import drawn, render
 
     data, environment, population = document["data"], document["environment"], document["population"]

@@ -94,6 +94,7 @@ class _Page:
     """What the writing of one page has to remember."""
 
     heading: str = ""
+    tile: str = "h3"
     tables: int = 0
     notes: int = 0
     marks: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -122,7 +123,7 @@ class _Page:
             case b.Banner():
                 return self.banner(block)
             case b.Heading(text, key, _, level):
-                self.heading = f"{key}-title" if key else ""
+                self.heading = f"{key}-title" if key and level == 2 else key
                 return _element(f"h{level}", self.text(text), id=self.heading or None)
             case b.Prose(text, weight):
                 noted = self.announce(b.footnotes(text))
@@ -194,11 +195,14 @@ class _Page:
         self.heading = "finding-sentence"
         badge = [_element("p", _icon(banner.tone), " ", _element("strong", banner.word), class_="badge")]
         size = "long" if len(plain(banner.sentence)) > 180 else None
+        self.tile = "h2"
+        inside = self.blocks(banner.blocks)
+        self.tile = "h3"
         return _lines(
             _element("p", self.text(banner.about), class_="about"),
             *(badge if banner.word else []),
             _element("h1", self.text(banner.sentence), id="finding-sentence", class_=size),
-            self.blocks(banner.blocks),
+            inside,
         )
 
     def card(self, card: b.Card | b.Bars) -> Html:
@@ -207,7 +211,7 @@ class _Page:
             return _element("div", self.bars(card), class_="tile wide")
         size = "big long" if len(plain(card.value)) > 8 else "big"
         value, note = self.text(card.value), self.text(card.note)
-        return _element("div", _element("h3", card.title), _p(value, size), _p(note, "note"), class_="tile")
+        return _element("div", _element(self.tile, card.title), _p(value, size), _p(note, "note"), class_="tile")
 
     def bars(self, bars: b.Bars) -> Html:
         """Write bars on one track each."""
@@ -219,7 +223,7 @@ class _Page:
             )
             for bar in bars.bars
         )
-        title = [_element("h3", bars.title)] if bars.title else []
+        title = [_element(self.tile, bars.title)] if bars.title else []
         return _element("div", *title, *made, class_="bars")
 
     def figure(self, figure: b.Figure) -> Html:
@@ -239,7 +243,7 @@ class _Page:
             "table",
             _element("caption", clean(table.title, 300)),
             _element("thead", _row(heads), role="rowgroup"),
-            _element("tbody", *(self.row(row, table.columns) for row in table.rows), role="rowgroup"),
+            _element("tbody", *(self.row(row, table) for row in table.rows), role="rowgroup"),
             role="table",
             class_=" ".join(filter(None, classes)) or None,
             id=key,
@@ -259,31 +263,31 @@ class _Page:
             hints.append(_p(f"On paper: the first {PRINTED} lines.", "note print-only"))
         return _lines(*hints, *_controls(table, key), framed, notes)
 
-    def row(self, row: b.Row, columns: Sequence[b.Column]) -> Html:
+    def row(self, row: b.Row, table: b.Table) -> Html:
         """Write a line of a table."""
-        pairs = enumerate(zip(row.cells, columns, strict=True))
-        return _row(
-            [self.cell(cell, column, i == 0) for i, (cell, column) in pairs], "strongest" if row.strong else None
-        )
+        pairs = enumerate(zip(row.cells, table.columns, strict=True))
+        cells = [self.cell(cell, column, i == 0, table.stacks) for i, (cell, column) in pairs]
+        return _row(cells, "strongest" if row.strong else None)
 
-    def cell(self, cell: b.Cell, column: b.Column, first: bool) -> Html:
-        """Write a cell; it says which column it is of, since on a phone the heads are not above it."""
+    def cell(self, cell: b.Cell, column: b.Column, first: bool, stacks: bool) -> Html:
+        """Write a cell; where lines become cards, it says which column it is of, since the heads are not above it."""
         signs, said = _parted(cell.text)
         text = self.text(said)
         if text and (first or not column.numbers):
             text = Html(self.text(signs) + (text if isinstance(said, b.Name) else _element("bdi", text)))
-        elif cell.below or cell.tone != "usual":
+        elif stacks and (cell.below or cell.tone != "usual"):
             text = _element("span", text, class_="value")
         below = (_element("span", self.text(one), class_="span") for one in cell.below)
+        label = f"{column.title} ({column.note})" if column.note else column.title
         classes = " ".join(filter(None, ["" if column.numbers else "text", "" if cell.tone == "usual" else cell.tone]))
         return _element(
             "th" if first else "td",
             text,
             *below,
             scope="row" if first else None,
-            role="rowheader" if first else "cell",
+            role=("rowheader" if first else "cell") if stacks else None,
             class_=classes or None,
-            data_label=None if first else clean(f"{column.title} ({column.note})" if column.note else column.title),
+            data_label=clean(label) if stacks and not first else None,
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
 

@@ -22,7 +22,7 @@ TONES: dict[b.Tone, tuple[str, str]] = {
 """Tone -> sign and style; a word stands beside them."""
 WEIGHTS = {"usual": "", "lead": "bold", "note": "dim"}
 CELLS = {"usual": "", "strong": "bold", "quiet": "dim", "bad": "red", "good": "green"}
-HEAD = 14
+HEAD = 10
 """From this width on, the head of a column is broken into lines."""
 WORD = re.compile(r"[^ ]+ *| +")
 Signs = dict[str, str]

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from reticent.report.png import data_uri
-from reticent.report.sections.groups import columns as group_columns
 from reticent.report.view import label, short
 from reticent.report.wording import Plain, chance, count, number
 from reticent.rounding import MISSING
@@ -109,6 +108,17 @@ def parts(document: Mapping[str, Any], rows: Sequence[Plain], thumbnails: Mappin
             for row in pictured
         ],
     }
+
+
+def group_columns(document: Mapping[str, Any], row: Plain | None) -> list[tuple[str, str]]:
+    """List the columns of the records that hold groups."""
+    found = []
+    for entry in document.get("groups") or ():
+        by = str(entry["by"])
+        key = next((key for key in (f"group_{by}", by) if row is not None and key in row), None)
+        if by != "class" and key is not None:
+            found.append((key, short(by, 40)))
+    return found
 
 
 def _meanings(shown: set[str]) -> list[tuple[str, str]]:

@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reticent.findings.audit import Group
+from reticent.report.render.text import clean
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
-from reticent.report.view import short
-from reticent.report.wording import Plain, count, limits, middle, number, span, written
+from reticent.report.wording import Measure, limits, middle, written
+from reticent.rounding import count, fraction, interval, number
+from reticent.say.grammar import plural
 
 ROW = 21
 """Height of a row in CSS pixels."""
@@ -26,34 +29,41 @@ class Series(NamedTuple):
     """
 
     label: str
-    estimates: Sequence[Plain | None]
+    estimates: Sequence[Measure]
     filled: bool = True
     colour: str = SERIES[0]
     marker: str = "o"
 
 
-def groups(lines: Sequence[Plain], total: int, heading: str, name: str) -> str:
-    """Draw the AUC of every group, the highest on top, with the number of records on the right."""
-    gap = len(lines) * 2 // 3 if total > len(lines) else None
+def groups(shown: Sequence[tuple[str, Group]], total: int, heading: str, name: str) -> str:
+    """Draw the AUC of groups, the highest on top, with the number of records on the right.
+
+    Where there are more than are shown, these are the highest two thirds and the lowest third.
+    """
+    gap = len(shown) * 2 // 3 if total > len(shown) else None
     with drawing():
-        figure, axes = canvas(62 + ROW * len(lines))
-        places = [i + (0.5 if gap is not None and i >= gap else 0.0) for i in range(len(lines))]
+        figure, axes = canvas(62 + ROW * len(shown))
+        places = [i + (0.5 if gap is not None and i >= gap else 0.0) for i in range(len(shown))]
         axes.axvline(0.5, color=MUTED, linewidth=1, dashes=(4, 3))
-        for state in dict.fromkeys(line.get("stands_out") for line in lines):
-            colour, marker = OUT.get(state or "", (SERIES[5], "o"))
-            shown = [line["auc"] if line.get("stands_out") == state else None for line in lines]
-            _dots(axes, shown, places, Series("", shown, colour=colour, marker=marker))
+        for state in dict.fromkeys(group.stands_out for _, group in shown):
+            colour, marker = OUT.get(state, (SERIES[5], "o"))
+            areas = [group.auc if group.stands_out == state else None for _, group in shown]
+            _dots(axes, areas, places, Series("", areas, colour=colour, marker=marker))
         if gap is not None:
             axes.axhline(gap - 0.25, color=RULE, linewidth=5)
-        _rows(axes, places, [short(line["name"], 18) for line in lines])
-        _counts(axes, places, [line.get("records") for line in lines])
+        _rows(axes, places, [clean(text, 18) for text, _ in shown])
+        _counts(axes, places, [group.records for _, group in shown])
         axes.set_xlabel("AUC (dashed: chance, 0.5)")
-        said = [f"{short(line['name'], 40)}: {written(line['auc'])}{_bracket(line['auc'])}" for line in lines]
-        left = f" {count(total - len(lines))} groups between them are left out." if gap is not None else ""
+        said = [
+            f"{clean(text, 40)}: {fraction(group.auc.mean)} ({interval(group.auc.interval)})"
+            for text, group in shown
+            if group.auc is not None
+        ]
+        left = f" {plural(total - len(shown), 'group')} between them not drawn." if gap is not None else ""
         return render(figure, name, heading, f"{heading}. {'; '.join(said)}.{left} Chance is 0.5.")
 
 
-OUT = {"more": (SERIES[1], "^"), "less": (SERIES[2], "v")}
+OUT: dict[str | None, tuple[str, str]] = {"more": (SERIES[1], "^"), "less": (SERIES[2], "v")}
 """How a group stands out -> colour and shape."""
 
 
@@ -67,17 +77,17 @@ def beside(names: Sequence[str], series: Sequence[Series], heading: str, name: s
             _dots(axes, one.estimates, [i + shift for i in range(len(names))], one)
             face = one.colour if one.filled else PAPER
             axes.plot([], [], one.marker, color=one.colour, markerfacecolor=face, markersize=6.5, label=one.label)
-        _rows(axes, list(range(len(names))), [short(text, 22) for text in names])
+        _rows(axes, list(range(len(names))), [clean(text, 22) for text in names])
         axes.set_xlabel("AUC (dashed: chance, 0.5)")
         figure.legend(loc="outside upper right", ncols=len(series), handletextpad=0.2, columnspacing=1.4, borderpad=0)
         said = [
-            f"{short(text, 40)}: " + ", ".join(f"{one.label} {written(one.estimates[i])}" for one in series)
+            f"{clean(text, 40)}: " + ", ".join(f"{one.label} {written(one.estimates[i])}" for one in series)
             for i, text in enumerate(names)
         ]
         return render(figure, name, heading, f"{heading}. {'; '.join(said)}. Chance is 0.5.")
 
 
-def _dots(axes: Axes, estimates: Sequence[Plain | None], places: Sequence[float], one: Series) -> None:
+def _dots(axes: Axes, estimates: Sequence[Measure], places: Sequence[float], one: Series) -> None:
     """Draw estimates of one style: all bars at once, then all dots, since each artist costs time."""
     known = [
         (value, limits(estimate), place)
@@ -111,7 +121,7 @@ def _plain_number(axes: Axes) -> Callable[[float, Any], str]:
     return write
 
 
-def _counts(axes: Axes, places: Sequence[float], sizes: Sequence[Any]) -> None:
+def _counts(axes: Axes, places: Sequence[float], sizes: Sequence[int]) -> None:
     """Write the numbers of records to the right of the rows."""
     side = axes.twinx()
     side.set_ylim(axes.get_ylim())
@@ -121,8 +131,3 @@ def _counts(axes: Axes, places: Sequence[float], sizes: Sequence[Any]) -> None:
     side.annotate(
         "records", (1, 1), (4, 4), xycoords="axes fraction", textcoords="offset points", fontsize=10, color=MUTED
     )
-
-
-def _bracket(estimate: Plain | None) -> str:
-    ends = limits(estimate)
-    return f" ({span(ends)})" if ends is not None else ""

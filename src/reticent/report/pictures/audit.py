@@ -1,16 +1,20 @@
-"""The figures of the page: plain values in, SVG out, each with a title and a description in numbers."""
+"""The figures of an audit: findings in, SVG out, each with a title and a description in numbers."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from reticent.findings.attack import Audit, Histogram, RocCurve
+from reticent.findings.population import Population
+from reticent.report.render.text import clean
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
-from reticent.report.view import short, title
-from reticent.report.wording import Plain, count, level, limits, middle, number, percent, span, written
+from reticent.rounding import count, fraction, interval, level, number, percent
+from reticent.say.grammar import plural
 
 BANDS = 3
 """With more curves than this, only the strongest attack's band is drawn; the table has every interval."""
@@ -19,47 +23,46 @@ SPIKE = 0.3
 """With more than this share of a side's scores in one bin, a histogram's axis of shares is logarithmic."""
 
 
-def roc(attacks: Sequence[Plain], fpr: float | None = None, name: str = "roc") -> str:
+def roc(audits: Sequence[Audit], fpr: float | None = None, name: str = "roc") -> str:
     """Draw the curves of all attacks on logarithmic axes, with the chance line and bands."""
-    least = least_rate(attacks)
+    least = least_rate(audits)
     with drawing():
         figure, axes = canvas(318)
         axes.plot([least, 1], [least, 1], color=MUTED, linewidth=1, dashes=(4, 3), label="chance")
         if fpr is not None and fpr > least:
             axes.axvline(fpr, color=MUTED, linewidth=0.8, alpha=0.6)
-        for i, attack in reversed(list(enumerate(attacks))):
+        for i, audit in reversed(list(enumerate(audits))):
             style = SERIES[i % len(SERIES)], DASHES[i % len(DASHES)]
-            curve(axes, attack, least, *style, _name(attack), band=i == 0 or len(attacks) <= BANDS)
+            assert audit.roc is not None
+            curve(axes, audit.roc, least, *style, _name(audit), band=i == 0 or len(audits) <= BANDS)
         log_axes(axes, least)
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
-        parts = [f"{_name(attack)}: AUC {written(attack['overall']['auc'])}" for attack in attacks]
-        heading = "True-positive rate against false-positive rate of each attack, on logarithmic axes"
+        parts = [f"{_name(audit)}: AUC {fraction(audit.auc.mean)}" for audit in audits]
+        heading = "True positive rate against false positive rate of each attack, on logarithmic axes"
         return render(figure, name, heading, f"{heading}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
 
 
-def curve(axes: Axes, attack: Plain, least: float, colour: str, dash: Any, label: str, *, band: bool) -> None:
+def curve(axes: Axes, roc: RocCurve, least: float, colour: str, dash: Any, label: str, *, band: bool) -> None:
     """Draw one ROC curve, on axes from `log_axes`."""
-    found = {key: _positive(attack["roc"].get(key)) for key in ("fpr", "tpr", "low", "high")}
-    if found["low"].size and band:
-        low = np.nan_to_num(found["low"], nan=least / 100)
-        axes.fill_between(found["fpr"], low, found["high"], color=colour, alpha=0.18, linewidth=0)
-    axes.plot(found["fpr"], found["tpr"], color=colour, linestyle=dash, label=label, zorder=3)
+    fpr, tpr, low, high = map(_positive, (roc.fpr, roc.tpr, roc.low, roc.high))
+    if band:
+        axes.fill_between(fpr, np.nan_to_num(low, nan=least / 100), high, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(fpr, tpr, color=colour, linestyle=dash, label=label, zorder=3)
 
 
-def spiked(attack: Plain) -> bool:
+def spiked(scores: Histogram) -> bool:
     """Tell whether one bin holds so many scores that equal steps of shares would show it alone."""
-    return max(float(_shares(attack["histogram"][side]).max(initial=0)) for side in ("members", "non_members")) > SPIKE
+    return max(float(_shares(side).max(initial=0)) for side in (scores.members, scores.non_members)) > SPIKE
 
 
-def histogram(attack: Plain, name: str) -> str:
+def histogram(scores: Histogram, attack: str, name: str) -> str:
     """Draw one attack's scores of members and of non-members; see `spiked`."""
-    drawn = attack["histogram"]
-    edges = np.asarray(drawn["edges"], np.float64)
-    inside, outside = (_shares(drawn[key]) for key in ("members", "non_members"))
+    edges = np.asarray(scores.edges, np.float64)
+    inside, outside = _shares(scores.members), _shares(scores.non_members)
     most = max(1e-9, float(max(inside.max(initial=0), outside.max(initial=0))))
     both = np.concatenate([inside, outside])
-    least = float(both[both > 0].min(initial=most)) / 1.6 if spiked(attack) else 0.0
+    least = float(both[both > 0].min(initial=most)) / 1.6 if spiked(scores) else 0.0
     with drawing():
         figure, axes = canvas(206, 304)
         for shares, k, alpha in ((outside, 1, 0.16), (inside, 0, 0.22)):
@@ -81,7 +84,7 @@ def histogram(attack: Plain, name: str) -> str:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9)) if y <= 1 else ""))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
-        heading = f"Scores of members and non-members under {_name(attack)}"
+        heading = f"Scores of members and non-members under {_short(attack)}"
         scale = " Shares on a logarithmic axis." if least else ""
         centres = (edges[:-1] + edges[1:]) / 2
         means = [number(float(np.sum(side * centres)), 2) for side in (inside, outside)]
@@ -89,16 +92,11 @@ def histogram(attack: Plain, name: str) -> str:
         return render(figure, name, heading, f"{heading}. {said}")
 
 
-def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
+def spread(audits: Sequence[Audit], name: str = "spread") -> str:
     """Draw the AUC of every audited model, a row of ticks for each attack, with the mean and its interval."""
     rows = [
-        (
-            _name(a),
-            [middle(t.get("auc")) for t in a.get("targets", ())],
-            middle(a["overall"]["auc"]),
-            limits(a["overall"]["auc"]),
-        )
-        for a in attacks
+        _Strip(_name(one), [target.auc.value for target in one.targets], one.auc.mean, one.auc.interval)
+        for one in audits
     ]
     with drawing():
         figure, axes = canvas(58 + 34 * len(rows))
@@ -106,20 +104,22 @@ def spread(attacks: Sequence[Plain], name: str = "spread") -> str:
         _strips(axes, rows, [SERIES[i % len(SERIES)] for i in range(len(rows))])
         axes.set_xlabel("AUC (dashed: chance, 0.5)")
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        targets = max((len(values) for _, values, _, _ in rows), default=0)
         heading = "AUC of each attack on each audited model"
-        parts = [f"{label}: mean {written(mean)}{_bracket(ends)}" for label, _, mean, ends in rows]
-        return render(
-            figure, name, heading, f"{heading}, {count(targets)} model(s). {'; '.join(parts)}. Chance is 0.5."
-        )
+        models = plural(max(len(row.values) for row in rows), "model")
+        parts = [f"{_name(one)}: mean {fraction(one.auc.mean)} ({interval(one.auc.interval)})" for one in audits]
+        return render(figure, name, heading, f"{heading}, {models}. {'; '.join(parts)}. Chance is 0.5.")
 
 
-def accuracy(population: Plain, name: str = "accuracy") -> str:
+def accuracy(population: Population, name: str = "accuracy") -> str:
     """Draw every model's accuracy on the records it was trained on and on those it was not."""
-    rows = []
-    for label, key in (("members", "members"), ("non-members", "non_members")):
-        values = [model.get(f"accuracy_{key}") for model in population.get("per_model", ())]
-        rows.append((label, values, middle(population["accuracy"][key]), None))
+    assert population.accuracy is not None
+    inside, outside = (
+        [getattr(model, key) for model in population.per_model] for key in ("accuracy_members", "accuracy_non_members")
+    )
+    rows = [
+        _Strip("members", inside, population.accuracy.members.mean),
+        _Strip("non-members", outside, population.accuracy.non_members.mean),
+    ]
     with drawing():
         figure, axes = canvas(142)
         _strips(axes, rows, [SERIES[0], SERIES[1]])
@@ -127,7 +127,7 @@ def accuracy(population: Plain, name: str = "accuracy") -> str:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9))))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         heading = "Accuracy of each model on members and on non-members"
-        parts = [f"{label}: mean {percent(mean)}" for label, _, mean, _ in rows]
+        parts = [f"{row.label}: mean {percent(row.mean)}" for row in rows]
         return render(figure, name, heading, f"{heading}. {'; '.join(parts)}.")
 
 
@@ -152,27 +152,32 @@ def exposures(values: Sequence[float], name: str = "exposure") -> str:
         return render(figure, name, heading, text)
 
 
-def _strips(axes: Axes, rows: Sequence[tuple[str, list[float | None], Any, Any]], colours: Sequence[str]) -> None:
+class _Strip(NamedTuple):
+    """A row of ticks: one a model, their mean, and its interval."""
+
+    label: str
+    values: Sequence[float]
+    mean: float
+    ends: tuple[float, float] | None = None
+
+
+def _strips(axes: Axes, rows: Sequence[_Strip], colours: Sequence[str]) -> None:
     """Draw a row of ticks for each label, its mean as a diamond, its interval as a bar; the first row on top."""
-    for i, (_, values, mean, ends) in enumerate(rows):
-        known = np.asarray([value for value in values if value is not None], np.float64)
-        bars = np.full((known.size, 3), np.nan)
+    style: dict[str, Any] = {
+        "color": INK,
+        "markeredgecolor": PAPER,
+        "markeredgewidth": 1,
+        "markersize": 6,
+        "linestyle": "none",
+    }
+    for i, row in enumerate(rows):
+        bars = np.full((len(row.values), 3), np.nan)
         bars[:, 0], bars[:, 1] = i - 0.27, i + 0.27
-        axes.plot(np.repeat(known, 3), bars.ravel(), color=colours[i], linewidth=1.1, alpha=0.5)
-        if ends is not None:
-            axes.plot(ends, [i, i], color=INK, linewidth=2.2, solid_capstyle="butt")
-        if mean is not None:
-            axes.plot(
-                [mean],
-                [i],
-                marker="D",
-                markersize=6,
-                color=INK,
-                markeredgecolor=PAPER,
-                markeredgewidth=1,
-                linestyle="none",
-            )
-    axes.set_yticks(range(len(rows)), [label for label, *_ in rows], color=INK)
+        axes.plot(np.repeat(row.values, 3), bars.ravel(), color=colours[i], linewidth=1.1, alpha=0.5)
+        if row.ends is not None:
+            axes.plot(row.ends, [i, i], color=INK, linewidth=2.2, solid_capstyle="butt")
+        axes.plot([row.mean], [i], "D", **style)
+    axes.set_yticks(range(len(rows)), [row.label for row in rows], color=INK)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
@@ -182,7 +187,7 @@ def _strips(axes: Axes, rows: Sequence[tuple[str, list[float | None], Any, Any]]
 def log_axes(axes: Axes, least: float) -> None:
     """Make both axes logarithmic, with rates as percentages."""
     axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.0))
-    axes.set(xlabel="false alarms among non-members (FPR)", ylabel="members found (TPR)")
+    axes.set(xlabel="false positive rate (FPR)", ylabel="members found (TPR)")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(10))
         axis.set_major_formatter(FuncFormatter(lambda rate, _: level(rate)))
@@ -190,15 +195,15 @@ def log_axes(axes: Axes, least: float) -> None:
     axes.grid()
 
 
-def least_rate(attacks: Sequence[Plain]) -> float:
+def least_rate(audits: Sequence[Audit]) -> float:
     """Round the smallest rate that the records resolve down to a power of ten."""
-    sizes = [target.get("non_members") or 1 for attack in attacks for target in attack.get("targets", ())]
-    return float(10.0 ** -min(5, max(1, math.ceil(math.log10(max(sizes, default=1000)) - 1e-9))))
+    most = max((target.non_members for audit in audits for target in audit.targets), default=1000)
+    return float(10.0 ** -min(5, max(1, math.ceil(math.log10(max(most, 1)) - 1e-9))))
 
 
-def _positive(values: Sequence[float] | None) -> Any:
+def _positive(values: Sequence[float]) -> Any:
     """Leave out zeros, which a logarithmic axis has no place for."""
-    array = np.asarray(values if values is not None else [], np.float64)
+    array = np.asarray(values, np.float64)
     return np.where(array > 0, array, np.nan)
 
 
@@ -207,9 +212,8 @@ def _shares(counts: Sequence[float]) -> Any:
     return array / max(array.sum(), 1e-12)
 
 
-def _bracket(ends: tuple[float, float] | None) -> str:
-    return f" ({span(ends)})" if ends is not None else ""
+def _name(audit: Audit) -> str:
+    return _short(audit.name)
 
 
-def _name(attack: Plain) -> str:
-    return short(title(attack), 24)
+_short = partial(clean, most=24)

@@ -1,0 +1,164 @@
+"""The part of a page on single records: the most exposed in pictures, and all in a table."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import NDArray
+
+from reticent.findings.records import RecordRow
+from reticent.report import blocks as b
+from reticent.report.cells import NOTHING
+from reticent.report.pictures import audit as pictures
+from reticent.report.png import data_uri
+from reticent.rounding import count, interval, number, p_value
+from reticent.say.grammar import short
+
+ROWS = 2000
+"""Most records that a page lists; the CSV file has all of them."""
+GALLERY = 24
+"""Most pictures that a page shows."""
+FILTERED = 4
+"""Most columns of groups that can be filtered by their values."""
+
+
+class _Column(NamedTuple):
+    """One measure: how it is written, what stands below it, and what it means."""
+
+    key: str
+    title: str
+    form: Literal["count", "p"] | int
+    error: tuple[str, ...] = ()
+    meaning: str = ""
+    always: bool = True
+
+
+MEASURES = (
+    _Column(
+        "exposure",
+        "Exposure",
+        2,
+        ("exposure_error",),
+        "How far apart models with the record and models without it put its margin, in standard deviations; 0: no "
+        "difference. Below it its standard error.",
+    ),
+    _Column(
+        "distance",
+        "Distance",
+        2,
+        (),
+        "The same gap in standard errors: how sure it is that there is any. More models make it larger.",
+        always=False,
+    ),
+    _Column("distance_p_corrected", "p of the distance, corrected", "p", always=False),
+    _Column(
+        "probability",
+        "Probability of membership",
+        3,
+        ("probability_low", "probability_high"),
+        "How sure an attacker, to whom both are equally likely before, becomes that the record was used; 0.5 is "
+        "guessing. Below it its interval.",
+        always=False,
+    ),
+    _Column(
+        "memorisation",
+        "Memorisation",
+        3,
+        ("memorisation_error",),
+        "How much more often models predict the record's label if they were trained on it.",
+    ),
+    _Column(
+        "memorisation_soft",
+        "Memorisation, soft",
+        3,
+        ("memorisation_soft_error",),
+        "How much more probable models find the record's label if they were trained on it.",
+        always=False,
+    ),
+    _Column("margin_in", "Margin with it", 2, (), "How strongly models trained on the record prefer its label."),
+    _Column("margin_out", "Margin without it", 2, (), "The same of models not trained on it."),
+    _Column("models_in", "Models with it", "count"),
+    _Column("models_out", "Models without it", "count"),
+)
+"""The columns after record, class and groups; one that is not there always needs a listed record with a value."""
+
+
+def label(row: RecordRow) -> str:
+    """Name a record's class."""
+    return f"class {row.label}" if row.label_name in {"", str(row.label)} else row.label_name
+
+
+def gallery(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -> tuple[b.Block, ...]:
+    """Show the most exposed records that are pictures."""
+    shown = [row for row in rows[:ROWS] if row.record in thumbnails][:GALLERY]
+    made = (
+        b.Picture(
+            data_uri(thumbnails[row.record]),
+            f"Record {row.record}, labelled {short(label(row), 40)}",
+            label(row),
+            (f"exposure {number(row.exposure, 2)}", f"record {row.record}"),
+        )
+        for row in shown
+    )
+    return (b.Heading("The most exposed"), b.Gallery(tuple(made))) if shown else ()
+
+
+def distribution(rows: Sequence[RecordRow]) -> tuple[b.Block, ...]:
+    """Draw the exposures of all records, beside what the columns of the table mean."""
+    values = [row.exposure for row in rows if row.exposure is not None]
+    if not values:
+        return ()
+    meanings = tuple((one.title, one.meaning) for one in _shown(rows[:ROWS]) if one.meaning)
+    caption = "Exposure of every record. A long right tail means that a few records carry most of the leak."
+    figure = b.Figure(partial(pictures.exposures, values), caption)
+    return (b.Figures((figure,), beside=(b.Terms(meanings),)),)
+
+
+def table(rows: Sequence[RecordRow]) -> b.Table:
+    """List the most exposed records."""
+    listed = rows[:ROWS]
+    measures = _shown(listed)
+    groups = list(rows[0].groups)
+    heads = ["Record", "Class", *groups]
+    first = len(heads)
+    columns = [b.Column(title, numbers=False) for title in heads] + [b.Column(one.title) for one in measures]
+    return b.Table(
+        "Records, the most exposed first",
+        tuple(columns),
+        tuple(_row(row, measures, groups) for row in listed),
+        key="record-table",
+        sortable=True,
+        sorted=first,
+        find="record or text",
+        choices=tuple(range(1, min(first, 2 + FILTERED))),
+        least=first,
+        total=len(rows),
+        stacks=False,
+    )
+
+
+def _shown(listed: Sequence[RecordRow]) -> list[_Column]:
+    return [one for one in MEASURES if one.always or any(getattr(row, one.key) is not None for row in listed)]
+
+
+def _row(row: RecordRow, measures: Sequence[_Column], groups: Sequence[str]) -> b.Row:
+    texts = [str(row.record), label(row), *(row.groups[by] for by in groups)]
+    return b.Row((
+        *(b.Cell(short(text, 40) or "(empty)") for text in texts),
+        *(_cell(getattr(row, one.key), one, row) for one in measures),
+    ))
+
+
+def _cell(value: float | None, column: _Column, row: RecordRow) -> b.Cell:
+    """Write a value and, where there is one, its error or interval."""
+    if value is None:
+        return NOTHING
+    if column.form == "count":
+        return b.Cell(count(value))
+    if column.form == "p":
+        return b.Cell(p_value(value))
+    errors = [error for name in column.error if (error := getattr(row, name)) is not None]
+    below = f"±\N{NO-BREAK SPACE}{number(errors[0], column.form)}" if len(errors) == 1 else ""
+    if len(errors) > 1:
+        below = interval(errors, partial(number, digits=2))
+    return b.Cell(number(value, column.form), below=(below,) if below else ())

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent import seeds, spec
+from reticent.arrays import Bools, Floats
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
@@ -34,7 +34,6 @@ from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.population import Data, Population
 from reticent.options import AttackConfig
-from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
 log = logging.getLogger(__name__)
@@ -203,7 +202,7 @@ def audited(
     scores: Floats,
     problem: Problem,
     settings: Settings,
-    calibration: tuple[Floats, NDArray[np.bool_]] | None,
+    calibration: tuple[Floats, Bools] | None,
 ) -> Audit:
     """Audit the scores of one attack."""
     entry = ATTACKS[attack.method]
@@ -224,16 +223,13 @@ def audited(
 
 def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> MembershipProbability | None:
     """Compute each record's probability of membership from online LiRA's log-likelihood ratios, made if need be."""
-    try:
-        ratios = scores.get(_LIRA.method)
-        ratios = score(_LIRA, problem, settings.seed) if ratios is None else ratios
-    except TooFewReferencesError:
-        log.debug("no probability of membership", exc_info=True)
+    ratios = scores[_LIRA.method] if _LIRA.method in scores else _scored(_LIRA, problem, settings.seed)
+    if ratios is None:
         return None
     return membership_probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
 
 
-def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDArray[np.bool_]] | None:
+def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Bools] | None:
     """Score a few references as if they were targets, to choose a threshold on.
 
     Not needed where all targets are references of each other: then each learns its threshold from the other targets.
@@ -241,11 +237,14 @@ def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDA
     if len(problem.targets) > 1 and np.isin(problem.targets, problem.references).all():
         return None
     rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
-    if len(rows) == 0:
-        return None
-    pretended = replace(problem, targets=rows)
+    scores = _scored(attack, replace(problem, targets=rows), seed) if len(rows) else None
+    return None if scores is None else (scores, problem.membership.matrix[rows])
+
+
+def _scored(attack: Spec, problem: Problem, seed: int) -> Floats | None:
+    """Run an attack on every target; None where references are too few for it."""
     try:
-        return score(attack, pretended, seed), problem.membership.matrix[rows]
+        return score(attack, problem, seed)
     except TooFewReferencesError:
-        log.debug("no threshold can be learned for %s on the references alone", attack.method, exc_info=True)
+        log.debug("%s needs more references", attack.method, exc_info=True)
         return None

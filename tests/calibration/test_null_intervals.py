@@ -163,5 +163,5 @@ def test_the_verdict_calls_no_leak_a_leak_in_at_most_one_audit_of_twenty(targets
         rng = np.random.default_rng(seed)
         scores, members = drawn(rng, *NOTHING, targets=targets, records=records)
         done = audit_attack("a", {}, scores, members, np.arange(targets), rng=rng, replicates=REPLICATES)
-        found += verdict([done])["leak"] == "found"
+        found += verdict([done]).leak == "found"
     assert found <= binom.ppf(0.99, seeds, 0.05)

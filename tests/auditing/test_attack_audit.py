@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from reticent.auditing import plot_data, roc
 from reticent.auditing.attack_audit import audit_attack
-from reticent.auditing.intervals import auc_interval, clopper_pearson
+from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 
@@ -252,3 +252,15 @@ def test_a_rate_between_the_possible_ones_is_marked():
     rows = np.stack([members, np.arange(200) < 100])
     rate = run(np.stack([free, stuck]), rows, fprs=(0.1,)).rates[0]
     assert (rate.realised_fpr, rate.tied) == (0.05, True)
+
+
+@pytest.mark.parametrize(("inside", "outside"), [(60, 20), (20, 60)])
+def test_where_nothing_varies_the_group_that_a_number_is_about_bounds_it(inside, outside):
+    scores = np.arange(2.0 * (inside + outside)).reshape(2, -1)
+    members = np.tile(np.arange(inside + outside) >= outside, (2, 1))
+    found = run(scores, members, fprs=(0.1, 0.02))
+    assert found.auc.interval == pytest.approx(degenerate(1.0, 20, 0.95), abs=1e-12)
+    assert found.auc.freedom is None
+    assert found.rates[0].tpr.interval == pytest.approx(degenerate(1.0, inside, 0.95), abs=1e-12)
+    assert (found.rates[1].false_positives_allowed, found.rates[1].measurable) == (outside // 50, outside >= 50)
+    assert (found.rates[1].members, found.rates[1].non_members) == (inside, outside)

@@ -176,7 +176,9 @@ def test_spread_over_records_is_delongs():
     from reticent.auditing.intervals import auc_interval
 
     assert drawn.over == "records"
-    low, high = drawn.estimate(0, roc.auc(scores[None], members[None]), 1, 0.95).interval
+    found = drawn.estimate(0, roc.auc(scores[None], members[None]), 1, 0.95)
+    assert found.freedom is None  # of one model only records are redrawn
+    low, high = found.interval
     exact = auc_interval(scores, members, 0.95)
     assert (low, high) == pytest.approx(exact, abs=0.06 * (exact[1] - exact[0]))
 
@@ -228,7 +230,9 @@ def test_few_models_are_paid_for_by_students_quantile():
     rng = np.random.default_rng(3)
     observed = np.array([0.4, 0.5, 0.6, 0.5])
     boot = normal_replicates(rng, 20_000, observed, 1e-4, 1e-4)
-    low, high = boot.estimate(0, observed, 1, 0.95).interval
+    found = boot.estimate(0, observed, 1, 0.95)
+    low, high = found.interval
+    assert found.freedom == pytest.approx(3, rel=0.05)
     assert (high - low) / 2 == pytest.approx(-stdtrit(3, 0.025) * observed.std(ddof=1) / 2, rel=0.12)
 
 

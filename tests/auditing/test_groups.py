@@ -13,7 +13,7 @@ from reticent.auditing.crossed_variance import area_interval, share_interval
 from reticent.auditing.exposure import exposure
 from reticent.auditing.group_rates import areas, rates
 from reticent.auditing.groups import groups, mean, records_needed
-from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.intervals import clopper_pearson, degenerate
 from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
 from reticent.data.membership import Membership
@@ -332,3 +332,15 @@ def test_bad_scores_are_refused():
         groups(partition, np.full_like(scores, np.nan), members, exposed, attack="a")
     with pytest.raises(InputError, match=r"codes: expected shape \(599\)"):
         groups(partition, scores[:, 1:], members[:, 1:], exposed, attack="a")
+
+
+def test_a_group_that_is_told_apart_perfectly_is_bounded_by_its_smaller_kind():
+    members = np.tile(np.arange(24) % 12 < 8, (2, 1))
+    signals = Signals.from_margins(members.astype(float), np.zeros(24, int), classes=2)
+    kinds = by_column("kind", ["a"] * 12 + ["b"] * 11 + ["c"], 24)
+    both, _, one = groups(kinds, members.astype(float), members, exposure(signals, members), attack="a").groups
+    assert both.auc is None  # 4 non-members are too few
+    assert one.auc is None
+    kinds = by_column("kind", ["a"] * 24, 24)
+    (whole,) = groups(kinds, members.astype(float), members, exposure(signals, members), attack="a").groups
+    assert whole.auc.interval == pytest.approx(degenerate(1.0, 8, 0.95), abs=1e-12)

@@ -269,14 +269,13 @@ def test_repaired_weights_are_known_by_their_file_and_those_of_others_stay(tmp_p
 
 
 def test_every_form_is_of_the_schema_that_its_job_writes():
-    from reticent.findings import audit, comparison, search
+    from reticent.findings import audit, comparison, search, study
     from reticent.jobs.hardening import document as harden
     from reticent.jobs.locate import _layers_document, records, weights
-    from reticent.studies import told
 
     written = {
         place.AUDIT: audit, place.COMPARISON: comparison, place.SEARCH: search, place.HARDEN: harden,
-        place.WEIGHTS: weights, place.LAYERS: _layers_document, place.RECORD_LIST: records, place.STUDY: told,
+        place.WEIGHTS: weights, place.LAYERS: _layers_document, place.RECORD_LIST: records, place.STUDY: study,
     }  # fmt: skip
     assert set(written) == set(place.FORMS)
     for form, job in written.items():

@@ -15,10 +15,10 @@ from reticent.jobs.locate.given import member_ids
 from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
 from reticent.jobs.locate.scores import _save, read_scores
 from reticent.jobs.locate.words import sentence
-from reticent.jobs.using import finished
 from reticent.locate.scoring import Scores
 from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.locate.weights import Scoring, score
+from reticent.population.using import finished
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

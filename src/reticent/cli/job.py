@@ -29,10 +29,10 @@ TERMINALS = {
     "reticent.locate.weights": "reticent.cli.locate.weights:terminal",
     "reticent.locate.layers": "reticent.report.locate.layers:terminal",
     "reticent.locate.records": "reticent.report.locate.records:terminal",
-    "reticent.study": "reticent.report.study:terminal",
+    "reticent.study": "reticent.report.kinds.study:study",
 }
 """By a document's schema, without the version, what lays it out."""
-TYPED = frozenset({"reticent.audit", "reticent.comparison", "reticent.search"})
+TYPED = frozenset({"reticent.audit", "reticent.comparison", "reticent.search", "reticent.study"})
 """Those whose layout takes findings, and not plain values."""
 USUAL = "training"
 """The stage whose name is not told with its models."""

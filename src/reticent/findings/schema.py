@@ -10,6 +10,8 @@ DOCUMENTS = {
     "audit": "reticent.findings.audit:AuditDocument",
     "comparison": "reticent.findings.comparison:ComparisonDocument",
     "search": "reticent.findings.search:SearchDocument",
+    "selftest": "reticent.findings.selftest:Selftested",
+    "study": "reticent.findings.study:StudyDocument",
 }
 """By the name of a document, its class; `reticent schema NAME` writes its JSON Schema."""
 HEAD = "<!-- {}: made by scripts/generate -->"

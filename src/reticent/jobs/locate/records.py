@@ -24,10 +24,10 @@ from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
-from reticent.jobs.using import using
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.report.locate.records import write_records_page
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
@@ -220,7 +220,7 @@ def _write(
 
 def _health(facts: Mapping[str, Any]) -> list[str]:
     """Say that models did not learn, which comes first: of such models no record is learned by heart."""
-    return unhealthy(Population.model_validate(facts)) if facts.get("health") else []
+    return unhealthy(Population.model_validate(facts, extra="ignore")) if facts.get("health") else []
 
 
 def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:

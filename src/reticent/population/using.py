@@ -1,0 +1,34 @@
+"""A population in a store: how many of its models are finished, and keeping them there while a job needs them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reticent.errors import StoreError
+from reticent.population.population import Population
+from reticent.store import Store
+
+
+@contextmanager
+def using(store: str | Path, population: Population) -> Iterator[Store]:
+    """Open a store, and keep others from removing what a population has there, or will have, until the block ends."""
+    rows, before = range(population.models), population.first_stage
+    runs = [population.training_id(model) for model in rows] + [population.signals_id(model) for model in rows]
+    runs += [] if before is None else [before.training_id(model) for model in rows]
+    opened = Store(Path(store)).open()
+    if opened.read_only and (there := finished(store, population)) < population.models:
+        raise StoreError(
+            f"the store {store} may only be read, and {there} of the {population.models} models are there: give "
+            "another --store, or train them where it can be written"
+        )
+    with opened.using(runs):
+        yield opened
+
+
+def finished(store: str | Path, population: Population) -> int:
+    """Count the models of a population that a store has."""
+    place = Store(Path(store))
+    return sum(
+        any(place.find(run) is not None for run in (population.signals_id(model), population.training_id(model)))
+        for model in range(population.models)
+    )

@@ -1,0 +1,113 @@
+"""Data and training that several studies share.
+
+What is chosen here was chosen before any study ran: by the papers' own words where they are known, and else by what a
+data set is usually trained with (`docs/studies.md`).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from reticent.data import conversion
+from reticent.data.load import load
+from reticent.data.records import Records
+from reticent.studies.base import Options, Setting
+
+LOCATION: dict[str, Any] = {
+    "dataset": "location30",
+    "architecture": "mlp",
+    "reference": 1000,
+    "attacks": ("lira", "rmia"),
+}
+"""Location30 as `reticent data list` suggests it: an MLP, 40 epochs of Adam; 1,000 records are the defender's."""
+
+CIFAR: dict[str, Any] = {
+    "dataset": "cifar10",
+    "attacks": ("lira", "rmia"),
+    "optimizer": "adam",
+    "learning_rate": 1e-3,
+    "weight_decay": 5e-4,
+    "schedule": "cosine",
+    "batch_size": 128,
+    "augmentation": "none",
+}
+"""CIFAR-10 as Fang and Kim (2026) train it, Adam and a cosine; what their text has lost is as usual."""
+
+CIFAR_SMALL: dict[str, Any] = CIFAR | {
+    "architecture": {"name": "cnn", "widths": (16, 32, 64)},
+    "records": 1200,
+    "reference": 400,
+    "epochs": 30,
+    "batch_size": 64,
+}
+"""A part of CIFAR-10 and a narrow CNN, so that two cores can train many models: 600 members a model."""
+
+CIFAR_PAPER: dict[str, Any] = CIFAR | {"models": 10, "records": 20000, "reference": 5000, "epochs": 100}
+"""The paper's: 8 references a target (4 IN, 4 OUT), 100 epochs, half of them in fine-tuning. Its sizes are lost."""
+
+
+def digit_pictures() -> Records:
+    """Make pictures of scikit-learn's digits, which are tabular by themselves."""
+    digits = load("digits")
+    pixels = np.rint(np.asarray(digits.x) * 16 * 15).astype(np.uint8).reshape(-1, 8, 8)
+    return conversion.records(pixels, np.asarray(digits.y), name="digit pictures")
+
+
+MADE: dict[str, Callable[[], Records]] = {"digit pictures": digit_pictures}
+"""Data sets that are made of others."""
+
+DIGITS: dict[str, Any] = {"dataset": "digit pictures", "reference": 300, "epochs": 20, "attacks": ("lira", "rmia")}
+"""Digits as pictures, with what suits pictures; 300 are the defender's."""
+
+UNLIKE_DIGITS = "1,797 digits of 8 x 8 pixels, small networks, 20 epochs at a constant learning rate"
+UNLIKE_TABLE = "a table and an MLP, at a constant learning rate, without weight decay, in batches of 64"
+UNLIKE_SMALL = "at most 600 pictures of CIFAR-10 a model, a narrow network, 30 epochs in batches of 64"
+HALF = "fine-tuning has half of the epochs, whatever training loss that ends at, of which the paper prints the values"
+"""What makes settings neither the papers' own nor a fair stand-in for them (`Setting.unlike`)."""
+
+TINY_CNN = Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn"}, network="CNN", unlike=UNLIKE_DIGITS)
+TINY_LOCATION = Setting(
+    "location30",
+    "MLP on 2,000 records of Location30",
+    LOCATION | {"models": 8, "records": 2000},
+    network="MLP",
+    unlike=UNLIKE_TABLE,
+)
+SMALL_LOCATION = Setting(
+    "location30", "MLP on Location30", LOCATION | {"models": 16}, network="MLP", unlike=UNLIKE_TABLE
+)
+SMALL_CNN = Setting(
+    "cifar10",
+    "CNN on 1,200 records of CIFAR-10",
+    CIFAR_SMALL | {"models": 8},
+    network="CNN",
+    unlike=UNLIKE_SMALL,
+)
+SMALL_RESNET20 = Setting(
+    "resnet20",
+    "ResNet20 on 1,200 records of CIFAR-10",
+    CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}},
+    network="ResNet",
+    unlike=UNLIKE_SMALL,
+)
+PAPER_RESNET18 = Setting(
+    "cifar10", "ResNet18 on CIFAR-10", CIFAR_PAPER | {"architecture": "resnet18"}, network="ResNet"
+)
+
+
+def repaired(setting: Setting, options: Options, **more: Any) -> Setting:
+    """Ask of a setting what a study of CWRF asks, of which the fine-tuning is never that of the paper."""
+    unlike = f"{setting.unlike}; {HALF}" if setting.unlike else HALF
+    return replace(setting, **{"options": options, "published": "ResNet18", "unlike": unlike, **more})
+
+
+FANG_AND_KIM = (
+    "Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR."
+)
+LOST = (
+    "The paper's steps and batch size of scoring, its lambda, learning rate, weight decay, epochs, r and set sizes are "
+    "lost (its text has no formulas and no Table 4), and no code is public: where they matter, the defaults of "
+    "docs/methods/cwrf.md stand in their place, so that a number that differs need not be the paper's fault."
+)

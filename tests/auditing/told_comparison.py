@@ -11,6 +11,10 @@ def told(compared, notes=()):
         data=Data(name="made up", records=1),
         environment=ComparisonEnvironment(),
         notes=tuple(notes),
-        **dict(compared) | {"rows": [Row(**dict(row)) for row in compared.rows]},
+        **_fields(compared) | {"rows": [Row(**_fields(row)) for row in compared.rows]},
     )
     return spoken(document).to_json()
+
+
+def _fields(found):
+    return {name: getattr(found, name) for name in type(found).model_fields}

@@ -20,9 +20,9 @@ from scipy.stats import rankdata
 from sklearn.metrics import auc as area
 from sklearn.metrics import roc_curve
 
-from reticent.auditing.audit import FPRS
+from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.bootstrap import bootstrap
-from reticent.auditing.weighted import FIXED
+from reticent.auditing.weighted_roc import FIXED
 
 GROUP, REPLICATES, PLAIN, REPEATS = 25_000, 1000, 40, 5
 Floats = NDArray[np.float64]

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from reticent.errors import InputError, ShapeError
 
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
 DENSE_BYTES = 2**30
 """Sparse numbers are written out, zeros and all, up to this size."""
 SCALARS = (bool, int, float, complex, str, bytes, type(None))

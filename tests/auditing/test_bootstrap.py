@@ -8,9 +8,10 @@ from scipy.special import stdtrit
 from scipy.stats import binom, ks_2samp, norm, poisson
 
 from reticent.auditing import bootstrap as module
-from reticent.auditing import roc, weighted
+from reticent.auditing import roc, weighted_roc
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
-from reticent.auditing.weighted import FIXED, HEAVIEST, PIECE, rank, running, statistics
+from reticent.auditing.intervals import degenerate
+from reticent.auditing.weighted_roc import FIXED, HEAVIEST, PIECE, _deal, _layers, _running, rank, statistics
 
 FPRS = (0.3, 0.1, 0.02)
 
@@ -102,7 +103,7 @@ def test_the_heaviest_weights_overflow_nothing():
 @pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 101, 2500])
 def test_running_sums(count):
     weights = np.random.default_rng(count).integers(0, HEAVIEST + 1, (count, 5)).astype(np.uint8)
-    sums = running(weights)
+    sums = _running(_layers(weights, _deal(np.arange(len(weights))), len(weights)))
     expected = np.concatenate([np.zeros((1, 5)), np.cumsum(weights, axis=0)])
     assert np.array_equal(sums.first(np.arange(count + 1)), expected)
     assert np.array_equal(sums.total, expected[-1])
@@ -153,7 +154,7 @@ def test_the_size_of_blocks_changes_no_law(monkeypatch):
     whole = bootstrap(scores, members, FPRS, 600, np.random.default_rng(7))
     monkeypatch.setattr(module, "BLOCK_COLUMNS", (1, 16))
     monkeypatch.setattr(module, "_BYTES", 64)
-    monkeypatch.setattr(weighted, "_CELLS", 40)
+    monkeypatch.setattr(weighted_roc, "_CELLS", 40)
     small = bootstrap(scores, members, FPRS, 600, np.random.default_rng(7))
     assert np.array_equal(whole.drawn, small.drawn)
     for one, two in zip(whole.values.reshape(600, -1).T, small.values.reshape(600, -1).T, strict=True):
@@ -175,7 +176,9 @@ def test_spread_over_records_is_delongs():
     from reticent.auditing.intervals import auc_interval
 
     assert drawn.over == "records"
-    low, high = drawn.interval(0, roc.auc(scores[None], members[None]), 0.95)
+    found = drawn.estimate(0, roc.auc(scores[None], members[None]), 1, 0.95)
+    assert found.freedom is None  # of one model only records are redrawn
+    low, high = found.interval
     exact = auc_interval(scores, members, 0.95)
     assert (low, high) == pytest.approx(exact, abs=0.06 * (exact[1] - exact[0]))
 
@@ -193,7 +196,7 @@ def test_replicates_without_members_keep_the_observed_value():
     drawn = bootstrap(scores, members, (0.5,), 300, np.random.default_rng(0))
     lost = np.isnan(drawn.values[:, 0, 0])
     assert 60 < lost.sum() < 160
-    assert drawn.interval(0, np.array([1.0]), 0.95) is None
+    assert drawn.estimate(0, np.array([1.0]), 7, 0.95).interval == degenerate(1.0, 7, 0.95)
 
 
 def test_fewer_replicates_for_huge_audits():
@@ -215,7 +218,7 @@ def test_variance_is_not_counted_three_times():
     rng = np.random.default_rng(2)
     observed = 0.5 + 0.01 * rng.normal(size=50)
     boot = normal_replicates(rng, 20_000, observed, 0.0, 0.01)
-    low, high = boot.interval(0, observed, 0.95)
+    low, high = boot.estimate(0, observed, 1, 0.95).interval
     # Noise of model and record together only: var = (2 s^2 - (s^2 + 0.01^2) + 0.01^2) / T = s^2 / T.
     exact = 2 * 1.96 * np.sqrt(observed.var(ddof=1) / 50)
     assert high - low == pytest.approx(exact, rel=0.05)
@@ -227,7 +230,9 @@ def test_few_models_are_paid_for_by_students_quantile():
     rng = np.random.default_rng(3)
     observed = np.array([0.4, 0.5, 0.6, 0.5])
     boot = normal_replicates(rng, 20_000, observed, 1e-4, 1e-4)
-    low, high = boot.interval(0, observed, 0.95)
+    found = boot.estimate(0, observed, 1, 0.95)
+    low, high = found.interval
+    assert found.freedom == pytest.approx(3, rel=0.05)
     assert (high - low) / 2 == pytest.approx(-stdtrit(3, 0.025) * observed.std(ddof=1) / 2, rel=0.12)
 
 
@@ -241,7 +246,7 @@ def covers(rng, count, records, distance, between, statistic, truth, runs):
             if statistic == 0
             else np.array([roc.tpr_at_fpr(s, m, 0.1).tpr for s, m in zip(scores, members, strict=True)])
         )
-        low, high = drawn.interval(statistic, observed, 0.95)
+        low, high = drawn.estimate(statistic, observed, 1, 0.95).interval
         inside += low <= truth <= high
     return inside
 

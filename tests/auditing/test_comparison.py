@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from told_comparison import told
 
-from reticent.auditing.audit import audit
+from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.comparison.multiple import holm
 from reticent.errors import InputError, ShapeError, UnknownNameError
@@ -62,7 +62,7 @@ def test_rows_have_the_audits_numbers(three):
     plain = entry("plain", 1.0)
     row = three["rows"][0]
     for attack in row["attacks"]:
-        expected = audit(
+        expected = audit_attack(
             attack["name"], {}, plain.scores[attack["name"]], plain.members, np.arange(T), rng=np.random.default_rng(0)
         )
         rate = next(rate for rate in audit_rates(plain, attack["name"]) if rate.fpr == 0.05)
@@ -75,7 +75,7 @@ def test_rows_have_the_audits_numbers(three):
 
 def audit_rates(plain, name):
     rng = np.random.default_rng(0)
-    return audit(name, {}, plain.scores[name], plain.members, np.arange(T), rng=rng, fprs=(0.05,)).rates
+    return audit_attack(name, {}, plain.scores[name], plain.members, np.arange(T), rng=rng, fprs=(0.05,)).rates
 
 
 def test_what_differs_and_what_is_a_tie(three):

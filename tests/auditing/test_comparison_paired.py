@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm, rankdata, ttest_rel
 
 from reticent.auditing import roc
-from reticent.auditing.bootstrap import Variance, bootstrap, crossed
+from reticent.auditing.bootstrap import Variance, bootstrap, crossed_variance
 from reticent.auditing.comparison.paired import bootstrapped, difference, over_models, over_records
 
 
@@ -59,7 +59,7 @@ def test_pairing_narrows_the_interval_by_what_is_shared():
     for shared in (0.0, 0.9):
         one, two, members = pair(rng, 8, 600, shared, between=0.3 * (shared > 0))
         a, b = replicates(one, members, 5), replicates(two, members, 5)
-        apart = np.sqrt(sum(crossed(drawn.replicated(0, auc), auc).total for drawn, auc in (a, b)))
+        apart = np.sqrt(sum(crossed_variance(drawn.replicated(0, auc), auc).total for drawn, auc in (a, b)))
         widths[shared] = width(bootstrapped(a, b, 0, 300, 0.95)) / (2 * 1.96 * apart)
     assert widths[0.0] == pytest.approx(1, abs=0.2)
     assert widths[0.9] < 0.35
@@ -170,7 +170,7 @@ def test_records_closed_form_is_the_bootstraps_limit(between):
     weights = rng.poisson(1, (4000, 400)).astype(float)
     values = (weights @ (counted * (one.astype(float) - two)).T) / (weights @ counted.T)
     observed = (counted * (one.astype(float) - two)).sum(axis=1) / counted.sum(axis=1)
-    expected = crossed(values, observed)
+    expected = crossed_variance(values, observed)
     got = over_records(one, two, counted, 0.95)
     assert width(got) == pytest.approx(width(difference(observed, expected, 400, 0.95)), rel=0.07)
 

@@ -2,29 +2,39 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from reticent.attacks.base import Problem
 from reticent.auditing.epsilon import (
     AllThresholds,
-    Bonferroni,
     Gaussian,
     Given,
     OneRun,
     Split,
-    TwiceMedian,
 )
-from reticent.auditing.epsilon.audit import audit_epsilon, bounds, consistent, default_methods
-from reticent.auditing.epsilon.combine import combined, level
+from reticent.auditing.epsilon.bounds import (
+    Bonferroni,
+    TwiceMedian,
+    audit_epsilon,
+    bounds,
+    combined,
+    consistent,
+    default_methods,
+    level,
+)
+from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 from reticent.findings.epsilon import Accountant, EpsilonAudit
-from reticent.jobs.measure import Settings
+from reticent.jobs.measure import Settings, _fair
 from reticent.report.blocks import Notice
 from reticent.report.kinds.epsilon import blocks, card
 from reticent.rounding import plain as digits
 from reticent.rounding import significant_down as rounded_down
 from reticent.say.epsilon import spoken
+from reticent.signals.matrix import Signals
 
 
 def sentence(lower, delta, confidence, accountant):
@@ -98,7 +108,7 @@ def test_targets_are_bound_at_the_corrected_level():
         found = asked({"a": scores}, members, combine=rule, methods=[AllThresholds()])
         rng = np.random.default_rng(0)
         alone = bounds(scores, members, AllThresholds(), delta=0.001, confidence=1 - each, rng=rng)
-        assert found.attacks["a"].bounds[0].targets == pytest.approx([bound.epsilon for bound in alone])
+        assert found.attacks["a"].bounds[0].targets == pytest.approx(alone)
         assert found.attacks["a"].combined == {"method": rule.method}
 
 
@@ -136,6 +146,18 @@ def test_the_methods_that_can_say_something():
     assert names == ["all-thresholds", "split", "gaussian", "one-run"]
     assert [method.method for method in default_methods(fair, 0)] == ["all-thresholds", "split", "one-run"]
     assert [method.method for method in default_methods(np.arange(1_000)[None] < 900, 0.1)] == names[:3]
+    assert [method.method for method in default_methods(fair, 1e-5, fair=False)] == names[:3]
+
+
+@pytest.mark.parametrize(("rows", "fair"), [([0, 0, 1], False), ([0, 1], True), ([0, 1, 1, 0], True)])
+def test_the_same_odd_number_of_models_for_all_records_is_no_fair_coin(rows, fair):
+    """With M odd, each record is in more than half of the models, or in less: its other models give one away."""
+    members = np.stack([np.resize(np.roll(rows, i), 12) for i in range(len(rows))]).astype(bool)
+    problem = Problem.make(Signals.from_margins(np.zeros(members.shape), np.zeros(12, int)), members)
+    assert _fair(problem) is fair
+    varied = members.copy()
+    varied[0, 0] = not varied[0, 0]
+    assert _fair(replace(problem, membership=Membership(varied))) is True
 
 
 def test_the_accountant_stands_beside_it():

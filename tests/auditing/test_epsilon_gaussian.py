@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from reticent.auditing.epsilon import gaussian_delta, gaussian_epsilon
+from reticent.auditing.epsilon.gaussian import gaussian_delta, gaussian_epsilon
 from reticent.errors import InputError
 
 

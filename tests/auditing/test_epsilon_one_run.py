@@ -1,5 +1,6 @@
 """Auditing with one run: the paper's p-value step by step, its closed form, dependent records, and the choice."""
 
+import copy
 import math
 
 import numpy as np
@@ -8,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from reticent.auditing.epsilon import AllThresholds, OneRun, one_run_epsilon
-from reticent.auditing.epsilon.audit import bounds
+from reticent.auditing.epsilon import AllThresholds, OneRun
 from reticent.auditing.epsilon.base import groups
-from reticent.auditing.epsilon.one_run import _cuts, balanced, p_value
+from reticent.auditing.epsilon.bounds import bounds
+from reticent.auditing.epsilon.one_run import _cuts, balanced, one_run_epsilon, p_value
 from reticent.errors import InputError
 
 
@@ -66,12 +67,13 @@ def test_randomized_response_under_all_guesses():
     rng = np.random.default_rng(0)
     members = rng.random(40_000) < 0.5
     answers = members ^ (rng.random(40_000) < 1 / (1 + math.exp(1.5)))
+    again = copy.deepcopy(rng)
     found = bounds(answers.astype(float), members, OneRun(), delta=0, rng=rng)[0]
-    assert 1.4 < found.epsilon < 1.5
-    assert found.evidence["guesses"] == pytest.approx(20_000, rel=0.03)  # those that were not used to choose
-    assert found.epsilon == pytest.approx(
-        one_run_epsilon(found.evidence["right"], found.evidence["guesses"], 40_000), abs=1e-8
-    )
+    assert 1.4 < found < 1.5
+    _, judged = groups(answers[None].astype(float), members[None])[0].split(0.5, again)
+    assert len(judged) == pytest.approx(20_000, rel=0.03)  # guessed are those that were not used to choose
+    right = int((judged.members == 1).sum() + (judged.non_members == 0).sum())
+    assert found == pytest.approx(one_run_epsilon(right, len(judged), len(judged)), abs=1e-8)
 
 
 def test_dependent_records_are_covered_where_exact_limits_are_not():
@@ -82,7 +84,7 @@ def test_dependent_records_are_covered_where_exact_limits_are_not():
         members = rng.random(200) < 0.5
         scores = members.astype(float) if rng.random() < 0.1 else rng.random(200)
         for method in (OneRun(), AllThresholds()):
-            positive[method.method] += bounds(scores, members, method, delta=0.1, rng=rng)[0].epsilon > 0
+            positive[method.method] += bounds(scores, members, method, delta=0.1, rng=rng)[0] > 0
     assert positive["one-run"] <= binom.ppf(0.99, 400, 0.05)
     assert positive["all-thresholds"] > binom.ppf(0.99, 400, 0.05)  # they assume independent records, and say so
 

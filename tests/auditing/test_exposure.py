@@ -10,10 +10,10 @@ from scipy.special import expit
 
 from reticent.attacks import score
 from reticent.attacks.base import Problem
-from reticent.auditing import permutation
-from reticent.auditing.exposed import exposed as counted
+from reticent.auditing import permutation_test
+from reticent.auditing.exposure import count_exposed as counted
 from reticent.auditing.exposure import exposure
-from reticent.auditing.probability import probability
+from reticent.auditing.membership_probability import membership_probability
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 from reticent.say.exposure import spoken
@@ -56,7 +56,7 @@ def test_equals_a_loop_over_records():
         own = np.sqrt((inside.var(ddof=1) + outside.var(ddof=1)) / 2)
         steps = (inside.mean() - outside.mean()) / (max(own, pooled) * np.sqrt(0.5))
         assert found.distance[i] == pytest.approx(steps)
-        exact = permutation.chance(table[:, i], membership.matrix[:, i])
+        exact = permutation_test.chance(table[:, i], membership.matrix[:, i])
         student = stats.t.sf(steps, 6)
         assert found.distance_p[i] == pytest.approx(student if 40 * student >= 0.5 else max(student, exact))
         assert found.memorisation_soft[i] == pytest.approx(chance[0].mean() - chance[1].mean())
@@ -261,7 +261,9 @@ def test_too_few_models_for_any_record_are_said_to_be_too_few():
 
 
 def test_the_chance_over_memberships_of_the_algorithms_page():
-    assert permutation.chance(np.array([0.0, 0, 1, 1]), np.array([0, 0, 1, 1]) > 0) == pytest.approx(1 / 6, rel=1e-12)
+    assert permutation_test.chance(np.array([0.0, 0, 1, 1]), np.array([0, 0, 1, 1]) > 0) == pytest.approx(
+        1 / 6, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("law", ["normal", "whole numbers", "two modes"])
@@ -275,26 +277,26 @@ def test_the_chance_over_memberships_equals_full_enumeration(law):
             "whole numbers": lambda n=models: rng.integers(-2, 3, n).astype(float),
             "two modes": lambda n=models: 10.0 * (rng.random(n) < 0.5) + 0.3 * rng.normal(size=n),
         }[law]()
-        step = np.ptp(margins) / permutation.STEPS
+        step = np.ptp(margins) / permutation_test.STEPS
         rounded = np.rint((margins - margins.min()) / step) if step else np.zeros(models)
         sums = np.array([rounded[list(one)].sum() for one in combinations(range(models), int(inside.sum()))])
         share = np.mean(sums >= rounded[inside].sum())
-        assert permutation.chance(margins, inside) == pytest.approx(share, rel=1e-12)
+        assert permutation_test.chance(margins, inside) == pytest.approx(share, rel=1e-12)
 
 
 def test_the_chance_over_memberships_of_very_many_models_stays_a_number():
     inside = np.arange(1200) < 300
     expected = 1 / math.comb(1200, 300)
-    assert permutation.chance(np.where(inside, 1.0, 0.0), inside) == pytest.approx(expected, rel=1e-9)
+    assert permutation_test.chance(np.where(inside, 1.0, 0.0), inside) == pytest.approx(expected, rel=1e-9)
 
 
 def test_rounding_to_the_grid_hardly_moves_the_chance(monkeypatch):
     rng = np.random.default_rng(4)
     inside = np.repeat(np.arange(32)[:, None] < 16, 20, axis=1)
     margins = rng.normal(size=(32, 20)) + inside
-    found = permutation.chances(margins, inside, 0.0)
-    monkeypatch.setattr(permutation, "STEPS", 5000)
-    apart = np.log(found) - np.log(permutation.chances(margins, inside, 0.0))
+    found = permutation_test.chances(margins, inside, 0.0)
+    monkeypatch.setattr(permutation_test, "STEPS", 5000)
+    apart = np.log(found) - np.log(permutation_test.chances(margins, inside, 0.0))
     assert np.abs(apart).max() < 0.5
     assert 0 < apart.mean() < 0.15
 
@@ -305,7 +307,7 @@ def test_the_quick_limit_is_above_the_chance_and_near_it():
     for shift in (0.0, 1.0, 3.0):
         margins = rng.normal(size=(40, 20)) + shift * inside[:, None]
         both = np.repeat(inside[:, None], 20, axis=1)
-        exact, limits = (permutation.chances(margins, both, enough) for enough in (0.0, np.inf))
+        exact, limits = (permutation_test.chances(margins, both, enough) for enough in (0.0, np.inf))
         assert (limits >= exact).all()
         assert shift == 0 or (limits <= 300 * exact).all()
 
@@ -347,7 +349,7 @@ def beliefs(models=8, shift=2.0, records=60, seed=0):
 
 def test_probability_equals_a_loop():
     ratios, members = beliefs()
-    found = probability(ratios, members, 0.9)
+    found = membership_probability(ratios, members, 0.9)
     for i in range(60):
         chances = 1 / (1 + np.exp(-ratios[members[:, i], i]))
         padded = np.append(chances, [0, 1])
@@ -359,7 +361,7 @@ def test_probability_equals_a_loop():
 
 def test_probability_of_ratios_beyond_all_bounds_stays_finite():
     ratios = np.array([[1e308, -1e308, 0.0], [1e308, -1e308, 0.0]])
-    found = probability(ratios, np.ones((2, 3), dtype=bool))
+    found = membership_probability(ratios, np.ones((2, 3), dtype=bool))
     assert found.probability.tolist() == [1, 0, 0.5]
     assert found.low.tolist() == [0, 0, 0]
     assert found.high.tolist() == [1, 1, 1]
@@ -367,7 +369,7 @@ def test_probability_of_ratios_beyond_all_bounds_stays_finite():
 
 def test_probability_needs_two_targets_with_the_record():
     members = np.array([[True, True, False], [True, False, False]])
-    found = probability(np.zeros((2, 3)), members)
+    found = membership_probability(np.zeros((2, 3)), members)
     assert found.probability.tolist() == [0.5, None, None]
     assert found.low.tolist()[1:] == found.high.tolist()[1:] == [None, None]
     assert np.isfinite(found.high.data).all()
@@ -375,12 +377,12 @@ def test_probability_needs_two_targets_with_the_record():
 
 def test_probability_takes_no_nan():
     with pytest.raises(InputError, match="ratios: expected finite numbers"):
-        probability(np.full((2, 2), np.nan), np.ones((2, 2), dtype=bool))
+        membership_probability(np.full((2, 2), np.nan), np.ones((2, 2), dtype=bool))
 
 
 @pytest.mark.parametrize(("models", "shift"), [(4, 0.0), (8, 1.0), (8, 5.0), (32, 1.0)])
 def test_intervals_of_probabilities_cover(models, shift):
-    found = [probability(*beliefs(models, shift, 400, seed)) for seed in range(20)]
+    found = [membership_probability(*beliefs(models, shift, 400, seed)) for seed in range(20)]
     truth = np.mean([f.probability.mean() for f in found])
     # Records of one seed share their models, so a few points less than 95 % are left to chance.
     assert np.mean([(f.low <= truth) & (truth <= f.high) for f in found]) >= 0.91
@@ -388,5 +390,5 @@ def test_intervals_of_probabilities_cover(models, shift):
 
 def test_without_a_trace_the_probability_is_one_half():
     ratios, members = beliefs(16, 0.0, 2000, 1)
-    assert probability(ratios, members).probability.mean() == pytest.approx(0.5, abs=0.01)
+    assert membership_probability(ratios, members).probability.mean() == pytest.approx(0.5, abs=0.01)
     assert expit(ratios)[~members].mean() == pytest.approx(0.5, abs=0.01)

@@ -9,13 +9,13 @@ from scipy import stats
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import bootstrap
-from reticent.auditing.crossed import area_interval, share_interval
+from reticent.auditing.crossed_variance import area_interval, share_interval
 from reticent.auditing.exposure import exposure
+from reticent.auditing.group_rates import areas, rates
 from reticent.auditing.groups import groups, mean, records_needed
-from reticent.auditing.intervals import clopper_pearson
-from reticent.auditing.labelling import by_class, by_column
+from reticent.auditing.intervals import clopper_pearson, degenerate
+from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
-from reticent.auditing.within import areas, rates
 from reticent.data.membership import Membership
 from reticent.errors import InputError
 from reticent.findings.population import Population
@@ -48,8 +48,8 @@ def case(seed, targets=8, records=600, sizes=SIZES, shift=1.0, extra=0.0, attack
 
 
 def found(seed, fpr=0.1, **options):
-    labelling, scores, members, exposed = case(seed, **options)
-    return said(groups(labelling, scores, members, exposed, attack="a", fpr=fpr))
+    partition, scores, members, exposed = case(seed, **options)
+    return said(groups(partition, scores, members, exposed, attack="a", fpr=fpr))
 
 
 def said(grouping, names=()):
@@ -102,7 +102,7 @@ def test_closed_form_equals_the_crossed_bootstrap(targets, records, kind):
     strength = {"nothing": 0, "alike": 1, "unlike": 1 + 0.5 * rng.normal(size=(targets, 1))}[kind]
     scores = rng.normal(size=(targets, records)) + strength * members + rng.normal(size=records)
     area = areas(scores, members, np.zeros(records, dtype=int), 1)
-    drawn = bootstrap(scores, members, (), 3000, rng, oracle=False).interval(0, area.observed[:, 0], 0.95)
+    drawn = bootstrap(scores, members, (), 3000, rng, oracle=False).estimate(0, area.observed[:, 0], 1, 0.95).interval
     variance, freedom = area.variance()
     closed = area_interval(area.value[0], variance[0], freedom[0], records // 2, 0.95)
     width = drawn[1] - drawn[0]
@@ -141,12 +141,12 @@ def test_order_and_names_of_groups_and_monotone_scores_change_nothing(seed):
 
 
 def test_an_entry_has_every_number_and_its_count():
-    labelling, scores, members, exposed = case(3)
-    entry = groups(labelling, scores, members, exposed, attack="lira", fpr=0.1)
+    partition, scores, members, exposed = case(3)
+    entry = groups(partition, scores, members, exposed, attack="lira", fpr=0.1)
     assert (entry.by, entry.attack, entry.fpr, entry.confidence) == ("g", "lira", 0.1, 0.95)
     assert sum(group.records for group in entry.groups) == 600
     for g, group in enumerate(entry.groups):
-        chosen = labelling.codes == g
+        chosen = partition.codes == g
         assert group.members == pytest.approx(members[:, chosen].sum(axis=1).mean())
         assert group.members + group.non_members == group.records == chosen.sum()
         if group.auc is None:
@@ -160,8 +160,8 @@ def test_an_entry_has_every_number_and_its_count():
 
 
 def test_the_difference_is_from_the_mean_of_the_others_own_areas():
-    labelling, scores, members, exposed = case(3)
-    entry = groups(labelling, scores, members, exposed, attack="lira")
+    partition, scores, members, exposed = case(3)
+    entry = groups(partition, scores, members, exposed, attack="lira")
     known = [group for group in entry.groups if group.auc is not None]
     for one in known:
         others = [group for group in known if group is not one]
@@ -214,8 +214,8 @@ def test_intervals_cover_where_there_is_nothing_to_find(targets):
 
 
 def test_small_groups_are_not_measurable():
-    labelling, scores, members, exposed = case(0, records=200, sizes=(1, 60))
-    entry = groups(labelling, scores, members, exposed, attack="a", fpr=0.1)
+    partition, scores, members, exposed = case(0, records=200, sizes=(1, 60))
+    entry = groups(partition, scores, members, exposed, attack="a", fpr=0.1)
     small, large = entry.groups
     assert small.records < 10
     assert [getattr(small, key) for key in ("auc", "tpr", "difference", "stands_out")] == [None] * 4
@@ -282,8 +282,8 @@ def test_sentences_name_the_group_or_say_that_none_stands_out():
     none = found(1, shift=0.0)
     assert none.most_exposed is None
     assert none.sentence.startswith("No group by g stands out as more exposed")
-    labelling, scores, members, exposed = case(2, sizes=(1, 1), shift=0.0, extra=2.0)
-    classes = groups(by_class(labelling.codes), scores, members, exposed, attack="a")
+    partition, scores, members, exposed = case(2, sizes=(1, 1), shift=0.0, extra=2.0)
+    classes = groups(by_class(partition.codes), scores, members, exposed, attack="a")
     text = said(classes, ("cats\nand dogs", "o" * 10000)).sentence
     assert "of the other class in" in text
     assert len(text) < 400
@@ -327,8 +327,20 @@ def test_means_over_records_are_students():
 
 
 def test_bad_scores_are_refused():
-    labelling, scores, members, exposed = case(0)
+    partition, scores, members, exposed = case(0)
     with pytest.raises(InputError, match="scores"):
-        groups(labelling, np.full_like(scores, np.nan), members, exposed, attack="a")
+        groups(partition, np.full_like(scores, np.nan), members, exposed, attack="a")
     with pytest.raises(InputError, match=r"codes: expected shape \(599\)"):
-        groups(labelling, scores[:, 1:], members[:, 1:], exposed, attack="a")
+        groups(partition, scores[:, 1:], members[:, 1:], exposed, attack="a")
+
+
+def test_a_group_that_is_told_apart_perfectly_is_bounded_by_its_smaller_kind():
+    members = np.tile(np.arange(24) % 12 < 8, (2, 1))
+    signals = Signals.from_margins(members.astype(float), np.zeros(24, int), classes=2)
+    kinds = by_column("kind", ["a"] * 12 + ["b"] * 11 + ["c"], 24)
+    both, _, one = groups(kinds, members.astype(float), members, exposure(signals, members), attack="a").groups
+    assert both.auc is None  # 4 non-members are too few
+    assert one.auc is None
+    kinds = by_column("kind", ["a"] * 24, 24)
+    (whole,) = groups(kinds, members.astype(float), members, exposure(signals, members), attack="a").groups
+    assert whole.auc.interval == pytest.approx(degenerate(1.0, 8, 0.95), abs=1e-12)

@@ -55,7 +55,7 @@ def test_exact_checks_of_the_specification():
     assert roc.auc(SCORES, MEMBERS) == 0.8125
     assert roc.tpr_at_fpr(SCORES, MEMBERS, 0).tpr == 0.5
     assert roc.roc(SCORES, MEMBERS).balanced_accuracy() == (0.75, 3.0)
-    assert roc.roc(SCORES, MEMBERS).advantage()[0] == 0.5
+    assert roc.roc(SCORES, MEMBERS).balanced_accuracy()[0] == 0.75
 
 
 def test_all_scores_equal():
@@ -88,7 +88,7 @@ def test_gaussian_quantiles_give_the_closed_forms(distance):
         exact = norm.cdf(norm.ppf(fpr + 0.5 / count) + distance)
         assert point.tpr == pytest.approx(exact, abs=1 / count)
     best = 2 * norm.cdf(distance / 2) - 1
-    assert roc.roc(scores, members).advantage()[0] == pytest.approx(best, abs=2e-4)
+    assert roc.roc(scores, members).balanced_accuracy()[0] == pytest.approx((1 + best) / 2, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -144,7 +144,7 @@ def test_an_increasing_map_changes_nothing(case):
     mapped = np.exp(scores / 2) - 5
     assert roc.auc(mapped, members) == roc.auc(scores, members)
     assert roc.tpr_at_fpr(mapped, members, 0.2).tpr == roc.tpr_at_fpr(scores, members, 0.2).tpr
-    assert roc.roc(mapped, members).advantage()[0] == roc.roc(scores, members).advantage()[0]
+    assert roc.roc(mapped, members).balanced_accuracy()[0] == roc.roc(scores, members).balanced_accuracy()[0]
 
 
 def test_auc_of_many_targets_at_once():

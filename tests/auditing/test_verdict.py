@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from reticent.auditing.audit import audit
+from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.verdict import expected_fpr, reported_fpr, widened
 from reticent.auditing.verdict import verdict as judged
 from reticent.data.membership import Membership
@@ -199,7 +199,7 @@ def test_one_model_with_few_records_is_not_judged(members, leak):
         others = 500 if inside == members else members
         scores = np.concatenate([np.linspace(2, 3, inside), np.linspace(0, 1, others)])[None]
         own = (np.arange(inside + others) < inside)[None]
-        one = audit("loss", {}, scores, own, np.arange(1), rng=np.random.default_rng(0), replicates=100)
+        one = audit_attack("loss", {}, scores, own, np.arange(1), rng=np.random.default_rng(0), replicates=100)
         said = verdict([one])
         assert said.leak == leak
         assert (UNJUDGED in said.detail) == (UNSURE in said.cannot_say) == (leak == "cannot tell")
@@ -238,7 +238,7 @@ def simulated(seed, distance, models=8, records=400):
     audits = []
     for name in ("a", "b", "c"):
         scores = rng.normal(size=members.shape) + distance * members
-        audits.append(audit(name, {}, scores, members, np.arange(models), rng=rng, replicates=200))
+        audits.append(audit_attack(name, {}, scores, members, np.arange(models), rng=rng, replicates=200))
     return verdict(audits)
 
 

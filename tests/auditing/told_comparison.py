@@ -14,3 +14,7 @@ def told(compared, notes=()):
         **compared.content() | {"rows": [Row(**dict(row)) for row in compared.rows]},
     )
     return spoken(document).to_json()
+
+
+def _fields(found):
+    return {name: getattr(found, name) for name in type(found).model_fields}

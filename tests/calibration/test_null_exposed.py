@@ -21,9 +21,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from reticent.auditing import permutation
-from reticent.auditing.exposed import exposed
-from reticent.auditing.exposure import exposure
+from reticent.auditing import permutation_test
+from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals
 
@@ -37,7 +36,7 @@ def counted(models, seed, share):
     often = rng.random(RECORDS) / 2 if share == "varying" else 0.5
     margins = 10.0 * (rng.random((models, RECORDS)) < often) + 0.3 * rng.normal(size=(models, RECORDS))
     found = exposure(Signals.from_margins(margins, np.zeros(RECORDS, int), 2), Membership.draw(models, RECORDS, seed))
-    return exposed(found)["exposed"]
+    return count_exposed(found).exposed
 
 
 def errors(models, share, seeds):
@@ -54,8 +53,8 @@ def test_nothing_to_find_is_seldom_called_exposed(models, share, seeds):
 @pytest.mark.calibration
 @pytest.mark.parametrize(("models", "share"), [(16, "varying"), (32, "half")])
 def test_by_students_law_alone_it_is_called_exposed_too_often(models, share, monkeypatch):
-    monkeypatch.setattr(permutation, "chances", lambda margins, *_: np.zeros(margins.shape[1]))
-    monkeypatch.setattr(permutation, "log_least", lambda models, inside: np.full(len(models), -np.inf))
+    monkeypatch.setattr(permutation_test, "chances", lambda margins, *_: np.zeros(margins.shape[1]))
+    monkeypatch.setattr(permutation_test, "log_least", lambda models, inside: np.full(len(models), -np.inf))
     assert errors(models, share, 500) > binom.ppf(0.99, 500, 0.05)
 
 
@@ -64,4 +63,4 @@ def test_planted_leaks_are_still_counted(models, least):
     rng, membership = np.random.default_rng(1), Membership.draw(models, RECORDS, 1)
     margins = rng.normal(size=(models, RECORDS)) + 3 * membership.matrix * (np.arange(RECORDS) < 100)
     found = exposure(Signals.from_margins(margins, np.zeros(RECORDS, dtype=int), 2), membership)
-    assert exposed(found)["exposed"] >= least * 100
+    assert count_exposed(found).exposed >= least * 100

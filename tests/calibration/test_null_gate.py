@@ -19,7 +19,7 @@ import pytest
 from scipy.stats import binom, norm
 
 import reticent
-from reticent.auditing.audit import audit
+from reticent.auditing.attack_audit import audit_attack
 from reticent.gating import judge
 
 TARGETS, REPLICATES = 8, 200
@@ -37,7 +37,7 @@ def document(seed, records, shift, attacks):
         scores = rng.normal(size=(TARGETS, records)) + shift * members
         numbers = np.arange(TARGETS)
         audits.append(
-            audit(
+            audit_attack(
                 name, {}, scores, members, numbers, rng=rng, strong=name == "lira", fprs=RATES, replicates=REPLICATES
             ).to_json()
         )

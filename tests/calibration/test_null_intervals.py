@@ -16,7 +16,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from reticent.auditing.audit import audit
+from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.intervals import auc_interval, clopper_pearson
 from reticent.auditing.roc import tpr_at_fpr
 from reticent.auditing.verdict import verdict
@@ -125,7 +125,7 @@ def audits(case):
         rng = np.random.default_rng(seed)
         scores, members = drawn(rng, *CASES[case])
         numbers = np.arange(TARGETS)
-        found.append(audit("a", {}, scores, members, numbers, rng=rng, fprs=(FPR, 0.01), replicates=REPLICATES))
+        found.append(audit_attack("a", {}, scores, members, numbers, rng=rng, fprs=(FPR, 0.01), replicates=REPLICATES))
     return found
 
 
@@ -162,6 +162,6 @@ def test_the_verdict_calls_no_leak_a_leak_in_at_most_one_audit_of_twenty(targets
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         scores, members = drawn(rng, *NOTHING, targets=targets, records=records)
-        done = audit("a", {}, scores, members, np.arange(targets), rng=rng, replicates=REPLICATES)
-        found += verdict([done])["leak"] == "found"
+        done = audit_attack("a", {}, scores, members, np.arange(targets), rng=rng, replicates=REPLICATES)
+        found += verdict([done]).leak == "found"
     assert found <= binom.ppf(0.99, seeds, 0.05)

@@ -183,7 +183,7 @@ def test_the_public_names_are_sorted_and_resolve():
     [
         ("reticent, reticent.cli", ["torch", "numpy", "scipy", "sklearn", "matplotlib"]),
         (
-            "reticent.attacks, reticent.auditing.audit, reticent.signals.matrix, reticent.data.load, "
+            "reticent.attacks, reticent.auditing.attack_audit, reticent.signals.matrix, reticent.data.load, "
             "reticent.data.roles, reticent.store",
             ["torch", "sklearn", "matplotlib"],
         ),

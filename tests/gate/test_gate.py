@@ -11,7 +11,7 @@ from scipy.stats import binom, norm, t
 
 import reticent
 from reticent.attacks import ATTACKS
-from reticent.auditing.audit import audit
+from reticent.auditing.attack_audit import audit_attack
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
 from reticent.findings.attack import Audit
 from reticent.findings.gate import ALLOWED, ALLOWED_TOGETHER
@@ -168,7 +168,7 @@ def test_the_lower_limit_of_a_rate_counts_how_its_threshold_was_chosen():
     # Of 100 non-members the second highest is the threshold: guessing then finds 2 in 101 on average, not 1 in 100.
     rng = np.random.default_rng(0)
     found = [
-        audit("lira", {}, rng.normal(size=(1, 200)), np.arange(200)[None] < 100, [0], rng=rng, replicates=100)
+        audit_attack("lira", {}, rng.normal(size=(1, 200)), np.arange(200)[None] < 100, [0], rng=rng, replicates=100)
         .rates[1]
         .tpr.mean
         for _ in range(100)

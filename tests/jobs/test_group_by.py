@@ -134,8 +134,8 @@ def test_columns_are_asked_for_once_and_classes_are_always_there(people):
     with pytest.raises(InputError, match="each column once, got 'age' more than once"):
         prepare(chosen(None, values | {"group_by": ["age", "age"]}))
     job = prepare(chosen(None, values | {"group_by": ["class"]}))
-    assert [labelling.by for labelling in job.labellings] == ["class"]
-    (_, age) = prepare(chosen(None, values | {"group_by": "age"})).labellings
+    assert [partition.by for partition in job.partitions] == ["class"]
+    (_, age) = prepare(chosen(None, values | {"group_by": "age"})).partitions
     assert age.by == "age"
 
 
@@ -251,8 +251,8 @@ def test_a_column_that_is_called_class_is_not_the_classes(brought, tmp_path):
     (tmp_path / "ship.csv").write_text("age,survived,class\n" + "\n".join(lines))
     asked = {"dataset": tmp_path / "ship.csv", "label": "survived", "models": 4}
     job = prepare(chosen(None, asked | {"group_by": ["class"]}))
-    assert [labelling.by for labelling in job.labellings] == ["class", "column class"]
-    assert job.labellings[1].names == ("first", "third")
+    assert [partition.by for partition in job.partitions] == ["class", "column class"]
+    assert job.partitions[1].names == ("first", "third")
     with pytest.raises(InputError, match="group_by: 'survived' is the label's column, and records are always grouped"):
         prepare(chosen(None, asked | {"group_by": ["survived"]}))
 
@@ -267,7 +267,7 @@ def test_a_column_that_is_no_feature_may_have_gaps_and_any_texts(tmp_path):
         prepare(chosen(None, values | {"not_features": "id"}))
     job = prepare(chosen(None, values | {"not_features": ["id", "smoker"], "group_by": "smoker"}))
     assert job.records.x.shape == (600, 1)
-    assert job.labellings[1].names == ("0", "1", "(missing)")
+    assert job.partitions[1].names == ("0", "1", "(missing)")
     with pytest.raises(UnknownNameError, match=r"column in not_features of .* 'ids': did you mean 'id'"):
         prepare(chosen(None, values | {"not_features": ["ids"]}))
     with pytest.raises(InputError, match="not_features: 'label' is the label's column"):

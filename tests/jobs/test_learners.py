@@ -2,8 +2,8 @@
 
 import pytest
 
-from reticent.auditing.groups import of_learners as groups_of_learners
-from reticent.auditing.verdict import of_learners
+from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
+from reticent.auditing.verdict import allow_for_unlearned
 from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
 from reticent.findings.audit import Group, GroupDifference, Grouping, Leak, Reason, Verdict
 from reticent.findings.numbers import Area, ShareEstimate
@@ -34,7 +34,7 @@ def said(leak, reason):
 
 
 def told(leak, reason, population):
-    return spoken(of_learners(said(leak, reason), population), [AUDIT], population)
+    return spoken(allow_for_unlearned(said(leak, reason), population), [AUDIT], population)
 
 
 def grouped(by="class"):
@@ -78,12 +78,12 @@ def test_more_models_that_learned_nothing_would_not_tell(reason):
 
 
 def test_no_group_is_named_where_the_models_learned_nothing():
-    found = groups_of_learners(grouped(), SICK)
+    found = allow_for_unlearned_groups(grouped(), SICK)
     assert (found.most_exposed, found.groups[0].stands_out) == (None, None)
     assert found.groups[0].difference == APART
     sentence = say_groups.spoken(found, (), SICK).sentence
     assert sentence == "No class is named as more or less exposed: 4 of 4 models did not learn."
-    by_sex = groups_of_learners(grouped("sex"), SICK)
+    by_sex = allow_for_unlearned_groups(grouped("sex"), SICK)
     assert say_groups.spoken(by_sex, (), SICK).sentence.startswith("No group by sex is named")
     for population in (WELL, UNKNOWN, SICK.with_(health=SICK.health[:2])):
-        assert groups_of_learners(grouped(), population) == grouped()
+        assert allow_for_unlearned_groups(grouped(), population) == grouped()

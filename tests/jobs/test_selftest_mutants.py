@@ -9,7 +9,7 @@ from scipy.special import betaincinv
 
 from reticent.attacks import ATTACKS, leave_one_out, thresholds
 from reticent.attacks.base import Needs
-from reticent.auditing import audit, bootstrap, intervals, roc, verdict
+from reticent.auditing import attack_audit, bootstrap, intervals, roc, verdict
 from reticent.data.membership import Membership
 from reticent.findings.audit import Leak
 from reticent.jobs.selftest import selftest
@@ -69,7 +69,7 @@ def test_a_planted_sign_in_an_attack(monkeypatch, name):
 
 def test_a_planted_sign_in_the_auc(monkeypatch):
     right = roc.auc
-    for module in (roc, audit):
+    for module in (roc, attack_audit):
         monkeypatch.setattr(module, "auc", lambda scores, members: 1 - right(scores, members))
     found = wrong()
     exchanged = {f"leak/{name}-exchanged" for name in ATTACKS}
@@ -272,11 +272,11 @@ def test_decay_in_the_gradient_where_it_should_stand_apart(monkeypatch):
 
 def test_bounds_on_epsilon_with_the_tails_exchanged(monkeypatch):
     """The upper limit of the TPR over the lower one of the FPR accuses where nothing leaks."""
-    from reticent.auditing.epsilon import given
+    from reticent.auditing.epsilon import base
 
-    lower, upper = given.lower, given.upper
-    monkeypatch.setattr(given, "lower", upper)
-    monkeypatch.setattr(given, "upper", lower)
+    lower, upper = base.lower, base.upper
+    monkeypatch.setattr(base, "lower", upper)
+    monkeypatch.setattr(base, "upper", lower)
     found = wrong(["epsilon"])
     assert "epsilon/given-null" in found
     assert "above what is true" in found["epsilon/given-null"]
@@ -285,10 +285,9 @@ def test_bounds_on_epsilon_with_the_tails_exchanged(monkeypatch):
 
 def test_a_bound_on_epsilon_that_is_always_zero(monkeypatch):
     from reticent.auditing.epsilon import METHODS
-    from reticent.auditing.epsilon.base import Bound
 
     entry = METHODS["gaussian"]
-    monkeypatch.setitem(METHODS, "gaussian", replace(entry, bound=lambda *given: Bound(0.0)))
+    monkeypatch.setitem(METHODS, "gaussian", replace(entry, bound=lambda *given: 0.0))
     found = wrong(["epsilon"])
     assert set(found) == {"epsilon/gaussian-planted"}
     assert "finds nothing" in found["epsilon/gaussian-planted"]

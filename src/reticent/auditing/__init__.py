@@ -1,12 +1,9 @@
-"""From scores to numbers: every one with an interval and the count of records behind it. NumPy and SciPy only.
+"""Statistics only: from scores to findings, every number with an interval and the count behind it. NumPy and SciPy.
 
-* `roc`: the exact curve, AUC, rates at a false-positive rate, balanced accuracy
-* `intervals`: Clopper-Pearson, DeLong on the logit scale, quantiles
-* `bootstrap`, `weighted`: over models and records, by weights
-* `transfer`: a threshold chosen where the attacker can choose one
-* `curves`: what the report draws
-* `results`, `audit`: one attack's audit, and its JSON form
-* `comparison`: recipes side by side, in pairs
-* `exposure`: per record, from the signals
-* `verdict`, `wording`: what all audits together say, in plain words
+* one attack: `attack_audit`, from `roc`, `intervals`, `bootstrap` with `weighted_roc`, `transferred_threshold` and
+  `plot_data`
+* all attacks of a run: `verdict`; `epsilon` from below
+* single records: `exposure` with `permutation_test`, `membership_probability`
+* groups of records: `partition` says who is in which; `group_rates`, `crossed_variance`, `groups`
+* recipes side by side: `comparison`
 """

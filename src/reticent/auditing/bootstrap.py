@@ -16,18 +16,16 @@ normal one. With two to four targets that differ much the interval is still too 
 simulation, see the tests).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from reticent.auditing.intervals import Interval, percentile, tail
-from reticent.auditing.weighted import FIXED, Ranking, Weights, rank, statistics
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.intervals import degenerate, percentile, tail
+from reticent.auditing.weighted_roc import Weights, rank, statistics
+from reticent.findings.numbers import ShareEstimate
 
 CELLS = 4 * 10**9
 """Replicates times targets times records that are evaluated at most (some ten seconds)."""
@@ -57,7 +55,7 @@ class Bootstrap:
     """
 
     values: Floats
-    drawn: NDArray[np.int64]
+    drawn: Ints
     over: str
 
     @property
@@ -65,52 +63,35 @@ class Bootstrap:
         """Number of replicates B that were drawn."""
         return len(self.values)
 
-    def interval(self, statistic: int, observed: Floats, confidence: float) -> Interval | None:
-        """Bound the mean over targets of one statistic.
+    def estimate(self, statistic: int, observed: Floats, pairs: int, confidence: float) -> ShareEstimate:
+        """Estimate the mean over targets of one statistic.
 
         Args:
             statistic: column of `values`.
             observed: ``(T,)``, the statistic of each target on the records as they are.
+            pairs: size of the smaller group that the statistic is about; it bounds the mean where nothing varies.
             confidence: two-sided.
 
         Returns:
-            Lower and upper limit, within [0, 1]; None if the replicates do not vary.
+            The mean, its interval within [0, 1], and the degrees of freedom of the variance behind that; None where
+            they are so many that the normal quantile serves, or where nothing varies.
         """
-        values = self.replicated(statistic, observed)
-        targets = values.shape[1]
-        means = (self.drawn * values).sum(axis=1) / targets
+        values, mean = self.replicated(statistic, observed), float(observed.mean())
+        std = float(observed.std(ddof=1)) if len(observed) > 1 else None
+        means = (self.drawn * values).sum(axis=1) / values.shape[1]
         spread = float(means.var(ddof=1))
         if spread <= NO_SPREAD:
-            return None
-        found = crossed(values, observed)
+            return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, pairs, confidence))
+        found = crossed_variance(values, observed)
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
-        centre = float(observed.mean())
-        low, high = percentile(centre + (means - means.mean()) * scale, confidence)
-        return max(0.0, min(centre, float(low))), min(1.0, max(centre, float(high)))
-
-    def freedom(self, statistic: int, observed: Floats) -> float | None:
-        """Say how well the variance behind the interval is known.
-
-        Args:
-            statistic: column of `values`.
-            observed: ``(T,)``, the statistic of each target on the records as they are.
-
-        Returns:
-            Degrees of freedom; None where they are so many that the normal quantile serves.
-        """
-        found = crossed(self.replicated(statistic, observed), observed).freedom
-        return found if found < MANY else None
+        low, high = percentile(mean + (means - means.mean()) * scale, confidence)
+        interval = max(0.0, min(mean, float(low))), min(1.0, max(mean, float(high)))
+        return ShareEstimate(
+            mean=mean, std=std, interval=interval, freedom=found.freedom if found.freedom < MANY else None
+        )
 
     def replicated(self, statistic: int, observed: Floats) -> Floats:
-        """Return the replicates of one statistic, the observed value where records of a kind are missing.
-
-        Args:
-            statistic: column of `values`.
-            observed: ``(T,)``, the statistic of each target on the records as they are.
-
-        Returns:
-            ``(B, T)``.
-        """
+        """Replicates of one statistic, ``(B, T)``; the observed value where records of a kind are missing."""
         values = self.values[:, :, statistic]
         return np.where(np.isnan(values), observed, values)
 
@@ -146,7 +127,7 @@ class Variance:
         return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.freedom < MANY else 1.0
 
 
-def crossed(values: Floats, observed: Floats) -> Variance:
+def crossed_variance(values: Floats, observed: Floats) -> Variance:
     """Estimate the variance V of a mean over targets (see above), from replicates of the records.
 
     Args:
@@ -232,15 +213,9 @@ def bootstrap(
     """
     targets, records = scores.shape
     count = affordable(replicates, targets, records)
-    rankings: list[Ranking] = [
-        rank(scores[t], members[t], None if thresholds is None else float(thresholds[t])) for t in range(targets)
-    ]
     drawn = rng.multinomial(targets, np.full(targets, 1 / targets), size=count)
-    values = np.empty((count, targets, len(FIXED) + len(fprs)))
-    for block in _blocks(records, count):
-        weights = poisson(rng, (records, block.stop - block.start))
-        for t, ranking in enumerate(rankings):
-            values[block, t] = statistics(ranking, weights, fprs, oracle=oracle).T
+    blocks = (poisson(rng, (records, block.stop - block.start)) for block in _blocks(records, count))
+    values = _evaluated(scores, members, fprs, blocks, thresholds, oracle=oracle)
     return Bootstrap(values, drawn, "models and records" if targets > 1 else "records")
 
 
@@ -256,12 +231,26 @@ def replicated(scores: Floats, members: Bools, fprs: tuple[float, ...], weights:
     Returns:
         ``(B, T, S)``, statistics as in `Bootstrap`, without the oracle; NaN where records of a kind are missing.
     """
-    rankings = [rank(one, own, None) for one, own in zip(scores, members, strict=True)]
-    values = np.empty((weights.shape[1], len(scores), len(FIXED) + len(fprs)))
-    for block in _blocks(*weights.shape):
-        for t, ranking in enumerate(rankings):
-            values[block, t] = statistics(ranking, weights[:, block], fprs, oracle=False).T
-    return values
+    blocks = (weights[:, block] for block in _blocks(*weights.shape))
+    return _evaluated(scores, members, fprs, blocks, None, oracle=False)
+
+
+def _evaluated(
+    scores: Floats,
+    members: Bools,
+    fprs: tuple[float, ...],
+    blocks: Iterable[Weights],
+    thresholds: Floats | None,
+    *,
+    oracle: bool,
+) -> Floats:
+    """Evaluate every target under all blocks of weights, ``(B, T, S)``."""
+    given = [None] * len(scores) if thresholds is None else thresholds.tolist()
+    rankings = [rank(*own) for own in zip(scores, members, given, strict=True)]
+    return np.concatenate([
+        np.stack([statistics(ranking, weights, fprs, oracle=oracle).T for ranking in rankings], axis=1)
+        for weights in blocks
+    ])
 
 
 def _blocks(records: int, replicates: int) -> Iterator[slice]:

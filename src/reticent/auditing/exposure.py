@@ -21,21 +21,23 @@ error is that of Agresti and Caffo (2000), one success and one failure added to 
 models agree. `memorisation_soft` has the probability of the true label in place of its being predicted.
 """
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
 from reticent import checks
-from reticent.auditing import permutation
+from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing import permutation_test
 from reticent.auditing.comparison.multiple import holm
+from reticent.auditing.intervals import tail
 from reticent.data.membership import Membership, as_membership
+from reticent.findings.audit import ExposureCount
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals, log_probability
 
-Floats = NDArray[np.float64]
 PRIOR = 4
 """Degrees of freedom that the mean variance of all records has in each record's own."""
 COULD = 0.5
@@ -75,9 +77,9 @@ class Exposure:
         memorisation_soft_error: its standard error, from the two groups' variances; needs two models in each.
     """
 
-    label: NDArray[np.int64]
-    k_in: NDArray[np.int64]
-    k_out: NDArray[np.int64]
+    label: Ints
+    k_in: Ints
+    k_out: Ints
     mean_in: Masked
     mean_out: Masked
     std_in: Masked
@@ -101,24 +103,13 @@ class Exposure:
             for record, row in enumerate(zip(*columns, strict=True))
         ]
 
-    def most_exposed(self, count: int) -> NDArray[np.int64]:
+    def most_exposed(self, count: int) -> Ints:
         """Return the records with the largest exposure, those without one left out."""
         order = np.argsort(-self.exposure.filled(-np.inf), kind="stable")
         return order[: min(count, int(self.exposure.count()))]
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Mean and variance of margins and probabilities over the models of one group."""
-
-    count: NDArray[np.int64]
-    margin: Floats
-    margin_squares: Floats
-    probability: Floats
-    probability_squares: Floats
-
-
-def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Exposure:
+def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
     """Compute every record's exposure, distance and memorisation.
 
     Args:
@@ -134,13 +125,7 @@ def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Ex
     """
     matrix = as_membership(membership).matrix
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
-    inside, outside = [], []
-    for block in signals.blocks():
-        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
-        chances = np.exp(log_probability(margins))
-        inside.append(_group(margins, chances, matrix[:, block]))
-        outside.append(_group(margins, chances, ~matrix[:, block]))
-    one, other = _join(inside), _join(outside)
+    one, other = _groups(signals, matrix)
     distances = _distances(one, other)
     return Exposure(
         label=signals.labels,
@@ -148,8 +133,8 @@ def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Ex
         k_out=other.count,
         mean_in=_masked(one.margin, one.count > 0),
         mean_out=_masked(other.margin, other.count > 0),
-        std_in=_deviation(one),
-        std_out=_deviation(other),
+        std_in=one.deviation,
+        std_out=other.deviation,
         **distances,
         **_tests(signals, matrix, distances["distance"], one.count + other.count - 2),
         **_memorisation(signals, matrix, one.count, other.count),
@@ -157,18 +142,63 @@ def exposure(signals: Signals, membership: Membership | NDArray[np.bool_]) -> Ex
     )
 
 
-def _group(margins: Floats, chances: Floats, chosen: NDArray[np.bool_]) -> _Group:
-    count = chosen.sum(axis=0, dtype=np.int64)
-    divisor = np.maximum(count, 1)
-    moments = []
-    for values in (margins, chances):
-        mean = np.where(chosen, values, 0.0).sum(axis=0) / divisor
-        moments += [mean, np.where(chosen, (values - mean) ** 2, 0.0).sum(axis=0)]
-    return _Group(count, *moments)
+def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
+    """Count the records whose distance is more than chance, corrected for the number of records.
+
+    Args:
+        found: exposures.
+        confidence: that none of those counted is there by chance.
+
+    Returns:
+        The count, without its sentence (`say.exposure`).
+    """
+    allowed = 2 * tail(confidence)
+    tested = ~np.ma.getmaskarray(found.distance)
+    records, models = int(tested.sum()), found.k_in + found.k_out
+    count = ExposureCount(
+        records=records,
+        untested=len(found.label) - records,
+        exposed=int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= allowed)),
+        confidence=confidence,
+    )
+    if not records:
+        return count
+    most = int(models[tested].max())
+    least = permutation_test.log_least(models[tested], found.k_in[tested]).min()
+    if least + math.log(records) > math.log(allowed):
+        return count.with_(models=most, memberships=math.exp(-least))
+    return count.with_(models=most, distance_needed=-float(stdtrit(most - 2, allowed / records)))
 
 
-def _join(groups: list[_Group]) -> _Group:
-    return _Group(*(np.concatenate([getattr(group, field.name) for group in groups]) for field in fields(_Group)))
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Mean and sum of squared deviations of margins and of probabilities over the models of one group, ``(N,)``."""
+
+    count: Ints
+    margin: Floats
+    margin_squares: Floats
+    probability: Floats
+    probability_squares: Floats
+
+    @property
+    def deviation(self) -> Masked:
+        """Standard deviation of the margins."""
+        return _masked(np.sqrt(self.margin_squares / np.maximum(self.count - 1, 1)), self.count > 1)
+
+
+def _groups(signals: Signals, inside: Bools) -> tuple[_Group, _Group]:
+    """Go once through the margins, by blocks of records, for the IN models and the OUT models of each."""
+    counts = inside.sum(axis=0, dtype=np.int64), (~inside).sum(axis=0, dtype=np.int64)
+    moments = np.empty((2, 2, 2, signals.records))
+    for block in signals.blocks():
+        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
+        for i, values in enumerate((margins, np.exp(log_probability(margins)))):
+            for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
+                mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)
+                squares = np.where(chosen, (values - mean) ** 2, 0.0).sum(axis=0)
+                moments[group, i, :, block] = mean, squares
+    one, other = (_Group(count, *own.reshape(4, -1)) for count, own in zip(counts, moments, strict=True))
+    return one, other
 
 
 def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
@@ -195,9 +225,7 @@ def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
     }
 
 
-def _tests(
-    signals: Signals, inside: NDArray[np.bool_], distance: Masked, freedom: NDArray[np.int64]
-) -> dict[str, Masked]:
+def _tests(signals: Signals, inside: Bools, distance: Masked, freedom: Ints) -> dict[str, Masked]:
     """Test each distance by Student's law and, where that could count, by the exact one; correct for their number."""
     tested = ~np.ma.getmaskarray(distance)
     p = np.where(tested, stdtr(np.maximum(freedom, 1), -distance.data), 1.0)
@@ -206,20 +234,18 @@ def _tests(
         here = could[np.searchsorted(could, block.start) : np.searchsorted(could, block.stop)]
         if len(here):
             margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
-            exact = permutation.chances(margins, inside[:, here], SURELY / np.count_nonzero(tested))
+            exact = permutation_test.chances(margins, inside[:, here], SURELY / np.count_nonzero(tested))
             p[here] = np.maximum(p[here], exact)
     return {"distance_p": _masked(p, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
 
 
-def _corrected(p: Floats, tested: NDArray[np.bool_]) -> Floats:
+def _corrected(p: Floats, tested: Bools) -> Floats:
     corrected = np.ones(len(p))
     corrected[tested] = holm(p[tested])
     return corrected
 
 
-def _memorisation(
-    signals: Signals, inside: NDArray[np.bool_], k_in: NDArray[np.int64], k_out: NDArray[np.int64]
-) -> dict[str, Masked]:
+def _memorisation(signals: Signals, inside: Bools, k_in: Ints, k_out: Ints) -> dict[str, Masked]:
     """Compare how many models of either group label each record correctly."""
     value, variance = np.zeros(signals.records), np.zeros(signals.records)
     known = (k_in > 0) & (k_out > 0)
@@ -244,10 +270,6 @@ def _soft(one: _Group, other: _Group) -> dict[str, Masked]:
     }
 
 
-def _deviation(group: _Group) -> Masked:
-    return _masked(np.sqrt(group.margin_squares / np.maximum(group.count - 1, 1)), group.count > 1)
-
-
-def _masked(values: Floats, known: NDArray[np.bool_]) -> Masked:
+def _masked(values: Floats, known: Bools) -> Masked:
     """Mask what is not known; the value under the mask is 0, so that no file can hold a number that means nothing."""
     return np.ma.MaskedArray(np.where(known, values, 0.0), mask=~known)

@@ -12,33 +12,32 @@ The variance of a group's AUC is taken to be no smaller than what records of the
 group whose members happen to be told apart perfectly is not beyond doubt.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr, stdtrit
 
 from reticent import checks
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import holm
-from reticent.auditing.crossed import Moments, area_interval, freedom, share_interval
+from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
 from reticent.auditing.exposure import Exposure, Masked
+from reticent.auditing.group_rates import areas, rates, sizes
 from reticent.auditing.intervals import tail
-from reticent.auditing.labelling import Labelling
+from reticent.auditing.partition import Partition
 from reticent.auditing.roc import roc, tied, two_groups
-from reticent.auditing.within import areas, rates, sizes
 from reticent.findings.audit import Group, GroupDifference, Grouping
+from reticent.findings.base import Interval
 from reticent.findings.numbers import Estimate, ShareEstimate
 from reticent.findings.population import Population
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 FEWEST = 5
 """Members, and non-members, that every target must have in a group for it to be measurable."""
 
 
 def groups(
-    labelling: Labelling,
+    partition: Partition,
     scores: Floats,
     members: Bools,
     exposure: Exposure,
@@ -50,7 +49,7 @@ def groups(
     """Audit every group of records, and say whether one stands out.
 
     Args:
-        labelling: which group each record belongs to.
+        partition: which group each record belongs to.
         scores: of one attack ``(T, N)``; higher means member.
         members: booleans ``(T, N)``.
         exposure: of the same N records.
@@ -66,51 +65,54 @@ def groups(
         InputError: NaN scores, a target without members or non-members, or a bad confidence.
     """
     values, rows = two_groups(checks.array(scores=scores, ndim=2), members, ndim=2)
-    checks.shape(codes=labelling.codes, expected=(values.shape[1],), meaning="(records,)")
-    count = len(labelling.names)
-    inside, outside = sizes(rows, labelling.codes, count)
+    checks.shape(codes=partition.codes, expected=(values.shape[1],), meaning="(records,)")
+    count = len(partition.names)
+    inside, outside = sizes(rows, partition.codes, count)
     measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
-    area = areas(values, rows, labelling.codes, count)
-    rate = None if fpr is None else rates(values, rows, labelling.codes, count, fpr)
+    area = areas(values, rows, partition.codes, count)
+    rate = None if fpr is None else rates(values, rows, partition.codes, count, fpr)
     # One threshold serves all groups, so equal scores decide the rate of all or of none.
     ties = fpr is not None and tied([roc(row, own).at_fpr(fpr) for row, own in zip(values, rows, strict=True)])
-    differences = _differences(area, measurable, confidence)
-    entries = []
-    for g, name in enumerate(labelling.names):
-        difference = differences[g]
-        entries.append(
-            Group(
-                name=name,
-                records=int(area.records[g]),
-                members=float(inside[:, g].mean()),
-                non_members=float(outside[:, g].mean()),
-                auc=_area(area, g, int(min(inside[:, g].min(), outside[:, g].min())), confidence)
-                if measurable[g]
-                else None,
-                tpr=_rate(rate, g, int(inside[:, g].sum()), confidence).with_(tied=ties)
-                if measurable[g] and rate is not None
-                else None,
-                exposure=mean(exposure.exposure, exposure.exposure_error, labelling.codes == g, confidence),
-                memorisation=mean(
-                    exposure.memorisation, exposure.memorisation_error, labelling.codes == g, confidence, limit=1.0
-                ),
-                difference=difference,
-                stands_out=_stands_out(difference, confidence),
-            )
+    pairs, trials = np.minimum(inside, outside).min(axis=0).tolist(), inside.sum(axis=0).tolist()
+    aucs = _estimates(area, measurable, lambda g, found: area_interval(*found, pairs[g], confidence))
+    if rate is None:
+        tprs: list[ShareEstimate | None] = [None] * count
+    else:
+        tprs = _estimates(
+            rate, measurable, lambda g, found: share_interval(*found, (int(area.records[g]), trials[g]), confidence)
         )
+    entries = [
+        Group(
+            name=name,
+            records=int(area.records[g]),
+            members=float(inside[:, g].mean()),
+            non_members=float(outside[:, g].mean()),
+            auc=auc,
+            tpr=None if tpr is None else tpr.with_(tied=ties),
+            exposure=mean(exposure.exposure, exposure.exposure_error, partition.codes == g, confidence),
+            memorisation=mean(
+                exposure.memorisation, exposure.memorisation_error, partition.codes == g, confidence, limit=1.0
+            ),
+            difference=difference,
+            stands_out=_stands_out(difference, confidence),
+        )
+        for g, (name, auc, tpr, difference) in enumerate(
+            zip(partition.names, aucs, tprs, _differences(area, measurable, confidence), strict=True)
+        )
+    ]
     return Grouping(
-        by=labelling.by,
+        by=partition.by,
         attack=attack,
         fpr=fpr,
         confidence=confidence,
         records_needed=records_needed(len(values), float(rows.mean())),
-        cut=labelling.cut,
+        cut=partition.cut,
         groups=tuple(entries),
         most_exposed=_most(entries),
     )
 
 
-def of_learners(grouping: Grouping, population: Population) -> Grouping:
+def allow_for_unlearned(grouping: Grouping, population: Population) -> Grouping:
     """Name no group as standing out where most models did not learn; to be asked only where no leak is found."""
     if not population.mostly_unlearned or not any(group.stands_out for group in grouping.groups):
         return grouping
@@ -165,18 +167,17 @@ def mean(
     return Estimate(mean=centre, std=float(known.std(ddof=1)), interval=(low, high))
 
 
-def _area(area: Moments, g: int, pairs: int, confidence: float) -> ShareEstimate:
-    variance, free = area.variance()
-    value = float(area.value[g])
-    interval = area_interval(value, float(variance[g]), float(free[g]), pairs, confidence)
-    return ShareEstimate(mean=value, std=None if area.std is None else float(area.std[g]), interval=interval)
-
-
-def _rate(rate: Moments, g: int, members: int, confidence: float) -> ShareEstimate:
-    variance, free = rate.variance()
-    value, most = float(rate.value[g]), (int(rate.records[g]), members)
-    interval = share_interval(value, float(variance[g]), float(free[g]), most, confidence)
-    return ShareEstimate(mean=value, std=None if rate.std is None else float(rate.std[g]), interval=interval)
+def _estimates(
+    moments: Moments, measurable: Bools, bound: Callable[[int, tuple[float, float, float]], Interval]
+) -> list[ShareEstimate | None]:
+    """Write each group's mean down, with the interval that its value, variance and degrees of freedom give."""
+    variance, freedom = moments.variance()
+    found: list[ShareEstimate | None] = [None] * len(variance)
+    for g in np.flatnonzero(measurable).tolist():
+        value, std = float(moments.value[g]), None if moments.std is None else float(moments.std[g])
+        interval = bound(g, (value, float(variance[g]), float(freedom[g])))
+        found[g] = ShareEstimate(mean=value, std=std, interval=interval)
+    return found
 
 
 def _differences(area: Moments, measurable: Bools, confidence: float) -> list[GroupDifference | None]:
@@ -196,7 +197,7 @@ def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Gr
     return found
 
 
-def _against_others(area: Moments, chosen: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+def _against_others(area: Moments, chosen: Ints) -> tuple[Floats, Floats, Floats]:
     """Return each group's difference from the others, its variance and the degrees of freedom, ``(G,)`` each."""
     weight = area.records[chosen].astype(np.float64)
     others = weight.sum() - weight

@@ -1,15 +1,15 @@
 """Confidence intervals: exact for a count, DeLong's for an AUC, quantiles for replicates."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtri
 from scipy.stats import rankdata
 
 from reticent import checks
+from reticent.arrays import Floats
 from reticent.auditing.roc import two_groups
 from reticent.errors import InputError
 
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from reticent import checks
+from reticent.arrays import Bools, Floats, Ints
 from reticent.errors import InputError
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 UNUSED = 0.1
 """Equal scores decide a rate where they leave more than this share of the false positives that it allows unused."""
@@ -59,8 +57,8 @@ class Roc:
     """
 
     thresholds: Floats
-    true_positives: NDArray[np.int64]
-    false_positives: NDArray[np.int64]
+    true_positives: Ints
+    false_positives: Ints
 
     @property
     def members(self) -> int:
@@ -98,16 +96,11 @@ class Roc:
             non_members=self.non_members,
         )
 
-    def advantage(self) -> tuple[float, float]:
-        """Return ``max_t TPR(t) - FPR(t)`` and its threshold: an oracle, since t is chosen on the audited records."""
+    def balanced_accuracy(self) -> tuple[float, float]:
+        """Return ``max_t (TPR(t) + 1 - FPR(t)) / 2`` and its threshold: an oracle's, chosen on the audited records."""
         gap = self.tpr - self.fpr
         best = int(np.argmax(gap))
-        return float(gap[best]), float(self.thresholds[best])
-
-    def balanced_accuracy(self) -> tuple[float, float]:
-        """Return the oracle balanced accuracy ``max_t (TPR(t) + 1 - FPR(t)) / 2`` and its threshold."""
-        gap, threshold = self.advantage()
-        return (1 + gap) / 2, threshold
+        return (1 + float(gap[best])) / 2, float(self.thresholds[best])
 
 
 def exact(rate: float) -> Fraction:

@@ -143,7 +143,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
     )
 
 
-def of_learners(said: Verdict, population: Population) -> Verdict:
+def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:
     """Exclude nothing where models did not learn, or nobody knows whether they did.
 
     What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that

@@ -14,7 +14,7 @@ from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
 from reticent.attacks.base import Problem
-from reticent.auditing.labelling import CLASS
+from reticent.auditing.partition import CLASS
 from reticent.data.membership import Membership
 from reticent.data.sources import NO_ARRAYS
 from reticent.errors import (
@@ -173,7 +173,7 @@ def attack(
     given |= {"probabilities": probabilities}
     problem = problem_of(given | {"targets": targets, "references": references, "classes": classes})
     signals = problem.signals
-    labellings = grouping.of_outputs(signals.labels, groups or {})
+    partitions = grouping.of_outputs(signals.labels, groups or {})
     asked = (attacks,) if isinstance(attacks, str) else tuple(attacks)
     tables = {name: dict(table) for name, table in (options or {}).items()}
     config = AttackConfig(
@@ -190,14 +190,14 @@ def attack(
     ids = audited(problem, config)
     notices = [*signals.notices, *outputs.unaudited_words(ids, signals.records)]
     facts = outputs.population_facts(problem, notices)
-    problem, labellings = problem.among(ids), tuple(labelling.among(ids) for labelling in labellings)
+    problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
     if config.control == "null":
         check(problem, specs, settings)
     output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
     with work.on("scoring"):
-        measured = measure(problem, specs, settings, labellings=labellings, progress=work.tell)
+        measured = measure(problem, specs, settings, partitions=partitions, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),

@@ -148,7 +148,7 @@ def evaluate(job: Job, work: Work) -> Evaluated:
         replicas = opened(job.attacks, job.population, store, made)
         problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
         settings = Settings.of(job.config, document.accountant(made))
-        measured = measure(problem, job.attacks, settings, labellings=job.labellings, progress=work.tell)
+        measured = measure(problem, job.attacks, settings, partitions=job.partitions, progress=work.tell)
     unaware = control = None
     if job.config.also_non_adaptive:
         with work.on("non_adaptive"):

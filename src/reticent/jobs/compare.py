@@ -9,7 +9,7 @@ from typing import Any
 
 from reticent import opening, seeds
 from reticent.ambient import fixed
-from reticent.auditing.audit import FPRS
+from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.comparison.compare import compare as tested
 from reticent.errors import InputError
 from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironment, ControlNote, Note

@@ -9,7 +9,7 @@ from typing import Any
 
 from reticent.ambient import fixed
 from reticent.attacks import Offer, check_membership, check_offer
-from reticent.auditing.labelling import Labelling
+from reticent.auditing.partition import Partition
 from reticent.data.datasets import DATASETS
 from reticent.data.load import load, of_python
 from reticent.data.membership import Membership
@@ -59,7 +59,7 @@ class Job:
         attacks: their specs.
         workers: number of processes.
         device: of every worker.
-        labellings: how the audited records are grouped.
+        partitions: how the audited records are grouped.
     """
 
     config: AuditConfig
@@ -68,7 +68,7 @@ class Job:
     attacks: tuple[Spec, ...]
     workers: int
     device: str
-    labellings: tuple[Labelling, ...] = ()
+    partitions: tuple[Partition, ...] = ()
 
 
 @fixed()
@@ -197,7 +197,7 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     recipe = build_recipe(suggested or BY_KIND[records.kind], given, config.dataset)
     check_used(recipe, given)
     roles = _roles(config, recipe, records)
-    labellings = grouping.of_records(records, roles.audited, config.group_by)
+    partitions = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
     offer = Offer(records.classes, len(queries.views()), logits=True, population=len(roles.population) > 0)
@@ -218,7 +218,7 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     if config.also_non_adaptive:
         undefended(recipe)
     replicas.check(attacks, recipe, unaware=config.also_non_adaptive)
-    return Job(config, records, population, attacks, workers(config, device, models), device, labellings)
+    return Job(config, records, population, attacks, workers(config, device, models), device, partitions)
 
 
 def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from reticent.auditing.labelling import CLASS
+from reticent.auditing.partition import CLASS
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
@@ -214,7 +214,7 @@ def _further(measured: Measured) -> list[dict[str, Any]]:
     if believed is not None:
         limits = {"probability_low": believed.low, "probability_high": believed.high}
         columns = {name: one.tolist() for name, one in {"probability": believed.probability, **limits}.items()}
-    grouped = {one.by: one.values() for one in measured.labellings if one.by != CLASS}
+    grouped = {one.by: one.values() for one in measured.partitions if one.by != CLASS}
     columns["groups"] = [dict(zip(grouped, each, strict=True)) for each in zip(*grouped.values(), strict=True)] or [
         {}
     ] * count

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.auditing.labelling import CLASS, COLUMN_CLASS, Labelling, by_class, by_column
+from reticent.auditing.partition import CLASS, COLUMN_CLASS, Partition, by_class, by_column
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 
 
-def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]) -> tuple[Labelling, ...]:
+def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]) -> tuple[Partition, ...]:
     """Group the audited records by their class, and by columns of the data set."""
     for name in once(group_by):
         if name == records.label and name != CLASS:
@@ -29,7 +29,7 @@ def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]
     return (by_class(records.y[ids]), *_columns(asked, len(ids)))
 
 
-def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, Any]) -> tuple[Labelling, ...]:
+def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, Any]) -> tuple[Partition, ...]:
     """Group records whose outputs were brought."""
     return (by_class(labels), *_columns(groups, len(labels)))
 
@@ -42,6 +42,6 @@ def once(group_by: Sequence[str]) -> list[str]:
     return list(group_by)
 
 
-def _columns(asked: Mapping[str, Any], records: int) -> list[Labelling]:
+def _columns(asked: Mapping[str, Any], records: int) -> list[Partition]:
     """Group by each column; one that has the classes' name gets another."""
     return [by_column(COLUMN_CLASS if name == CLASS else name, values, records) for name, values in asked.items()]

@@ -5,21 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent import seeds, spec
+from reticent.arrays import Bools, Floats
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
-from reticent.auditing.audit import audit
-from reticent.auditing.epsilon import Method, OneRun
-from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon, default_methods
-from reticent.auditing.exposed import exposed
-from reticent.auditing.exposure import Exposure, exposure
+from reticent.auditing.attack_audit import audit_attack
+from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
+from reticent.auditing.exposure import Exposure, count_exposed, exposure
+from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
-from reticent.auditing.groups import of_learners as groups_of_learners
-from reticent.auditing.labelling import Labelling
-from reticent.auditing.probability import Probability, probability
-from reticent.auditing.verdict import of_learners, verdict
+from reticent.auditing.membership_probability import MembershipProbability, membership_probability
+from reticent.auditing.partition import Partition
+from reticent.auditing.verdict import allow_for_unlearned, verdict
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
@@ -36,7 +34,6 @@ from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.population import Data, Population
 from reticent.options import AttackConfig
-from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
 log = logging.getLogger(__name__)
@@ -90,8 +87,8 @@ class Measured:
         exposure: of every record, over the models that its margins are known of.
         verdict: what the audits together say, as `auditing.verdict` gives it.
         epsilons: what the attacks rule out.
-        labellings: how records were grouped.
-        groups: what the verdict's attack finds in each group, one entry a labelling.
+        partitions: how records were grouped.
+        groups: what the verdict's attack finds in each group, one entry a partition.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
     """
 
@@ -100,9 +97,9 @@ class Measured:
     exposure: Exposure
     verdict: Verdict
     epsilons: Epsilons
-    labellings: tuple[Labelling, ...] = ()
+    partitions: tuple[Partition, ...] = ()
     groups: tuple[Grouping, ...] = ()
-    probability: Probability | None = None
+    probability: MembershipProbability | None = None
 
     def document(
         self,
@@ -117,7 +114,7 @@ class Measured:
         unproved: str = "",
     ) -> AuditDocument:
         """Put what was found beside what it was found in: a document without sentences (`say.audit.spoken`)."""
-        said = of_learners(self.verdict, population)
+        said = allow_for_unlearned(self.verdict, population)
         shown = said.leak is Leak.FOUND
         epsilons = self.epsilons
         return AuditDocument(
@@ -128,8 +125,8 @@ class Measured:
             attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in self.audits),
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
             epsilon=epsilons.overall.with_(unproved=unproved) if unproved else epsilons.overall,
-            groups=self.groups if shown else tuple(groups_of_learners(one, population) for one in self.groups),
-            exposure=exposed(self.exposure, said.confidence),
+            groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
+            exposure=count_exposed(self.exposure, said.confidence),
             non_adaptive=non_adaptive,
             control=control,
             environment=environment,
@@ -141,7 +138,7 @@ def measure(
     attacks: Sequence[Spec],
     settings: Settings,
     *,
-    labellings: Sequence[Labelling] = (),
+    partitions: Sequence[Partition] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
     """Run attacks on every target, audit their scores, and look at records and groups of them."""
@@ -150,7 +147,7 @@ def measure(
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     compared = tuple(
         groups(
-            labelling,
+            partition,
             scores[said.attack],
             members,
             found,
@@ -158,29 +155,27 @@ def measure(
             fpr=said.fpr,
             confidence=settings.confidence,
         )
-        for labelling in labellings
+        for partition in partitions
     )
     epsilons = audit_epsilon(
         scores,
         members,
         delta=settings.delta,
-        methods=_epsilon_methods(problem, settings.delta),
+        methods=default_methods(members, settings.delta, fair=_fair(problem)),
         rng=seeds.rng(settings.seed, "epsilon"),
         confidence=settings.confidence,
         accountant=settings.accountant,
         proven=None if settings.promised is None else settings.computed,
     )
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
-    return Measured(audits, scores, found, said, epsilons, tuple(labellings), compared, believed)
+    return Measured(audits, scores, found, said, epsilons, tuple(partitions), compared, believed)
 
 
-def _epsilon_methods(problem: Problem, delta: float) -> tuple[Method, ...]:
-    """Leave out the method that needs fair coins where every record is in more than half of the models, or in less."""
+def _fair(problem: Problem) -> bool:
+    """Tell whether fair coins may have drawn who is a member: not where all records are in, say, 3 of 5 models."""
     matrix = problem.membership.matrix
-    methods = default_methods(matrix[problem.targets], delta)
     models = matrix.sum(axis=0)
-    unfair = models.min() == models.max() and 2 * models[0] != len(matrix)
-    return tuple(method for method in methods if not (unfair and isinstance(method, OneRun)))
+    return bool(models.min() != models.max() or 2 * models[0] == len(matrix))
 
 
 def attacked(
@@ -207,11 +202,11 @@ def audited(
     scores: Floats,
     problem: Problem,
     settings: Settings,
-    calibration: tuple[Floats, NDArray[np.bool_]] | None,
+    calibration: tuple[Floats, Bools] | None,
 ) -> Audit:
     """Audit the scores of one attack."""
     entry = ATTACKS[attack.method]
-    return audit(
+    return audit_attack(
         attack.method,
         spec.full(attack),
         scores,
@@ -226,18 +221,15 @@ def audited(
     )
 
 
-def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> Probability | None:
+def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> MembershipProbability | None:
     """Compute each record's probability of membership from online LiRA's log-likelihood ratios, made if need be."""
-    try:
-        ratios = scores.get(_LIRA.method)
-        ratios = score(_LIRA, problem, settings.seed) if ratios is None else ratios
-    except TooFewReferencesError:
-        log.debug("no probability of membership", exc_info=True)
+    ratios = scores[_LIRA.method] if _LIRA.method in scores else _scored(_LIRA, problem, settings.seed)
+    if ratios is None:
         return None
-    return probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
+    return membership_probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
 
 
-def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDArray[np.bool_]] | None:
+def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Bools] | None:
     """Score a few references as if they were targets, to choose a threshold on.
 
     Not needed where all targets are references of each other: then each learns its threshold from the other targets.
@@ -245,11 +237,14 @@ def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, NDA
     if len(problem.targets) > 1 and np.isin(problem.targets, problem.references).all():
         return None
     rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
-    if len(rows) == 0:
-        return None
-    pretended = replace(problem, targets=rows)
+    scores = _scored(attack, replace(problem, targets=rows), seed) if len(rows) else None
+    return None if scores is None else (scores, problem.membership.matrix[rows])
+
+
+def _scored(attack: Spec, problem: Problem, seed: int) -> Floats | None:
+    """Run an attack on every target; None where references are too few for it."""
     try:
-        return score(attack, pretended, seed), problem.membership.matrix[rows]
+        return score(attack, problem, seed)
     except TooFewReferencesError:
-        log.debug("no threshold can be learned for %s on the references alone", attack.method, exc_info=True)
+        log.debug("%s needs more references", attack.method, exc_info=True)
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from reticent.ambient import fixed
-from reticent.auditing.audit import FPRS
+from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
 from reticent.findings.plan import Plan, PlannedRate
 from reticent.jobs.config import Job, called

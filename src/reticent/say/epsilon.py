@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reticent.auditing.epsilon.audit import consistent
+from reticent.auditing.epsilon.bounds import consistent
 from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds
 from reticent.rounding import down, level, plain, significant_down, up
 from reticent.say.grammar import agree, listed, sentence

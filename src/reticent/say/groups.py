@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reticent.auditing.labelling import CLASS, MISSING
+from reticent.auditing.partition import CLASS, MISSING
 from reticent.findings.audit import Group, Grouping
 from reticent.findings.population import Population
 from reticent.rounding import percent

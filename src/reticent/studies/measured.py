@@ -17,7 +17,7 @@ from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import affordable, poisson, replicated
 from reticent.auditing.roc import allowed, auc, roc, tied
-from reticent.auditing.weighted import FIXED, Weights
+from reticent.auditing.weighted_roc import FIXED, Weights
 from reticent.errors import InputError
 from reticent.jobs import document
 from reticent.jobs.config import Job

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from reticent.auditing.bootstrap import MANY, NO_SPREAD, crossed
+from reticent.auditing.bootstrap import MANY, NO_SPREAD, crossed_variance
 from reticent.auditing.intervals import Interval, degenerate, tail
 from reticent.errors import InputError
 from reticent.findings.study import FEW, SeedsEstimate
@@ -97,7 +97,7 @@ def combined(parts: Sequence[tuple[float, Replicated]], low: float = -1.0) -> Es
     """
     observed = np.sum([weight * one.observed for weight, one in parts], axis=0)
     values = np.sum([weight * one.values for weight, one in parts], axis=0)
-    value, found = float(observed.mean()), crossed(values, observed)
+    value, found = float(observed.mean()), crossed_variance(values, observed)
     if found.total > NO_SPREAD:
         return Estimate(value, found.total**0.5, found.freedom)
     if not low <= value <= 1:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reticent import checks
+from reticent.arrays import Bools
 from reticent.auditing.comparison.pairs import pairs
 from reticent.auditing.comparison.rows import MeasuredRow, measured
 from reticent.auditing.comparison.scores import RowScores, checked
@@ -90,7 +91,7 @@ def _unbeaten(rows: Sequence[MeasuredRow]) -> set[str]:
     return {name for (name, _, _), mark in zip(known, marked, strict=True) if mark}
 
 
-def front(accuracy: ArrayLike, leak: ArrayLike) -> NDArray[np.bool_]:
+def front(accuracy: ArrayLike, leak: ArrayLike) -> Bools:
     """Find the rows that are on the Pareto front, by the estimates alone.
 
     A row is beaten by another one that is at least as accurate, leaks at most as much, and is better in one of the

@@ -7,16 +7,14 @@ rest on the bootstrap, which redraws the thresholds too.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
 from reticent import checks
+from reticent.arrays import Bools, Floats
 from reticent.auditing.comparison.multiple import ruger
 from reticent.auditing.roc import roc
 from reticent.findings.comparison import McNemar
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def found(scores: Floats, members: Bools, fpr: float) -> Bools:

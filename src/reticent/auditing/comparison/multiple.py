@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reticent import checks
-
-Floats = NDArray[np.float64]
+from reticent.arrays import Floats
 
 
 def holm(p: ArrayLike) -> Floats:

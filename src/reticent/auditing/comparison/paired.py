@@ -7,15 +7,12 @@ excludes 0 exactly where the p-value is below one minus the confidence.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed
+from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed_variance
 from reticent.auditing.intervals import degenerate, tail
 from reticent.findings.numbers import PairedDifference
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def difference(observed: Floats, variance: Variance, pairs: int, confidence: float) -> PairedDifference:
@@ -61,10 +58,10 @@ def bootstrapped(
     (one, at_one), (two, at_two) = first, second
     values = one.replicated(statistic, at_one) - two.replicated(statistic, at_two)
     observed = at_one - at_two
-    return difference(observed, crossed(values, observed), pairs, confidence)
+    return difference(observed, crossed_variance(values, observed), pairs, confidence)
 
 
-def over_models(first: Floats, second: Floats, counted: NDArray[np.int64], confidence: float) -> PairedDifference:
+def over_models(first: Floats, second: Floats, counted: Ints, confidence: float) -> PairedDifference:
     """Compare a share of records, such as the accuracy, of which only each target's number is known.
 
     By the spread between targets (Student's paired interval). For one target, by the binomial variances of the two

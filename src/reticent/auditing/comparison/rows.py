@@ -8,18 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
 from reticent.auditing.comparison.scores import RowScores
 from reticent.auditing.intervals import clopper_pearson, degenerate, tail
 from reticent.auditing.roc import allowed, auc, roc, tied
-from reticent.auditing.weighted import FIXED
+from reticent.auditing.weighted_roc import FIXED
 from reticent.findings.comparison import AttackFound, RowAccuracy, RowNumbers, Standing
 from reticent.findings.numbers import Estimate
 
-Floats = NDArray[np.float64]
 AUC, TPR = FIXED.index("auc"), len(FIXED)
 """Columns of the replicates."""
 
@@ -107,7 +106,7 @@ def measured(row: RowScores, fpr: float | None, seed: int, replicates: int, conf
 def _attack(
     name: str,
     scores: Floats,
-    members: NDArray[np.bool_],
+    members: Bools,
     fpr: float | None,
     rng: np.random.Generator,
     replicates: int,
@@ -123,21 +122,12 @@ def _attack(
     drawn = bootstrap(scores, members, rates, replicates, rng, oracle=False)
     pairs = {AUC: min(inside, outside), TPR: inside}
     estimates = {
-        column: _estimate(each, drawn.interval(column, each, confidence), pairs[column], confidence)
+        column: drawn.estimate(column, each, pairs[column], confidence).with_(freedom=None)
         for column, each in observed.items()
     }
     if points:
         estimates[TPR] = estimates[TPR].with_(tied=tied(points))
     return MeasuredAttack(name, scores, drawn, observed, estimates)
-
-
-def _estimate(each: Floats, interval: tuple[float, float] | None, pairs: int, confidence: float) -> Estimate:
-    mean = float(each.mean())
-    return Estimate(
-        mean=mean,
-        std=float(each.std(ddof=1)) if len(each) > 1 else None,
-        interval=interval or degenerate(mean, pairs, confidence),
-    )
 
 
 def _accuracies(row: RowScores, confidence: float) -> tuple[Estimate, Estimate] | None:
@@ -150,15 +140,15 @@ def _accuracies(row: RowScores, confidence: float) -> tuple[Estimate, Estimate] 
     return inside, outside
 
 
-def _accuracy(each: Floats, counted: NDArray[np.int64], confidence: float) -> Estimate:
+def _accuracy(each: Floats, counted: Ints, confidence: float) -> Estimate:
     """Bound by Student's interval over targets, within [0, 1]; for one target, by Clopper and Pearson's."""
-    if len(each) == 1:
-        right = np.rint(each * counted)
-        low, high = clopper_pearson(right, counted, confidence)
-        return _estimate(each, (float(low[0]), float(high[0])), int(counted[0]), confidence)
-    error = float(each.std(ddof=1)) / len(each) ** 0.5
-    if error**2 <= NO_SPREAD:
-        return _estimate(each, None, int(counted.min()), confidence)
-    arm = -float(stdtrit(len(each) - 1, tail(confidence))) * error
     mean = float(each.mean())
-    return _estimate(each, (max(0.0, mean - arm), min(1.0, mean + arm)), int(counted.min()), confidence)
+    if len(each) == 1:
+        low, high = clopper_pearson(np.rint(each * counted), counted, confidence)
+        return Estimate(mean=mean, interval=(float(low[0]), float(high[0])))
+    std = float(each.std(ddof=1))
+    error = std / len(each) ** 0.5
+    if error**2 <= NO_SPREAD:
+        return Estimate(mean=mean, std=std, interval=degenerate(mean, int(counted.min()), confidence))
+    arm = -float(stdtrit(len(each) - 1, tail(confidence))) * error
+    return Estimate(mean=mean, std=std, interval=(max(0.0, mean - arm), min(1.0, mean + arm)))

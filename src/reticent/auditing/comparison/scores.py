@@ -4,15 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent import checks
+from reticent.arrays import Bools, Floats
 from reticent.auditing.roc import two_groups
 from reticent.errors import InputError, ShapeError
 from reticent.findings.comparison import Role
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,8 @@
 """Epsilon from below: what the success of an attack rules out.
 
 A training that is (epsilon, delta)-DP lets no attack be too good; an attack that is better refutes that epsilon. One
-file a method, each with its frozen spec; `METHODS` says what each assumes:
-
-* `all_thresholds`, `split`, `given`: exact limits of TPR and FPR; records independent given the model
-* `gaussian`: the same, and a Gaussian trade-off curve
-* `one_run`: no independence of records, but fair coins for membership
-
-* `limits`, `looks`, `base`: exact limits, thresholds that the data choose, sorted scores
-* `combine`: over targets that depend on each other
-* `audit`: a whole audit's bounds, and the sentence for people
+file a method, each with its frozen spec; `METHODS` says what each assumes. `base` holds what all work on,
+`rank_thresholds` limits at thresholds that the data choose, `bounds` the bounds of a whole audit.
 """
 
 from collections.abc import Callable
@@ -20,31 +13,14 @@ import numpy as np
 
 from reticent.auditing.epsilon import all_thresholds, gaussian, given, one_run, split
 from reticent.auditing.epsilon.all_thresholds import AllThresholds
-from reticent.auditing.epsilon.base import Bound, Groups
-from reticent.auditing.epsilon.combine import Bonferroni, Combine, TwiceMedian
-from reticent.auditing.epsilon.gaussian import Gaussian, gaussian_delta, gaussian_epsilon
+from reticent.auditing.epsilon.base import Groups
+from reticent.auditing.epsilon.gaussian import Gaussian
 from reticent.auditing.epsilon.given import Given
-from reticent.auditing.epsilon.one_run import OneRun, one_run_epsilon
+from reticent.auditing.epsilon.one_run import OneRun
 from reticent.auditing.epsilon.split import Split
 from reticent.spec import Spec
 
-__all__ = [
-    "METHODS",
-    "AllThresholds",
-    "Bonferroni",
-    "Bound",
-    "Combine",
-    "Entry",
-    "Gaussian",
-    "Given",
-    "Method",
-    "OneRun",
-    "Split",
-    "TwiceMedian",
-    "gaussian_delta",
-    "gaussian_epsilon",
-    "one_run_epsilon",
-]
+__all__ = ["METHODS", "AllThresholds", "Entry", "Gaussian", "Given", "Method", "OneRun", "Split"]
 
 Method = AllThresholds | Split | Given | Gaussian | OneRun
 """The options of a method."""
@@ -56,12 +32,13 @@ class Entry:
 
     Attributes:
         spec: its options.
-        bound: computes the bound of one target: ``bound(spec, groups, delta, alpha, rng)``.
+        bound: a lower confidence limit of one target's epsilon, ``bound(spec, groups, delta, alpha, rng)``: above the
+            true epsilon with probability alpha at most; at least 0, which says nothing, and finite.
         assumes: what must hold for the bound to hold, for people.
     """
 
     spec: type[Spec]
-    bound: Callable[[Any, Groups, float, float, np.random.Generator], Bound]
+    bound: Callable[[Any, Groups, float, float, np.random.Generator], float]
     assumes: str
 
 

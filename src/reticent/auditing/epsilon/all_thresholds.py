@@ -1,6 +1,6 @@
-"""Epsilon from below at the best of many thresholds, corrected exactly for having looked at them all.
+"""Epsilon from below at the best of about ``2 log2(N / 2)`` thresholds, corrected exactly for having tried them all.
 
-Assumes independent records given the model; see `looks` for why the correction is exact.
+Assumes independent records given the model; see `rank_thresholds` for why the correction is exact.
 """
 
 from typing import Annotated, ClassVar
@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import Gt
 
-from reticent.auditing.epsilon.base import Bound, Groups, best
-from reticent.auditing.epsilon.looks import RATIO, looks
+from reticent.auditing.epsilon.base import Groups, best
+from reticent.auditing.epsilon.rank_thresholds import RATIO, rank_thresholds
 from reticent.spec import Spec
 
 
@@ -22,18 +22,7 @@ class AllThresholds(Spec):
     """Ranks of the thresholds grow by this factor: a smaller one looks at more thresholds and corrects for more."""
 
 
-def bound(spec: AllThresholds, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> Bound:
-    """Bound epsilon at the best of about ``2 log2(N / 2)`` thresholds.
-
-    Args:
-        spec: the options.
-        groups: one target's scores.
-        delta: of the bound.
-        alpha: probability that the bound is above the true epsilon, at most.
-        rng: not used.
-
-    Returns:
-        The bound, and the threshold that gave it.
-    """
-    found = looks(groups, spec.ratio, alpha)
-    return best(found.thresholds, found.tpr_low, found.fpr_high, delta)
+def bound(spec: AllThresholds, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> float:
+    """Bound epsilon at the best threshold; nothing is drawn."""
+    _, tpr_low, fpr_high = rank_thresholds(groups, spec.ratio, alpha)
+    return best(tpr_low, fpr_high, delta)

@@ -1,16 +1,20 @@
-"""What every bound works on: one target's scores in order, and what it gives back."""
+"""What every bound works on: one target's scores in order, and the epsilon that follows from limits of its rates.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+A training that is (epsilon, delta)-DP keeps every attack to ``TPR <= e^epsilon FPR + delta`` and, with the roles
+exchanged, to ``TNR <= e^epsilon FNR + delta`` (Wasserman and Zhou 2010; Kairouz, Oh and Viswanath 2015). So a lower
+limit of the TPR and an upper limit of the FPR that hold together bound epsilon from below, both ways at once, since
+``TNR = 1 - FPR`` and ``FNR = 1 - TPR``.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from reticent.auditing.epsilon.limits import MEMBERS, NON_MEMBERS, log_ratios
+from reticent.arrays import Floats, Ints
+from reticent.auditing.intervals import lower, upper
 from reticent.auditing.roc import two_groups
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from reticent.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +29,10 @@ class Groups:
     members: Floats
     non_members: Floats
 
-    def at_least(self, thresholds: ArrayLike) -> tuple[Counts, Counts]:
+    def __len__(self) -> int:
+        return len(self.members) + len(self.non_members)
+
+    def at_least(self, thresholds: ArrayLike) -> tuple[Ints, Ints]:
         """Count the members and the non-members whose score is at or above each threshold."""
         inside = len(self.members) - np.searchsorted(self.members, thresholds, side="left")
         outside = len(self.non_members) - np.searchsorted(self.non_members, thresholds, side="left")
@@ -33,68 +40,53 @@ class Groups:
 
     def split(self, share: float, rng: np.random.Generator) -> tuple["Groups", "Groups"]:
         """Divide the records at random, blind to who is a member."""
-        m, total = len(self.members), len(self.members) + len(self.non_members)
-        drawn = rng.random(total) < share
+        m = len(self.members)
+        drawn = rng.random(len(self)) < share
         first = Groups(self.members[drawn[:m]], self.non_members[drawn[m:]])
         return first, Groups(self.members[~drawn[:m]], self.non_members[~drawn[m:]])
 
-    @property
-    def empty(self) -> bool:
-        """Whether it has no members or no non-members."""
-        return not (len(self.members) and len(self.non_members))
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A lower confidence limit of epsilon for one target.
-
-    Attributes:
-        epsilon: the limit, at least 0 and finite; 0 says nothing.
-        evidence: what it rests on, by name, such as the threshold and the counts.
-    """
-
-    epsilon: float
-    evidence: Mapping[str, float | int | str] = field(default_factory=dict)
-
 
 def groups(scores: ArrayLike, members: ArrayLike) -> list[Groups]:
-    """Sort the scores of T targets.
-
-    Args:
-        scores: ``(T, N)``; higher means member.
-        members: booleans ``(T, N)``.
-
-    Returns:
-        One a target. Cost: T sorts.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: a score is NaN or infinite, or a row has no members or no non-members.
-    """
+    """Check and sort the scores of T targets, ``(T, N)``; raises as `two_groups` does."""
     values, rows = two_groups(scores, members, ndim=2)
     return [Groups(np.sort(row[own]), np.sort(row[~own])) for row, own in zip(values, rows, strict=True)]
 
 
-def best(thresholds: Floats, tpr_low: Floats, fpr_high: Floats, delta: float) -> Bound:
-    """Take the largest bound of several pairs of limits that hold together.
+def checked_delta(delta: float) -> float:
+    """Refuse a delta outside [0, 1)."""
+    if not 0 <= delta < 1:
+        raise InputError(f"delta: expected a number from 0 up to, but not including, 1, such as 1e-5, got {delta}")
+    return float(delta)
+
+
+def log_ratios(tpr_low: Floats, fpr_high: Floats, delta: float) -> Floats:
+    """Compute what limits say of epsilon, in both directions; negative, even infinitely, where it is nothing.
 
     Args:
-        thresholds: ``(L,)``; scores at or above are called members.
         tpr_low: ``(L,)``, lower limits of the TPR.
-        fpr_high: ``(L,)``, upper limits of the FPR.
-        delta: of the bound.
+        fpr_high: ``(L,)``, upper limits of the FPR, above 0.
+        delta: from 0 up to, but not including, 1.
 
     Returns:
-        The bound; 0 where no pair says more, or there is none.
+        ``(2, L)``: ``ln((TPR - delta) / FPR)`` and ``ln((TNR - delta) / FNR)``.
     """
-    if not len(thresholds):
-        return Bound(0.0)
-    found = log_ratios(tpr_low, fpr_high, delta)
-    direction, look = np.unravel_index(int(np.argmax(found)), found.shape)
-    evidence: dict[str, float | int | str] = {
-        "threshold": float(thresholds[look]),
-        "direction": (MEMBERS, NON_MEMBERS)[int(direction)],
-        "tpr_low": float(tpr_low[look]),
-        "fpr_high": float(fpr_high[look]),
-    }
-    return Bound(max(0.0, float(found[direction, look])), evidence)
+    return np.stack([
+        _log(tpr_low - delta) - np.log(fpr_high),
+        _log(1 - fpr_high - delta) - np.log(1 - tpr_low),
+    ])
+
+
+def _log(values: Floats) -> Floats:
+    return np.log(values, out=np.full(values.shape, -np.inf), where=values > 0)
+
+
+def best(tpr_low: Floats, fpr_high: Floats, delta: float) -> float:
+    """Take the largest bound of several pairs of limits that hold together; 0 where none says more."""
+    return max(0.0, float(log_ratios(tpr_low, fpr_high, delta).max(initial=0.0)))
+
+
+def at_fixed_threshold(threshold: float, groups: Groups, delta: float, alpha: float) -> float:
+    """Bound epsilon at a threshold that was chosen without these scores: two limits, each at ``alpha / 2``."""
+    found, false = groups.at_least([threshold])
+    tpr_low, fpr_high = lower(found, len(groups.members), alpha / 2), upper(false, len(groups.non_members), alpha / 2)
+    return best(tpr_low, fpr_high, delta)

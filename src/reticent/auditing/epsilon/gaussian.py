@@ -12,17 +12,16 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Gt
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from reticent import checks
-from reticent.auditing.epsilon.base import Bound, Groups
-from reticent.auditing.epsilon.limits import checked_delta
-from reticent.auditing.epsilon.looks import RATIO, looks
+from reticent.arrays import Floats
+from reticent.auditing.epsilon.base import Groups, checked_delta
+from reticent.auditing.epsilon.rank_thresholds import RATIO, rank_thresholds
 from reticent.errors import InputError
 from reticent.spec import Spec
 
-Floats = NDArray[np.float64]
 HALVINGS = 60
 """Steps of bisection: to the last bit."""
 
@@ -36,37 +35,14 @@ class Gaussian(Spec):
     """Ranks of the thresholds grow by this factor, as in `AllThresholds`."""
 
 
-def bound(spec: Gaussian, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> Bound:
-    """Bound mu at the best of many thresholds, corrected for the choice, and turn it into epsilon.
-
-    Args:
-        spec: the options.
-        groups: one target's scores.
-        delta: of the bound, above 0.
-        alpha: probability that mu's bound is above the true mu, at most.
-        rng: not used.
-
-    Returns:
-        The bound, with mu.
-
-    Raises:
-        InputError: delta is 0.
-    """
+def bound(spec: Gaussian, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> float:
+    """Bound mu at the best of many thresholds, corrected for the choice, and turn it into epsilon; nothing is drawn."""
     if delta == 0:
         raise InputError("delta: the method 'gaussian' needs a delta above 0, such as 1e-5: at 0 no epsilon is finite")
-    found = looks(groups, spec.ratio, alpha)
+    _, tpr_low, fpr_high = rank_thresholds(groups, spec.ratio, alpha)
     # mu = Phi^-1(TPR) - Phi^-1(FPR) is the same in both directions.
-    mus = ndtri(found.tpr_low) - ndtri(found.fpr_high)
-    if not len(mus) or not mus.max() > 0:
-        return Bound(0.0, {"mu": 0.0})
-    look = int(np.argmax(mus))
-    evidence = {
-        "mu": float(mus[look]),
-        "threshold": float(found.thresholds[look]),
-        "tpr_low": float(found.tpr_low[look]),
-        "fpr_high": float(found.fpr_high[look]),
-    }
-    return Bound(float(gaussian_epsilon(mus[look], delta)), evidence)
+    mu = float((ndtri(tpr_low) - ndtri(fpr_high)).max(initial=0.0))
+    return float(gaussian_epsilon(mu, delta)) if mu > 0 else 0.0
 
 
 def gaussian_delta(mu: ArrayLike, epsilon: ArrayLike) -> Floats:

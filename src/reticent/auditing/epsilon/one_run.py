@@ -22,18 +22,16 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Gt, Lt
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import bdtr, bdtrc, expit, logit
 
-from reticent.auditing.epsilon.base import Bound, Groups
-from reticent.auditing.epsilon.limits import checked_delta, error_rate
-from reticent.auditing.epsilon.looks import ranks
-from reticent.auditing.intervals import lower
+from reticent.arrays import Floats, Ints
+from reticent.auditing.epsilon.base import Groups, checked_delta
+from reticent.auditing.epsilon.rank_thresholds import ranks
+from reticent.auditing.intervals import lower, tail
 from reticent.errors import InputError
 from reticent.spec import Spec
 
-Floats = NDArray[np.float64]
 RATIO = 2.0
 """From one number of guesses to the next."""
 TOLERANCE = 1e-9
@@ -71,54 +69,29 @@ class _Cuts:
 
 
 def balanced(members: int, records: int) -> bool:
-    """Say whether a number of members can come from fair coins.
-
-    Args:
-        members: how many records are members.
-        records: of how many.
-
-    Returns:
-        Whether it is within `FAR` standard deviations of one half.
-    """
+    """Tell whether so many members can come from fair coins: they are within `FAR` standard deviations of one half."""
     return bool(abs(members - records / 2) <= FAR * records**0.5 / 2)
 
 
-def bound(spec: OneRun, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> Bound:
-    """Guess the records with the highest and the lowest scores, and bound epsilon from the number of right guesses.
-
-    Args:
-        spec: the options.
-        groups: one target's scores.
-        delta: of the bound.
-        alpha: probability that the bound is above the true epsilon, at most.
-        rng: divides the records.
-
-    Returns:
-        The bound, with the numbers of guesses and of right ones.
-
-    Raises:
-        InputError: the share of members is not what fair coins give.
-    """
-    total = len(groups.members) + len(groups.non_members)
-    if not balanced(len(groups.members), total):
+def bound(spec: OneRun, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> float:
+    """Guess the records with the highest and the lowest scores, and bound epsilon from the number of right guesses."""
+    if not balanced(len(groups.members), len(groups)):
         raise InputError(
             "members: the method 'one-run' needs records that are members with probability 1/2 each, "
-            f"got {len(groups.members)} members of {total}; use 'all-thresholds' or 'split'"
+            f"got {len(groups.members)} members of {len(groups)}; use 'all-thresholds' or 'split'"
         )
-    chooses, judged = groups.split(spec.share, rng) if spec.choice == "split" else (groups, groups)
-    records, each = (len(part.members) + len(part.non_members) for part in (judged, chooses))
-    if not (records and each):
-        return Bound(0.0)
+    divided = spec.choice == "split"
+    chooses, judged = groups.split(spec.share, rng) if divided else (groups, groups)
+    if not (len(judged) and len(chooses)):
+        return 0.0
     cuts = _cuts(chooses)
-    level = alpha if spec.choice == "split" else alpha / len(cuts.high)
+    level = alpha if divided else alpha / len(cuts.high)
     right, guesses = cuts.count(chooses)
-    scale = records / each
-    promising = int(np.argmax(_roughly(right * scale, guesses * scale, records, delta, level)))
+    scale = len(judged) / len(chooses)
+    promising = int(np.argmax(_roughly(right * scale, guesses * scale, len(judged), delta, level)))
     chosen = _Cuts(cuts.high[promising : promising + 1], cuts.low[promising : promising + 1])
     v, r = (int(counted[0]) for counted in chosen.count(judged))
-    if r == 0:
-        return Bound(0.0, {"guesses": 0, "right": 0})
-    return Bound(_epsilon(v, r, records, delta, level), {"guesses": r, "right": v})
+    return _epsilon(v, r, len(judged), delta, level) if r else 0.0
 
 
 def one_run_epsilon(right: int, guesses: int, records: int, delta: float = 0.0, confidence: float = 0.95) -> float:
@@ -143,22 +116,11 @@ def one_run_epsilon(right: int, guesses: int, records: int, delta: float = 0.0, 
         raise InputError(
             f"right: expected 0 <= right <= guesses <= records with a guess, got {right}, {guesses} and {records}"
         )
-    return _epsilon(right, guesses, records, checked_delta(delta), error_rate(confidence))
+    return _epsilon(right, guesses, records, checked_delta(delta), 2 * tail(confidence))
 
 
 def p_value(right: int, guesses: int, records: int, epsilon: float, delta: float) -> float:
-    """Bound the probability of so many right guesses under (epsilon, delta)-DP.
-
-    Args:
-        right: right guesses v.
-        guesses: guesses r.
-        records: records m.
-        epsilon: at least 0.
-        delta: from 0 to 1.
-
-    Returns:
-        At most 1. Cost: O(log v) binomial probabilities.
-    """
+    """Bound the probability of so many right guesses under (epsilon, delta)-DP, by O(log v) binomial ones."""
     q = expit(epsilon)
     chance = float(bdtrc(right - 1, guesses, q)) if right > 0 else 1.0
     if delta > 0 and right > 0:
@@ -188,7 +150,7 @@ def _steepest(right: int, guesses: int, q: float) -> float:
     """Compute ``max_i P[v - i <= W* < v] / i``: means of a unimodal sequence, so they have one maximum too."""
     below = float(bdtr(right - 1, guesses, q))
 
-    def means(steps: NDArray[np.int64]) -> Floats:
+    def means(steps: Ints) -> Floats:
         rest = right - steps - 1
         further = np.where(rest >= 0, bdtr(np.maximum(rest, 0), guesses, q), 0.0)
         mean: Floats = (below - further) / steps

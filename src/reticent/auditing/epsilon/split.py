@@ -9,14 +9,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import Gt, Lt
 
-from reticent.auditing.epsilon.base import Bound, Groups
-from reticent.auditing.epsilon.given import at
-from reticent.auditing.epsilon.limits import log_ratios
-from reticent.auditing.epsilon.looks import few_values, ranks
+from reticent.arrays import Floats
+from reticent.auditing.epsilon.base import Groups, at_fixed_threshold, log_ratios
+from reticent.auditing.epsilon.rank_thresholds import few_values, ranks
 from reticent.auditing.intervals import lower, upper
 from reticent.spec import Spec
 
-Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 STEP = 1.1
 """From one rank to the next among the thresholds that are tried; trying costs nothing here."""
 FEW = 256
@@ -32,34 +30,25 @@ class Split(Spec):
     """Share of the records that choose the threshold; the bound is measured on the rest."""
 
 
-def bound(spec: Split, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> Bound:
+def bound(spec: Split, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> float:
     """Choose the threshold with the best bound on one part, and bound epsilon at it on the other.
 
-    Args:
-        spec: the options.
-        groups: one target's scores.
-        delta: of the bound.
-        alpha: probability that the bound is above the true epsilon, at most.
-        rng: divides the records.
-
-    Returns:
-        The bound; 0 if a part has no members or no non-members.
+    0 if a part has no members or no non-members.
     """
     chooses, judged = groups.split(spec.share, rng)
-    if chooses.empty or judged.empty:
-        return Bound(0.0)
-    return at(_choose(chooses, judged, delta, alpha), judged, delta, alpha)
+    if not all(len(kind) for part in (chooses, judged) for kind in (part.members, part.non_members)):
+        return 0.0
+    return at_fixed_threshold(_choose(chooses, judged, delta, alpha), judged, delta, alpha)
 
 
-def _choose(chooses: Groups, judged: Groups, delta: float, alpha: float) -> Floats:
+def _choose(chooses: Groups, judged: Groups, delta: float, alpha: float) -> float:
     """Find the threshold whose rates would bound epsilon best with as many records as will judge it."""
     thresholds = _candidates(chooses)
     found, false = chooses.at_least(thresholds)
     m, n = len(judged.members), len(judged.non_members)
     tpr_low = lower(found * (m / len(chooses.members)), m, alpha / 2)
     fpr_high = upper(false * (n / len(chooses.non_members)), n, alpha / 2)
-    best = int(np.argmax(log_ratios(tpr_low, fpr_high, delta).max(axis=0)))
-    return thresholds[best : best + 1]
+    return float(thresholds[np.argmax(log_ratios(tpr_low, fpr_high, delta).max(axis=0))])
 
 
 def _candidates(groups: Groups) -> Floats:

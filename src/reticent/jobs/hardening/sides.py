@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.attacks.base import Problem
-from reticent.auditing.epsilon import OneRun
-from reticent.auditing.epsilon.audit import Epsilons, audit_epsilon, default_methods
+from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.intervals import auc_interval
 from reticent.auditing.verdict import verdict
 from reticent.findings.attack import Audit
@@ -62,12 +61,11 @@ def side(
     settings = Settings.of(ready.config)
     audits, scores = attacked(problem, ready.attacks, settings, progress=tell)
     members = ready.membership.matrix[[ready.target]]
-    methods = tuple(one for one in default_methods(members, settings.delta) if not isinstance(one, OneRun))
     epsilons = audit_epsilon(
         scores,
         members,
         delta=settings.delta,
-        methods=methods,
+        methods=default_methods(members, settings.delta, fair=False),
         rng=seeds.rng(settings.seed, "epsilon"),
         confidence=settings.confidence,
     )

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.auditing.exposed import exposed
-from reticent.auditing.exposure import exposure
+from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.records import Records
 from reticent.errors import SpecError
 from reticent.findings.population import Population
@@ -179,13 +178,13 @@ def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[st
     """Compute what an audit computes of its records, without an attack."""
     signals, _ = population_signals.signals(job.population, store, made)
     found = exposure(signals, job.population.membership)
-    measured = Measured((), {}, found, None, None, job.labellings)  # type: ignore[arg-type]
+    measured = Measured((), {}, found, None, None, job.partitions)  # type: ignore[arg-type]
     ids, records = job.population.roles.audited, job.records
     rows = [row.to_json() for row in document.record_rows(measured, ids, records.y[ids], records.class_names)]
     for row in rows:
         for key in ATTACKED:
             del row[key]
-    return rows, say_exposure.spoken(exposed(found, job.config.confidence)).to_json()
+    return rows, say_exposure.spoken(count_exposed(found, job.config.confidence)).to_json()
 
 
 def _write(

@@ -6,8 +6,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from reticent import seeds
-from reticent.auditing import audit, epsilon, intervals, roc
-from reticent.auditing.epsilon.audit import bounds
+from reticent.auditing import attack_audit, intervals, roc
+from reticent.auditing.epsilon import METHODS
+from reticent.auditing.epsilon.bounds import bounds
+from reticent.auditing.epsilon.gaussian import gaussian_delta, gaussian_epsilon
+from reticent.auditing.epsilon.one_run import one_run_epsilon
 from reticent.findings.selftest import Fault
 from reticent.jobs.selftest.checks import Checks, check, near, number, within
 from reticent.jobs.selftest.made import SEED, Floats
@@ -59,7 +62,7 @@ def _bootstrap() -> Checks:
     """Compare the bootstrap of one target's AUC with its variance under no leak, (m + n + 1) / (12 m n)."""
     rng = seeds.rng(SEED, "selftest", "bootstrap")
     scores, members = rng.normal(size=(1, 1000)), (np.arange(1000) % 2 == 0)[None]
-    done = audit.audit("selftest", {}, scores, members, [0], rng=rng, replicates=1000)
+    done = attack_audit.audit_attack("selftest", {}, scores, members, [0], rng=rng, replicates=1000)
     low, high = done.auc.interval
     width = 2 * 1.959964 * (1001 / (12 * 500 * 500)) ** 0.5
     yield within("bootstrap-width", 0.85, 1.15, (high - low) / width, Fault.BOOTSTRAP)
@@ -70,12 +73,12 @@ def _bootstrap() -> Checks:
 
 def epsilons() -> Checks:
     """Compare formulas with known digits, and every method of the table with a Gaussian mechanism and with none."""
-    yield near("gaussian-delta", 0.126936737507, float(epsilon.gaussian_delta(1.0, 1.0)), Fault.EPSILON_FORMULA, 1e-10)
-    back = float(epsilon.gaussian_epsilon(1.0, 0.126936737507))
+    yield near("gaussian-delta", 0.126936737507, float(gaussian_delta(1.0, 1.0)), Fault.EPSILON_FORMULA, 1e-10)
+    back = float(gaussian_epsilon(1.0, 0.126936737507))
     yield near("gaussian-epsilon", 1.0, back, Fault.EPSILON_FORMULA, 1e-8)
-    yield near("one-run-90-of-100", 1.63082, epsilon.one_run_epsilon(90, 100, 100), Fault.EPSILON_FORMULA, 1e-4)
-    true = float(epsilon.gaussian_epsilon(MU, DELTA))
-    for name, entry in epsilon.METHODS.items():
+    yield near("one-run-90-of-100", 1.63082, one_run_epsilon(90, 100, 100), Fault.EPSILON_FORMULA, 1e-4)
+    true = float(gaussian_epsilon(MU, DELTA))
+    for name, entry in METHODS.items():
         options: dict[str, Any] = {"threshold": 2.5} if "threshold" in entry.spec.model_fields else {}
         method: Any = entry.spec(**options)
         found = _bound(method, MU)
@@ -91,4 +94,4 @@ def _bound(method: Any, mu: float) -> float:
     members = np.arange(2 * EACH) < EACH
     rng = seeds.rng(SEED, "selftest", "epsilon")
     scores = np.concatenate([quantiles + mu, quantiles])
-    return bounds(scores, members, method, delta=DELTA, rng=rng, confidence=CONFIDENCE)[0].epsilon
+    return bounds(scores, members, method, delta=DELTA, rng=rng, confidence=CONFIDENCE)[0]

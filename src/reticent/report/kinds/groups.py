@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from reticent.auditing.labelling import CLASS
+from reticent.auditing.partition import CLASS
 from reticent.findings.audit import Group, Grouping
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate

@@ -14,10 +14,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.arrays import Bools, Floats
 from reticent.auditing.roc import exact
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Rows = NDArray[np.int32]
 Weights = Bytes
@@ -200,18 +199,6 @@ def statistics(ranking: Ranking, weights: Weights, fprs: tuple[float, ...], *, o
     ]
     rows += [_hits(ranking, inside, outside, fpr) * per_member for fpr in fprs]
     return np.stack(rows)
-
-
-def running(weights: Weights) -> Sums:
-    """Sum down the first axis.
-
-    Args:
-        weights: whole numbers ``uint8 (n, B)``, at most `HEAVIEST`.
-
-    Returns:
-        The sums of the first 0, 1, ..., n rows.
-    """
-    return _running(_layers(weights, _deal(np.arange(len(weights))), len(weights)))
 
 
 def _layers(weights: Weights, dealt: Rows, count: int) -> Bytes:

@@ -1,22 +1,62 @@
-"""A whole audit's bounds on epsilon: every attack by every method, and one bound that allows for the choice."""
+"""A whole audit's bounds on epsilon: every attack by every method, over targets, and over attacks.
+
+Targets of one population share records, and each is a reference of the others, so nothing is assumed of how their
+errors go together. Both rules that combine them hold for the epsilon of *one* training procedure that all came from.
+
+* Twice the median p-value (Rueger 1978; see Vovk and Wang 2020, "Combining p-values via averaging"): if a share of half
+  of T bounds is too high, at level alpha/2 each, then by Markov's inequality that happens with probability alpha at
+  most. It reports what about half of the targets show.
+* Bonferroni: the largest of T bounds at level alpha/T each.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reticent import checks, seeds, spec
-from reticent.auditing.epsilon import METHODS, AllThresholds, Gaussian, Method, OneRun, Split, TwiceMedian
-from reticent.auditing.epsilon.base import Bound, Groups, groups
-from reticent.auditing.epsilon.combine import Combine, combined, level
-from reticent.auditing.epsilon.limits import checked_delta, error_rate
+from reticent.auditing.epsilon import METHODS, AllThresholds, Gaussian, Method, OneRun, Split
+from reticent.auditing.epsilon.base import Groups, checked_delta, groups
 from reticent.auditing.epsilon.one_run import balanced
+from reticent.auditing.intervals import tail
 from reticent.errors import InputError
 from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds, MethodBound
 
 HEADLINE = AllThresholds()
 """The method of the one bound that is reported first; fixed in advance, so that only attacks are chosen among."""
+
+
+class TwiceMedian(spec.Spec):
+    """The middle bound of the targets, each at about half the error rate (Rueger's rule)."""
+
+    method: ClassVar[str] = "twice-median"
+
+
+class Bonferroni(spec.Spec):
+    """The largest bound of the targets, each at the error rate divided by their number."""
+
+    method: ClassVar[str] = "bonferroni"
+
+
+Combine = TwiceMedian | Bonferroni
+"""How the targets' bounds become one."""
+
+
+def level(rule: Combine, targets: int, alpha: float) -> float:
+    """Return the error rate of each target's bound: ``alpha ceil(T / 2) / T``, or ``alpha / T``."""
+    return alpha * _needed(rule, targets) / targets
+
+
+def combined(rule: Combine, bounds: Sequence[float]) -> float:
+    """Combine bounds that hold at `level` each: one that ``ceil(T / 2)`` targets reach or exceed, or the largest."""
+    return sorted(bounds, reverse=True)[_needed(rule, len(bounds)) - 1]
+
+
+def _needed(rule: Combine, targets: int) -> int:
+    """Count the bounds that must be too high for the combined one to be."""
+    return (targets + 1) // 2 if isinstance(rule, TwiceMedian) else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +80,7 @@ def bounds(
     delta: float,
     rng: np.random.Generator,
     confidence: float = 0.95,
-) -> list[Bound]:
+) -> list[float]:
     """Bound epsilon from the scores of each of T targets alone; nothing is corrected for their number.
 
     Args:
@@ -52,37 +92,34 @@ def bounds(
         confidence: of each bound, one-sided.
 
     Returns:
-        One a target. Cost: T sorts.
+        One a target, at least 0, which says nothing, and finite. Cost: T sorts.
 
     Raises:
         ShapeError: the shapes differ, or `members` is not boolean.
         InputError: NaN scores, a target without members or non-members, or a bad option.
     """
     checked_delta(delta)
-    alpha = error_rate(confidence)
+    alpha = 2 * tail(confidence)
     values = checks.array(scores=scores, ndim=(1, 2))
     rows = checks.array(members=members, ndim=values.ndim)
-    targets = groups(np.atleast_2d(values), np.atleast_2d(rows))
-    return _each(method, targets, delta, alpha, rng)
+    return _each(method, groups(np.atleast_2d(values), np.atleast_2d(rows)), delta, alpha, rng)
 
 
-def default_methods(members: ArrayLike, delta: float) -> tuple[Method, ...]:
+def default_methods(members: ArrayLike, delta: float, *, fair: bool = True) -> tuple[Method, ...]:
     """Choose the methods that can say something.
 
     Args:
         members: booleans ``(T, N)``.
         delta: of the bounds.
+        fair: whether membership may have been drawn by fair coins; if their numbers are against it, it was not.
 
     Returns:
-        All but a given threshold; without the Gaussian one at delta 0, and without "one-run" where membership was not
-        drawn by fair coins.
+        All but a given threshold; without the Gaussian one at delta 0, and without "one-run" if membership is not fair.
     """
     rows = checks.boolean(members=members, ndim=2)
-    fair = all(balanced(int(count), rows.shape[1]) for count in rows.sum(axis=1))
-    methods: list[Method] = [AllThresholds(), Split()]
-    methods += [Gaussian()] * (delta > 0)
-    methods += [OneRun()] * fair
-    return tuple(methods)
+    fair = fair and all(balanced(int(count), rows.shape[1]) for count in rows.sum(axis=1))
+    gaussian, one_run = (Gaussian(),) * (delta > 0), (OneRun(),) * fair
+    return (AllThresholds(), Split(), *gaussian, *one_run)
 
 
 def audit_epsilon(
@@ -124,17 +161,26 @@ def audit_epsilon(
     """
     if not scores:
         raise InputError("scores: expected at least one attack, got none")
-    alpha = error_rate(confidence)
+    alpha = 2 * tail(confidence)
     rows = checks.boolean(members=members, ndim=2)
     chosen = default_methods(rows, checked_delta(delta)) if methods is None else tuple(methods)
     key = int(rng.integers(2**63))
     attacks: dict[str, EpsilonBounds] = {}
     lowest: dict[str, float] = {}
     for name, values in scores.items():
-        asked = _Asked(name, _sorted(name, values, rows), delta, combine, key)
-        found = tuple(asked.bound(method, alpha) for method in chosen)
+        try:
+            targets = groups(values, rows)
+        except InputError as error:
+            raise error.prefixed(f"attack {name!r}: ") from None
+
+        needed, strict = (level(combine, len(targets), rate) for rate in (alpha, alpha / len(scores)))
+        found = tuple(
+            _bound(method, combine, _each(method, targets, delta, needed, seeds.rng(key, name, method.method)))
+            for method in chosen
+        )
         attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined=spec.full(combine), bounds=found)
-        lowest[name] = combined(combine, asked.bounds(headline, alpha / len(scores)))
+        each = _each(headline, targets, delta, strict, seeds.rng(key, name, headline.method))
+        lowest[name] = combined(combine, each)
     best = max(lowest, key=lambda name: lowest[name])
     overall = EpsilonAudit(
         delta=delta,
@@ -151,7 +197,7 @@ def audit_epsilon(
 
 
 def consistent(lower: float, delta: float, accountant: Accountant) -> bool | None:
-    """Say whether a bound from below and one from above can both be true; None where that cannot be told.
+    """Tell whether a bound from below and one from above can both be true; None where that cannot be told.
 
     An epsilon from above at one delta holds at every larger one, and says nothing of smaller ones.
     """
@@ -160,41 +206,15 @@ def consistent(lower: float, delta: float, accountant: Accountant) -> bool | Non
     return False if accountant.delta <= delta else None
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """One attack's scores, and what is asked of them."""
-
-    name: str
-    targets: list[Groups]
-    delta: float
-    combine: Combine
-    key: int
-
-    def bounds(self, method: Method, alpha: float) -> list[float]:
-        """Bound each target's epsilon at the level that the combined bound needs."""
-        needed = level(self.combine, len(self.targets), alpha)
-        rng = seeds.rng(self.key, self.name, method.method)
-        return [bound.epsilon for bound in _each(method, self.targets, self.delta, needed, rng)]
-
-    def bound(self, method: Method, alpha: float) -> MethodBound:
-        """Bound epsilon by one method."""
-        each = self.bounds(method, alpha)
-        return MethodBound(
-            method=method.method,
-            spec=spec.full(method),
-            assumes=METHODS[method.method].assumes,
-            epsilon=combined(self.combine, each),
-            targets=tuple(each),
-        )
+def _each(method: Method, targets: list[Groups], delta: float, alpha: float, rng: np.random.Generator) -> list[float]:
+    return [METHODS[method.method].bound(method, own, delta, alpha, rng) for own in targets]
 
 
-def _each(method: Method, targets: list[Groups], delta: float, alpha: float, rng: np.random.Generator) -> list[Bound]:
-    bound = METHODS[method.method].bound
-    return [bound(method, own, delta, alpha, rng) for own in targets]
-
-
-def _sorted(name: str, values: ArrayLike, rows: NDArray[np.bool_]) -> list[Groups]:
-    try:
-        return groups(values, rows)
-    except InputError as error:
-        raise error.prefixed(f"attack {name!r}: ") from None
+def _bound(method: Method, combine: Combine, each: list[float]) -> MethodBound:
+    return MethodBound(
+        method=method.method,
+        spec=spec.full(method),
+        assumes=METHODS[method.method].assumes,
+        epsilon=combined(combine, each),
+        targets=tuple(each),
+    )

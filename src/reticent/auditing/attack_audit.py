@@ -1,35 +1,32 @@
 """Audit one attack: from the scores of T targets to numbers with intervals, and the counts behind them."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reticent import checks
-from reticent.auditing import transfer
-from reticent.auditing.bootstrap import Bootstrap, bootstrap
-from reticent.auditing.curves import histogram, mean_roc
-from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate, tail
-from reticent.auditing.roc import Roc, auc, balanced_accuracy_at, records_needed, roc, tied, two_groups
-from reticent.auditing.weighted import FIXED
+from reticent.arrays import Bools, Floats
+from reticent.auditing import transferred_threshold
+from reticent.auditing.bootstrap import bootstrap
+from reticent.auditing.intervals import auc_interval, clopper_pearson, tail
+from reticent.auditing.plot_data import histogram, mean_roc
+from reticent.auditing.roc import Roc, allowed, auc, balanced_accuracy_at, records_needed, roc, tied, two_groups
+from reticent.auditing.weighted_roc import FIXED
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit
-from reticent.findings.base import Interval
+from reticent.findings.base import Interval, Plain
 from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate
 from reticent.spec import canonical
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 FPRS = (0.1, 0.01, 0.001, 0.0001)
 """False-positive rates that are reported by default."""
 
 
-def audit(
+def audit_attack(
     name: str,
-    spec_facts: Mapping[str, Any],
+    spec_facts: Plain,
     scores: ArrayLike,
     members: ArrayLike,
     targets: ArrayLike,
@@ -74,27 +71,37 @@ def audit(
     checks.shape(targets=numbers, expected=(len(values),), meaning="(targets,), one a row of `scores`")
     rates = _options(fprs, confidence, replicates)
     reference = None if reference_scores is None else two_groups(*reference_scores, ndim=2)
-    thresholds = transfer.thresholds(values, rows, reference)
+    thresholds = transferred_threshold.thresholds(values, rows, reference)
     curves = [roc(row, own) for row, own in zip(values, rows, strict=True)]
     audited = tuple(
-        _target(
-            int(numbers[t]),
-            values[t],
-            rows[t],
-            curves[t],
-            rates,
-            confidence,
-            None if thresholds is None else float(thresholds[t]),
-        )
-        for t in range(len(values))
+        _target(model, score, own, curve, rates, confidence, None if thresholds is None else float(thresholds[t]))
+        for t, (model, score, own, curve) in enumerate(zip(numbers.tolist(), values, rows, curves, strict=True))
     )
     drawn = bootstrap(values, rows, rates, replicates, rng, thresholds)
-    over = _Over(audited, drawn, confidence)
-    accuracies = (
-        None
-        if thresholds is None
-        else [balanced_accuracy_at(v, r, x) for v, r, x in zip(values, rows, thresholds, strict=True)]
-    )
+    inside, outside = (min(getattr(one, kind) for one in audited) for kind in ("members", "non_members"))
+
+    def mean(statistic: int, observed: Sequence[float], pairs: int = min(inside, outside)) -> ShareEstimate:
+        return drawn.estimate(statistic, np.asarray(observed), pairs, confidence)
+
+    def overall(index: int, fpr: float) -> OverallRate:
+        """Summarise one rate, if every target can measure it, and tell whether equal scores decide it."""
+        points = [curve.at_fpr(fpr) for curve in curves]
+        unresolved = OverallRate(
+            fpr=fpr,
+            records_needed=records_needed(fpr),
+            members=inside,
+            non_members=outside,
+            false_positives_allowed=allowed(fpr, outside),
+        )
+        if not unresolved.false_positives_allowed:
+            return unresolved
+        return unresolved.with_(
+            measurable=True,
+            realised_fpr=float(np.mean([point.realised_fpr for point in points])),
+            tpr=mean(len(FIXED) + index, [point.tpr for point in points], inside).with_(tied=tied(points)),
+        )
+
+    transferred = [one.balanced_accuracy.transferred for one in audited]
     return Audit(
         name=name,
         spec=canonical(dict(spec_facts)),
@@ -102,13 +109,11 @@ def audit(
         strong=strong,
         confidence=confidence,
         overall=Overall(
-            auc=over.summary(0, [t.auc.value for t in audited]),
-            tpr_at_fpr=tuple(
-                over.rate(i, fpr, tied([one.at_fpr(fpr) for one in curves])) for i, fpr in enumerate(rates)
-            ),
+            auc=mean(0, [one.auc.value for one in audited]),
+            tpr_at_fpr=tuple(overall(i, fpr) for i, fpr in enumerate(rates)),
             balanced_accuracy=BalancedAccuracy(
-                transferred=None if accuracies is None else over.summary(2, accuracies),
-                oracle=over.summary(1, [t.balanced_accuracy.oracle for t in audited]),
+                transferred=None if thresholds is None else mean(2, [one for one in transferred if one is not None]),
+                oracle=mean(1, [one.balanced_accuracy.oracle for one in audited]),
             ),
         ),
         targets=audited,
@@ -155,13 +160,13 @@ def _target(
 
 def _rate(curve: Roc, fpr: float, confidence: float) -> Rate:
     point = curve.at_fpr(fpr)
-    if point.false_positives_allowed < 1:
-        return Rate(fpr=fpr, records_needed=records_needed(fpr), false_positives_allowed=0)
-    return Rate(
-        fpr=fpr,
+    unresolved = Rate(
+        fpr=fpr, records_needed=records_needed(fpr), false_positives_allowed=point.false_positives_allowed
+    )
+    if not point.false_positives_allowed:
+        return unresolved
+    return unresolved.with_(
         measurable=True,
-        records_needed=records_needed(fpr),
-        false_positives_allowed=point.false_positives_allowed,
         realised_fpr=point.realised_fpr,
         realised_fpr_interval=_exact(point.false_positives, point.non_members, confidence),
         threshold=point.threshold if math.isfinite(point.threshold) else None,
@@ -174,44 +179,3 @@ def _rate(curve: Roc, fpr: float, confidence: float) -> Rate:
 def _exact(successes: int, trials: int, confidence: float) -> Interval:
     low, high = clopper_pearson(successes, trials, confidence)
     return float(low), float(high)
-
-
-class _Over:
-    """Puts the targets together."""
-
-    def __init__(self, targets: tuple[TargetAudit, ...], drawn: Bootstrap, confidence: float) -> None:
-        self._targets, self._drawn, self._confidence = targets, drawn, confidence
-        self._members = min(t.members for t in targets)
-        self._non_members = min(t.non_members for t in targets)
-
-    def summary(self, statistic: int, observed: Sequence[float], pairs: int | None = None) -> ShareEstimate:
-        """Average, and bound by the bootstrap; where the replicates do not vary, by the smallest group's size."""
-        each = np.asarray(observed, dtype=np.float64)
-        mean = float(each.mean())
-        interval = self._drawn.interval(statistic, each, self._confidence)
-        return ShareEstimate(
-            mean=mean,
-            std=float(each.std(ddof=1)) if len(each) > 1 else None,
-            interval=interval or degenerate(mean, pairs or min(self._members, self._non_members), self._confidence),
-            freedom=None if interval is None else self._drawn.freedom(statistic, each),
-        )
-
-    def rate(self, index: int, fpr: float, ties: bool) -> OverallRate:
-        """Summarise one rate, if every target can measure it, and say whether equal scores decide it."""
-        each = [t.tpr_at_fpr[index] for t in self._targets]
-        allowed = min(rate.false_positives_allowed for rate in each)
-        known = [
-            (rate.tpr, rate.realised_fpr) for rate in each if rate.tpr is not None and rate.realised_fpr is not None
-        ]
-        return OverallRate(
-            fpr=fpr,
-            measurable=allowed >= 1,
-            records_needed=each[0].records_needed,
-            members=self._members,
-            non_members=self._non_members,
-            false_positives_allowed=allowed,
-            realised_fpr=float(np.mean([realised for _, realised in known])) if allowed else None,
-            tpr=self.summary(len(FIXED) + index, [tpr for tpr, _ in known], self._members).with_(tied=ties)
-            if allowed
-            else None,
-        )

@@ -1,14 +1,11 @@
 """What the report draws of an attack: a mean ROC curve with a band, and histograms of the scores."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.intervals import clopper_pearson, percentile
 from reticent.auditing.roc import Roc
 from reticent.findings.attack import Histogram, RocCurve
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 POINTS = 100
 BINS = 60
@@ -45,7 +42,7 @@ def mean_roc(curves: list[Roc], confidence: float) -> RocCurve:
     )
 
 
-def _found(curve: Roc, grid: Floats) -> NDArray[np.int64]:
+def _found(curve: Roc, grid: Floats) -> Ints:
     limits = np.floor(grid * curve.non_members + 1e-9)
     return curve.true_positives[np.searchsorted(curve.false_positives, limits, side="right") - 1]
 

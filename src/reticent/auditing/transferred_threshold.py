@@ -6,10 +6,8 @@ they are its own.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from reticent.arrays import Bools, Floats
 
 GRID = 1001
 """Candidate thresholds: this many quantiles of the pooled scores, or all distinct scores if there are no more."""

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
 from reticent import checks
+from reticent.arrays import Bools, Floats
 from reticent.auditing.intervals import tail
 
-Floats = NDArray[np.float64]
 Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 FEWEST = 2
 """Models that were trained on a record, below which its probability is not known."""
@@ -28,7 +27,7 @@ BLOCK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Probability:
+class MembershipProbability:
     """One entry a record; masked where fewer than `FEWEST` targets were trained on it.
 
     Attributes:
@@ -42,7 +41,7 @@ class Probability:
     high: Masked
 
 
-def probability(ratios: NDArray[np.float64], members: NDArray[np.bool_], confidence: float = 0.95) -> Probability:
+def membership_probability(ratios: Floats, members: Bools, confidence: float = 0.95) -> MembershipProbability:
     """Average what an attacker believes of the models that were trained on each record.
 
     Args:
@@ -68,10 +67,10 @@ def probability(ratios: NDArray[np.float64], members: NDArray[np.bool_], confide
         block = slice(start, start + step)
         parts[:, block] = _limits(expit(values[:, block]), chosen[:, block], alpha)
     few = chosen.sum(axis=0) < FEWEST
-    return Probability(*(np.ma.MaskedArray(np.where(few, 0.0, part), mask=few) for part in parts))
+    return MembershipProbability(*(np.ma.MaskedArray(np.where(few, 0.0, part), mask=few) for part in parts))
 
 
-def _limits(believed: Floats, chosen: NDArray[np.bool_], alpha: float) -> Floats:
+def _limits(believed: Floats, chosen: Bools, alpha: float) -> Floats:
     """Return mean, lower and upper limit, ``(3, n)``."""
     count = chosen.sum(axis=0)
     total = np.where(chosen, believed, 0.0).sum(axis=0)

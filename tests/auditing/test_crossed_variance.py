@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from reticent.auditing.bootstrap import crossed
-from reticent.auditing.crossed import Moments, area_interval, freedom, share_interval
+from reticent.auditing.bootstrap import crossed_variance
+from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
 
 
 def moments(observed, each, mean, records=10):
@@ -38,7 +38,7 @@ def test_satterthwaite():
 
 def test_the_bootstraps_variance_by_hand():
     values, observed = np.array([[0.4, 0.6], [0.6, 0.6], [0.5, 0.9]]), np.array([0.5, 0.7])
-    found = crossed(values, observed)
+    found = crossed_variance(values, observed)
     assert found.by_records == pytest.approx(np.var([0.5, 0.6, 0.7], ddof=1))
     # 2 s^2 = 0.04; the mean of s*^2 over replicates is (0.02 + 0 + 0.08) / 3.
     assert found.by_models == pytest.approx((0.04 - 0.1 / 3) / 2)

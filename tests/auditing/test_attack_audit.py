@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from reticent.auditing import curves, roc
-from reticent.auditing.audit import audit
-from reticent.auditing.intervals import auc_interval, clopper_pearson
+from reticent.auditing import plot_data, roc
+from reticent.auditing.attack_audit import audit_attack
+from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 
@@ -24,7 +24,7 @@ def population(models=6, records=300, distance=1.0, seed=0):
 
 def run(scores, members, **options):
     options = {"replicates": 200, "rng": np.random.default_rng(1), **options}
-    return audit("lira", {"variance": "pooled"}, scores, members, np.arange(len(scores)), **options)
+    return audit_attack("lira", {"variance": "pooled"}, scores, members, np.arange(len(scores)), **options)
 
 
 def test_each_target_equals_its_parts():
@@ -158,13 +158,13 @@ def test_json_is_finite_whatever_the_scores(scores, some):
 def test_mean_curve_of_known_targets():
     first = roc.roc([3, 2, 1, 0], np.array([True, False, True, False]))
     second = roc.roc([3, 2, 1, 0], np.array([False, False, True, True]))
-    drawn = curves.mean_roc([first, second], 0.95)
-    assert (drawn.fpr[0], drawn.fpr[-1], len(drawn.fpr)) == (0.5, 1.0, curves.POINTS)
+    drawn = plot_data.mean_roc([first, second], 0.95)
+    assert (drawn.fpr[0], drawn.fpr[-1], len(drawn.fpr)) == (0.5, 1.0, plot_data.POINTS)
     assert drawn.tpr[0] == 0.5
     assert drawn.tpr[-1] == 1
     assert drawn.band == "targets"
     assert drawn.low[0] == pytest.approx(0.025)
-    alone = curves.mean_roc([first], 0.95)
+    alone = plot_data.mean_roc([first], 0.95)
     low, high = clopper_pearson(2, 2)
     assert (alone.band, alone.low[0], alone.high[0]) == ("exact", float(low), float(high))
 
@@ -172,7 +172,7 @@ def test_mean_curve_of_known_targets():
 def test_mean_curve_agrees_with_the_rates():
     scores, members = population(models=4, records=1000)
     own = [roc.roc(row, truth) for row, truth in zip(scores, members, strict=True)]
-    drawn = curves.mean_roc(own, 0.95)
+    drawn = plot_data.mean_roc(own, 0.95)
     for fpr, tpr, low, high in zip(drawn.fpr, drawn.tpr, drawn.low, drawn.high, strict=True):
         each = [curve.true_positives[curve.fpr <= fpr * (1 + 1e-9)].max() / curve.members for curve in own]
         assert tpr == pytest.approx(np.mean(each), abs=1e-12)
@@ -182,9 +182,9 @@ def test_mean_curve_agrees_with_the_rates():
 @pytest.mark.parametrize("scale", [1.0, 1e-12, 0.0, 1e200])
 def test_histogram_is_a_density(scale):
     scores, members = population()
-    drawn = curves.histogram(scores * scale, members)
+    drawn = plot_data.histogram(scores * scale, members)
     width = np.diff(drawn.edges)
-    assert (len(width), len(drawn.members)) == (curves.BINS, curves.BINS)
+    assert (len(width), len(drawn.members)) == (plot_data.BINS, plot_data.BINS)
     assert (width > 0).all()
     assert (np.array(drawn.members) * width).sum() == pytest.approx(1)
     assert (np.array(drawn.non_members) * width).sum() == pytest.approx(1)
@@ -203,7 +203,7 @@ def test_errors_say_what_to_do():
     with pytest.raises(ShapeError, match=r"scores: expected 2 axes, got shape \(300,\)"):
         run(scores[0], members[0])
     with pytest.raises(ShapeError, match=r"targets: expected shape \(6\).*one a row of `scores`, got \(5,\)"):
-        audit("x", {}, scores, members, np.arange(5), rng=np.random.default_rng(0))
+        audit_attack("x", {}, scores, members, np.arange(5), rng=np.random.default_rng(0))
     with pytest.raises(InputError, match="replicates: expected at least 100 for an interval, got 10"):
         run(scores, members, replicates=10)
     with pytest.raises(InputError, match=r"fprs: expected distinct rates, got \[0.1, 0.1\]"):
@@ -221,7 +221,7 @@ def planted(block, before):
     own = np.concatenate([np.arange(30) + 4.0, np.full(20, 2.0), np.full(50, -100.0)])
     scores = np.concatenate([own, others])[None].repeat(2, axis=0)
     members = (np.arange(200) < 100)[None].repeat(2, axis=0)
-    return audit("a", {}, scores, members, [0, 1], rng=np.random.default_rng(0), fprs=(0.1, 0.5), replicates=100)
+    return audit_attack("a", {}, scores, members, [0, 1], rng=np.random.default_rng(0), fprs=(0.1, 0.5), replicates=100)
 
 
 @pytest.mark.parametrize(
@@ -252,3 +252,15 @@ def test_a_rate_between_the_possible_ones_is_marked():
     rows = np.stack([members, np.arange(200) < 100])
     rate = run(np.stack([free, stuck]), rows, fprs=(0.1,)).rates[0]
     assert (rate.realised_fpr, rate.tied) == (0.05, True)
+
+
+@pytest.mark.parametrize(("inside", "outside"), [(60, 20), (20, 60)])
+def test_where_nothing_varies_the_group_that_a_number_is_about_bounds_it(inside, outside):
+    scores = np.arange(2.0 * (inside + outside)).reshape(2, -1)
+    members = np.tile(np.arange(inside + outside) >= outside, (2, 1))
+    found = run(scores, members, fprs=(0.1, 0.02))
+    assert found.auc.interval == pytest.approx(degenerate(1.0, 20, 0.95), abs=1e-12)
+    assert found.auc.freedom is None
+    assert found.rates[0].tpr.interval == pytest.approx(degenerate(1.0, inside, 0.95), abs=1e-12)
+    assert (found.rates[1].false_positives_allowed, found.rates[1].measurable) == (outside // 50, outside >= 50)
+    assert (found.rates[1].members, found.rates[1].non_members) == (inside, outside)

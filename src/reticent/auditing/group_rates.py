@@ -8,17 +8,13 @@ group's ROC curve there.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reticent.auditing.crossed import Moments
+from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.crossed_variance import Moments
 from reticent.auditing.roc import roc
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Codes = NDArray[np.int64]
 
-
-def sizes(members: Bools, codes: Codes, groups: int) -> tuple[Codes, Codes]:
+def sizes(members: Bools, codes: Ints, groups: int) -> tuple[Ints, Ints]:
     """Count each target's members and non-members in each group.
 
     Args:
@@ -33,7 +29,7 @@ def sizes(members: Bools, codes: Codes, groups: int) -> tuple[Codes, Codes]:
     return inside, np.bincount(codes, minlength=groups) - inside
 
 
-def areas(scores: Floats, members: Bools, codes: Codes, groups: int) -> Moments:
+def areas(scores: Floats, members: Bools, codes: Ints, groups: int) -> Moments:
     """Compute the AUC inside each group, ties counted half.
 
     Args:
@@ -63,12 +59,12 @@ def areas(scores: Floats, members: Bools, codes: Codes, groups: int) -> Moments:
     return Moments(observed, each, mean, np.bincount(codes, minlength=groups))
 
 
-def _per_record(count: Codes) -> Floats:
+def _per_record(count: Ints) -> Floats:
     """Return the weight of one of k records, with the factor that makes a variance of their mean unbiased."""
     return np.asarray(1 / np.sqrt(np.maximum(count, 1) * np.maximum(count - 1, 1)))
 
 
-def _components(scores: Floats, members: Bools, codes: Codes, inside: Codes, outside: Codes) -> Floats:
+def _components(scores: Floats, members: Bools, codes: Ints, inside: Ints, outside: Ints) -> Floats:
     """Return, of records sorted by group and score, the share of the other kind in the group that they are right of.
 
     For a member that is the share of its group's non-members below it, for a non-member that of the members above it.
@@ -85,7 +81,7 @@ def _components(scores: Floats, members: Bools, codes: Codes, inside: Codes, out
     return np.asarray(np.where(members, below[1] / n, 1 - below[0] / m))
 
 
-def rates(scores: Floats, members: Bools, codes: Codes, groups: int, fpr: float) -> Moments:
+def rates(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float) -> Moments:
     """Compute each group's TPR at the threshold that gives a false-positive rate over all records.
 
     Args:

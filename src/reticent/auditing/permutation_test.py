@@ -11,12 +11,10 @@ gives how the loss of c of them is distributed, up to the loss seen.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from reticent.arrays import Bools, Floats, Ints
+
 STEPS = 50
 """Steps from the smallest margin to the largest: a step is about a tenth of the margins' standard deviation."""
 RATES = np.geomspace(0.1, 300, 40)
@@ -65,7 +63,7 @@ def chance(margins: Floats, inside: Bools) -> float:
     return min(1.0, float(np.exp(sets) @ (out * into[:, ::-1]).sum(axis=1)))
 
 
-def log_least(models: Whole | int, inside: Whole | int) -> Floats:
+def log_least(models: Ints | int, inside: Ints | int) -> Floats:
     """Compute the logarithm of the smallest chance that there can be, ``-ln C(M, k)``.
 
     Args:
@@ -78,7 +76,7 @@ def log_least(models: Whole | int, inside: Whole | int) -> Floats:
     return -_log_choose(models, inside)
 
 
-def _losses(margins: Floats, inside: Bools) -> tuple[int, Whole, Whole]:
+def _losses(margins: Floats, inside: Bools) -> tuple[int, Ints, Ints]:
     """Return the loss seen, what each of the k largest loses if left out, and what each other one does if taken."""
     k, low, high = int(inside.sum()), margins.min(), margins.max()
     steps = np.rint((margins - low) * (STEPS / (high - low) if high > low else 0.0)).astype(np.int64)
@@ -95,7 +93,7 @@ def _limit(margins: Floats, inside: Bools) -> float:
     return float(np.exp(np.min(rises + np.log1p(np.exp(-falls)).sum(axis=1)) + log_least(len(margins), inside.sum())))
 
 
-def _shares(losses: Whole, seen: int, most: int) -> Floats:
+def _shares(losses: Ints, seen: int, most: int) -> Floats:
     """Say, for c up to `most`, how the loss of c models drawn from these is distributed, ``(most + 1, seen + 1)``."""
     kept = losses[losses <= seen]
     shares = np.zeros((most + 1, seen + 1))
@@ -108,5 +106,5 @@ def _shares(losses: Whole, seen: int, most: int) -> Floats:
     return shares
 
 
-def _log_choose(n: Whole | int, k: Whole | int) -> Floats:
+def _log_choose(n: Ints | int, k: Ints | int) -> Floats:
     return np.asarray(gammaln(np.add(n, 1)) - gammaln(np.add(k, 1)) - gammaln(np.subtract(n, k) + 1))

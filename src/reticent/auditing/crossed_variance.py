@@ -14,12 +14,10 @@ are Satterthwaite's: ``records - 2`` for the first part, ``T - 1`` for the secon
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri, stdtrit
 
+from reticent.arrays import Floats, Ints
 from reticent.auditing.intervals import Interval, degenerate, lower, tail, upper
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class Moments:
     observed: Floats
     each: Floats
     mean: Floats
-    records: NDArray[np.int64]
+    records: Ints
 
     @property
     def value(self) -> Floats:
@@ -70,7 +68,7 @@ class Moments:
         return self.mean + models, freedom([(self.mean, self.records - 2), (models, len(self.observed) - 1)])
 
 
-def freedom(parts: list[tuple[Floats, Floats | NDArray[np.int64] | int]]) -> Floats:
+def freedom(parts: list[tuple[Floats, Floats | Ints | int]]) -> Floats:
     """Combine the degrees of freedom of a variance's parts (Satterthwaite 1946).
 
     Args:

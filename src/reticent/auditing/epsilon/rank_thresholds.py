@@ -14,53 +14,25 @@ would hit a value by luck only; there every value is a threshold, and the same c
 scores *can* take no more values than that.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.arrays import Floats, Ints
 from reticent.auditing.epsilon.base import Groups
 from reticent.auditing.intervals import lower, upper
 
-Floats = NDArray[np.float64]
 RATIO = 2.0
 """Default step from one rank to the next."""
 
 
-@dataclass(frozen=True, eq=False)
-class Looks:
-    """Limits at L thresholds.
-
-    Attributes:
-        thresholds: ``(L,)``; scores at or above are called members.
-        tpr_low: ``(L,)``, lower limits of the TPR.
-        fpr_high: ``(L,)``, upper limits of the FPR.
-        corrected: how many looks the correction allows for, at least L.
-    """
-
-    thresholds: Floats
-    tpr_low: Floats
-    fpr_high: Floats
-    corrected: int
-
-
-def ranks(count: int, ratio: float = RATIO) -> NDArray[np.int64]:
-    """Choose ranks 1 to ``count / 2``, each about `ratio` times the one before.
-
-    Args:
-        count: size of the group, at least 1.
-        ratio: above 1.
-
-    Returns:
-        Increasing whole numbers; at least one.
-    """
+def ranks(count: int, ratio: float = RATIO) -> Ints:
+    """Choose ranks from 1 to half of a group's size, each about `ratio` times the one before; at least one."""
     last = max(1, count // 2)
     steps = np.arange(int(np.log(last) / np.log(ratio)) + 1)
     return np.unique(np.ceil(ratio**steps - 1e-9).astype(np.int64).clip(1, last))
 
 
-def looks(groups: Groups, ratio: float, alpha: float) -> Looks:
-    """Bound TPR and FPR at thresholds that the data choose.
+def rank_thresholds(groups: Groups, ratio: float, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Bound TPR and FPR at L thresholds that the data choose.
 
     Assumes that, given the model, the members' scores are independent draws from one distribution, and the
     non-members' from another.
@@ -71,48 +43,30 @@ def looks(groups: Groups, ratio: float, alpha: float) -> Looks:
         alpha: all limits hold together with probability ``1 - alpha`` at least.
 
     Returns:
-        The limits. Cost: O(log N) limits, one pass to count distinct scores.
+        The thresholds (scores at or above are called members), lower limits of the TPR and upper limits of the FPR,
+        ``(L,)`` each. Cost: O(log N) limits, one pass to count distinct scores.
     """
-    high, low = ranks(len(groups.non_members), ratio), ranks(len(groups.members), ratio)
+    m, n = len(groups.members), len(groups.non_members)
+    high, low = ranks(n, ratio), ranks(m, ratio)
     count = len(high) + len(low)
     level = alpha / (2 * count)
     values = few_values(groups, count + 1)
     if values is not None:
-        return _at_values(groups, values[1:], level, count)
-    m, n = len(groups.members), len(groups.non_members)
-    above = np.nextafter(groups.non_members[n - high], np.inf)
+        found, false = groups.at_least(values[1:])
+        return values[1:], lower(found, m, level), upper(false, n, level)
+    above, below = np.nextafter(groups.non_members[n - high], np.inf), groups.members[low - 1]
     found, _ = groups.at_least(above)
-    below = groups.members[low - 1]
     _, false = groups.at_least(below)
-    return Looks(
-        thresholds=np.concatenate([above, below]),
-        tpr_low=np.concatenate([lower(found, m, level), 1 - upper(low - 1, m, level)]),
-        fpr_high=np.concatenate([upper(high - 1, n, level), 1 - lower(n - false, n, level)]),
-        corrected=count,
+    return (
+        np.concatenate([above, below]),
+        np.concatenate([lower(found, m, level), 1 - upper(low - 1, m, level)]),
+        np.concatenate([upper(high - 1, n, level), 1 - lower(n - false, n, level)]),
     )
 
 
 def few_values(groups: Groups, limit: int) -> Floats | None:
-    """Find the distinct scores, if they are few.
-
-    Args:
-        groups: the scores.
-        limit: the most that are few.
-
-    Returns:
-        Ascending distinct scores of both groups, or None if they are more.
-    """
+    """Return the distinct scores of both groups, ascending; None if they are more than a limit."""
     if any(np.count_nonzero(np.diff(own)) >= limit for own in (groups.members, groups.non_members)):
         return None
     values = np.union1d(groups.members, groups.non_members)
     return values if len(values) <= limit else None
-
-
-def _at_values(groups: Groups, thresholds: Floats, level: float, count: int) -> Looks:
-    found, false = groups.at_least(thresholds)
-    return Looks(
-        thresholds=thresholds,
-        tpr_low=lower(found, len(groups.members), level),
-        fpr_high=upper(false, len(groups.non_members), level),
-        corrected=count,
-    )

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import arrays
+from reticent.arrays import Bools, Floats, Ints
 from reticent.errors import InputError, ShapeError
 
 CLASS = "class"
@@ -24,7 +25,7 @@ UNKNOWN = frozenset({"nan", "NaT", "<NA>"})
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling:
+class Partition:
     """Which group each record belongs to.
 
     Attributes:
@@ -36,10 +37,10 @@ class Labelling:
 
     by: str
     names: tuple[str, ...]
-    codes: NDArray[np.int64]
+    codes: Ints
     cut: bool = False
 
-    def among(self, ids: NDArray[np.int64]) -> "Labelling":
+    def among(self, ids: Ints) -> "Partition":
         """Keep some of the records, and the groups that have one.
 
         Args:
@@ -56,7 +57,7 @@ class Labelling:
         return [self.names[code] for code in self.codes]
 
 
-def by_class(labels: NDArray[np.int64]) -> Labelling:
+def by_class(labels: Ints) -> Partition:
     """Group records by their class; classes without a record are left out.
 
     Args:
@@ -66,10 +67,10 @@ def by_class(labels: NDArray[np.int64]) -> Labelling:
         Groups that are named by the label's number, in its order.
     """
     present, codes = np.unique(labels, return_inverse=True)
-    return Labelling(CLASS, tuple(str(label) for label in present), codes.astype(np.int64))
+    return Partition(CLASS, tuple(str(label) for label in present), codes.astype(np.int64))
 
 
-def by_column(by: str, values: Any, records: int) -> Labelling:
+def by_column(by: str, values: Any, records: int) -> Partition:
     """Group records by a column.
 
     Numbers of more than `MOST_NUMBERS` different values (also as texts) are cut at the quartiles of these records; a
@@ -106,10 +107,10 @@ def by_column(by: str, values: Any, records: int) -> Labelling:
         )
     place = {name: code for code, name in enumerate(groups)}
     codes = np.array([place[name] for name in names], dtype=np.int64)
-    return Labelling(by, tuple(groups), codes, cut=numbers is not None)
+    return Partition(by, tuple(groups), codes, cut=numbers is not None)
 
 
-def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], Bools]:
     """Write every value as a text, and say which are missing."""
     if column.dtype.kind == "S":
         column = np.char.decode(column, "utf-8", "replace")
@@ -126,7 +127,7 @@ def _text(value: Any) -> str:
     return text.removesuffix(".0") if isinstance(value, (float, np.floating)) else text
 
 
-def _numbers(column: NDArray[Any], texts: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+def _numbers(column: NDArray[Any], texts: NDArray[Any], missing: Bools) -> Floats | None:
     """Return the values that are not missing as numbers, if they are numbers and too many to be groups."""
     known = texts[~missing]
     if len(set(known)) <= MOST_NUMBERS or column.dtype.kind in "bmM":
@@ -138,7 +139,7 @@ def _numbers(column: NDArray[Any], texts: NDArray[Any], missing: NDArray[np.bool
     return None if np.isnan(numbers).any() else numbers
 
 
-def _ranges(numbers: NDArray[np.float64]) -> tuple[list[str], NDArray[Any]]:
+def _ranges(numbers: Floats) -> tuple[list[str], NDArray[Any]]:
     """Cut numbers at their quartiles; return the names in order, and each number's."""
     cuts = np.unique(np.quantile(numbers, [0.25, 0.5, 0.75], method="inverted_cdf"))
     parts = np.searchsorted(cuts, numbers, side="left")
@@ -161,7 +162,7 @@ def _number(value: float, digits: int) -> str:
     return f"{value:.0f}" if whole else f"{value:.{digits}g}"
 
 
-def _sorted(column: NDArray[Any], texts: NDArray[Any], missing: NDArray[np.bool_]) -> list[str]:
+def _sorted(column: NDArray[Any], texts: NDArray[Any], missing: Bools) -> list[str]:
     """Order the texts, numbers by their size."""
     known = set(texts[~missing].tolist())
     if column.dtype.kind in "iuf":

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.auditing.labelling import MISSING, by_class, by_column
+from reticent.auditing.partition import MISSING, by_class, by_column
 from reticent.errors import InputError, ShapeError
 from reticent.findings.audit import Group, GroupDifference, Grouping
 from reticent.findings.numbers import ShareEstimate

@@ -23,7 +23,6 @@ from reticent.jobs.config import Job, called
 from reticent.jobs.locate._audited import Finished, read
 from reticent.jobs.locate._learned import limits, memorisation, sentence
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
-from reticent.jobs.measure import Measured
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -178,9 +177,11 @@ def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[st
     """Compute what an audit computes of its records, without an attack."""
     signals, _ = population_signals.signals(job.population, store, made)
     found = exposure(signals, job.population.membership)
-    measured = Measured((), {}, found, None, None, job.partitions)  # type: ignore[arg-type]
     ids, records = job.population.roles.audited, job.records
-    rows = [row.to_json() for row in document.record_rows(measured, ids, records.y[ids], records.class_names)]
+    rows = [
+        row.to_json()
+        for row in document.record_rows(found, ids, records.y[ids], records.class_names, None, job.partitions)
+    ]
     for row in rows:
         for key in ATTACKED:
             del row[key]

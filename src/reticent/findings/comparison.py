@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
@@ -301,7 +300,7 @@ class Comparison(Finding):
     rows: tuple[RowNumbers, ...]
     pairs: tuple[PairTest, ...]
 
-    @cached_property
+    @property
     def tests(self) -> PairTests:
         """The pairs, asked from either side."""
         return PairTests(self.pairs)
@@ -334,7 +333,7 @@ class ComparisonDocument(Document):
     "What there is to say of controls."
     environment: ComparisonEnvironment
 
-    @cached_property
+    @property
     def tests(self) -> PairTests:
         """The pairs, asked from either side."""
         return PairTests(self.pairs)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
@@ -296,7 +295,7 @@ class Comparison(Finding):
     pairs: tuple[PairTest, ...]
     "Every two rows and statistic; what is no recipe is compared with the rows that it matches only."
 
-    @cached_property
+    @property
     def tests(self) -> PairTests:
         """The pairs, asked from either side."""
         return PairTests(self.pairs)

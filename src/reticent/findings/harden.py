@@ -13,7 +13,7 @@ from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.locate import Origin
 from reticent.findings.numbers import Count, Share
-from reticent.findings.population import Accuracy, Column, Unlearned
+from reticent.findings.population import Accuracy, Data, Unlearned
 
 SCHEMA: Final = "reticent.harden/1"
 
@@ -54,25 +54,14 @@ class RepairedModel(Finding):
     initial: Origin
 
 
-class RepairData(Finding):
+class RepairData(Data):
     """The records that the model was audited with, and repaired with."""
 
-    name: str
-    kind: str
-    shape: tuple[Count, ...]
-    "Of one record."
-    classes: Count
     members: Count
     non_members: Count
     "Of the audit."
     reference: Count
     "Non-members of the repair."
-    digest: str
-    "Hash of the records' content."
-    columns: Annotated[tuple[Column, ...], Unless(())] = ()
-    "Only for tables, in the table's order."
-    fitted: Annotated[str | None, LeftOut] = None
-    "Only for tables: on what categories, medians and scales were fitted."
     notes: Annotated[tuple[RecordsNote, ...], Unless(())] = ()
     "Only where records came to their roles otherwise than by what was given for each."
 

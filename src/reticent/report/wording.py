@@ -65,6 +65,10 @@ def level(rate: float) -> str:
     return rounding.level(rate).replace(" %", PERCENT)
 
 
+Measure = Estimate | Spread | Area | Plain | float | None
+"""A number with or without an interval; as a mapping where a kind of document is not made of blocks yet."""
+
+
 def middle(item: Measure) -> float | None:
     """Take the number out of an estimate, whether it is one target's value or a mean over targets."""
     found: Any = item

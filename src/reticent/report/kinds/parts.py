@@ -73,3 +73,8 @@ def limits(what: str, said: Sequence[str]) -> tuple[b.Block, ...]:
 def glossary(terms: Sequence[tuple[str, str]]) -> tuple[b.Block, ...]:
     """Explain the words, on a page."""
     return b.only(b.PAGE, b.Heading("Words", "words", "Words", level=2), b.Terms(tuple(terms)))
+
+
+def listed(*groups: tuple[str, b.Values]) -> b.Facts:
+    """List groups of facts that hold any."""
+    return b.Facts(tuple((title, values) for title, values in groups if values))

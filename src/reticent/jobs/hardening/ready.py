@@ -14,6 +14,7 @@ from reticent.attacks import Offer, check_membership, check_offer
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
+from reticent.findings.locate import Origin
 from reticent.jobs import replicas
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, workers
@@ -54,7 +55,7 @@ class Ready:
         materials: what the model is repaired with.
         trained: the model's state.
         initial: its state before training.
-        origin: where the initial state is from: "file", "given", "seed" or "fresh draw".
+        origin: where the initial state is from.
         seen: what the model says of the audited records.
         device: where to work.
         workers: processes for the references.
@@ -70,7 +71,7 @@ class Ready:
     materials: Materials
     trained: dict[str, Tensor]
     initial: dict[str, Tensor]
-    origin: str
+    origin: Origin
     seen: Seen
     device: str
     workers: int
@@ -111,7 +112,7 @@ def ready(
     told = {"name": defense, **options}
     # What the recipe needs of records does not depend on the records.
     wanted = bool(needs(build_recipe(BY_KIND["tabular"], defended(config.recipe, told))))
-    known = gathered(records, config.seed, needed=wanted, why=text)
+    known = gathered(records, config.seed, needed=wanted)
     recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told), str(records.dataset or ""))
     after, membership = _references(config, recipe, known)
     recipe = after.recipe
@@ -211,7 +212,7 @@ def _model(
     materials: Materials,
     population: Population,
     membership: Membership,
-) -> tuple[dict[str, Tensor], dict[str, Tensor], str, Seen]:
+) -> tuple[dict[str, Tensor], dict[str, Tensor], Origin, Seen]:
     """Read the model's states, ask it, and check that it learned its members."""
     streams = Streams(population.seed, population.models)
     network, before, after = states(Own((), None, weights, initial), recipe, materials, streams)

@@ -15,6 +15,7 @@ from reticent import arrays, checks, opening, seeds
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
+from reticent.findings.locate import Origin
 from reticent.jobs.config import BY_KIND, AuditConfig
 from reticent.jobs.locate.source import FRESH, Source, State, drawn
 from reticent.jobs.locate.states import read
@@ -83,13 +84,13 @@ def _called(recipe: Recipe) -> str:
     return str(getattr(recipe.architecture, "factory", recipe.architecture.method))
 
 
-def origin(initial: Weights | int | None) -> str:
+def origin(initial: Weights | int | None) -> Origin:
     """Say where a state before training is from."""
     if initial is None:
-        return "fresh draw"
+        return Origin.FRESH
     if isinstance(initial, (str, Path)):
-        return "file"
-    return "given" if isinstance(initial, Mapping) else "seed"
+        return Origin.FILE
+    return Origin.GIVEN if isinstance(initial, Mapping) else Origin.SEED
 
 
 def _seed(initial: Any) -> int | None:

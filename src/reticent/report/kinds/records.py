@@ -92,7 +92,7 @@ def _memorised(
             "otherwise. Such records are rare or odd ones, or have a wrong label."
         ),
         b.Figures((b.Figure(partial(pictures.memorisation, values, summary.threshold), caption),)),
-        *([b.Heading("The most memorised"), b.Gallery(shown)] if shown else []),
+        *((b.Heading("The most memorised"), b.Gallery(shown)) if shown else ()),
     ]
 
 

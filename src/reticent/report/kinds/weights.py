@@ -121,7 +121,7 @@ def _kinds(document: WeightsDocument) -> list[b.Block]:
             only=b.PAGE,
         ),
         b.Table("Agreement of vulnerability and learnability by kind of layer", columns, rows),
-        *([b.Figures(scatters, "small", only=b.PAGE), b.Prose(cells, "note", only=b.PAGE)] if scatters else []),
+        *((b.Figures(scatters, "small", only=b.PAGE), b.Prose(cells, "note", only=b.PAGE)) if scatters else ()),
     ]
 
 

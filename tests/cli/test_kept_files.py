@@ -291,7 +291,7 @@ def test_every_form_is_of_the_schema_that_its_job_writes():
     ("verb", "form", "then", "more"),
     [
         ("records", place.RECORD_LIST, "using", "--records 60 --models 4"),
-        ("layers", place.LAYERS, "Probes.finished", "--records 200 --seeds 1 --probe none"),
+        ("layers", place.LAYERS, "Networks.finished", "--records 200 --seeds 1 --probe none"),
         ("weights", place.WEIGHTS, "_trained", "--records 60 --models 4 --steps 1"),
     ],
 )

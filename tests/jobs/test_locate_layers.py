@@ -12,7 +12,7 @@ from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.jobs.locate._probes import ALL, HALVES, Probes
+from reticent.jobs.locate.networks import ALL, HALVES, Networks
 from reticent.jobs.locate.layers import prepare
 from reticent.locate.probe import Probe
 from reticent.store import Store
@@ -41,7 +41,7 @@ def found(folder):
 
 def planned(tmp_path, **changes):
     job, options = prepare(None, QUICK | {"store": tmp_path / "store"} | changes)
-    return Probes(job, options, options.test)
+    return Networks(job, options, options.test)
 
 
 def test_the_document_is_written_and_holds_each_stage(found, folder):
@@ -83,7 +83,7 @@ def test_the_store_serves_the_same_call_again_and_new_options_train_nothing(foun
     kept = {key: value for key, value in again.document.items() if key != "environment"}
     assert kept == {key: value for key, value in found.document.items() if key != "environment"}
     job, options = prepare(None, QUICK | {"margin": 0.0, "seeds": 1, "store": folder / "store"})
-    others = Probes(job, options, options.test).populations[0]
+    others = Networks(job, options, options.test).populations[0]
     assert [others.training_id(row) for row in range(3)] == [model["run"] for model in found.document["models"][:3]]
 
 
@@ -139,7 +139,7 @@ def test_exact_duplicates_are_on_one_side(tmp_path):
             "seeds": 2,
         },
     )
-    probes = Probes(job, options, options.test)
+    probes = Networks(job, options, options.test)
     for part in (probes.split.test, *probes.split.halves):
         assert np.array_equal(part[::2], part[1::2])
 

@@ -11,7 +11,7 @@ import reticent
 from reticent import seeds
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ModelError, RolesError, SpecError
 from reticent.jobs.config import OWN, gather, prepare
-from reticent.jobs.locate.given import member_ids
+from reticent.jobs.locate.source import member_ids
 from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
 from reticent.jobs.locate.scores import _save, read_scores
 from reticent.jobs.locate.words import sentence

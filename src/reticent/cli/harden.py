@@ -86,7 +86,7 @@ def harden(
     from reticent.cli.progress import screen
     from reticent.cli.screen import first, replaced, told, unlost
     from reticent.jobs.harden import harden as repair
-    from reticent.report.harden import terminal
+    from reticent.report.kinds import harden as kind
     from reticent.report.output import HARDEN
 
     if data.initial is not None and data.initial_seed is not None:
@@ -110,7 +110,7 @@ def harden(
             stage=first(lambda: replaced(out, HARDEN, shown.note), shown.stage),
             **run.values(),
         )
-    return told(terminal(hardened.document), hardened.files)
+    return told(kind.harden(hardened.findings), hardened.files)
 
 
 def _options(given: dict[str, str], defense: str) -> dict[str, Any]:

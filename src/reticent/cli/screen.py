@@ -24,10 +24,10 @@ TERMINALS = {
     "reticent.audit": "reticent.report.kinds.audit:audit",
     "reticent.comparison": "reticent.report.kinds.comparison:comparison",
     "reticent.search": "reticent.report.kinds.search:search",
-    "reticent.harden": "reticent.report.harden:terminal",
-    "reticent.locate.weights": "reticent.cli.locate.weights:table",
-    "reticent.locate.layers": "reticent.report.locate.layers:terminal",
-    "reticent.locate.records": "reticent.report.locate.records:terminal",
+    "reticent.harden": "reticent.report.kinds.harden:harden",
+    "reticent.locate.weights": "reticent.report.kinds.weights:weights",
+    "reticent.locate.layers": "reticent.report.kinds.layers:layers",
+    "reticent.locate.records": "reticent.report.kinds.records:records",
     "reticent.study": "reticent.report.study:terminal",
 }
 """By a document's schema, without the version, what lays it out."""
@@ -35,6 +35,10 @@ TYPED = {
     "reticent.audit": "reticent.findings.audit:AuditDocument",
     "reticent.comparison": "reticent.findings.comparison:ComparisonDocument",
     "reticent.search": "reticent.findings.search:SearchDocument",
+    "reticent.harden": "reticent.findings.harden:HardenDocument",
+    "reticent.locate.weights": "reticent.findings.locate:WeightsDocument",
+    "reticent.locate.layers": "reticent.findings.locate:LayersDocument",
+    "reticent.locate.records": "reticent.findings.locate:RecordsDocument",
 }
 """What that takes, where it is not plain values."""
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

@@ -87,7 +87,7 @@ class ByKind(Finding):
     entries: Count
     share: Share
     "Of all weights."
-    vulnerability: Share | None = None
+    vulnerability: Number | None = None
     "Share of all vulnerability that they hold; `null` if there is none."
     pearson: Number | None = None
     "Correlation of the scores; `null` where one of them does not vary."
@@ -106,9 +106,9 @@ class Largest(Finding):
     rate: Share
     "Share of the weights that is taken."
     entries: Count
-    vulnerability: Share | None = None
+    vulnerability: Number | None = None
     "Share of all vulnerability that the most vulnerable hold; `null` if there is none."
-    learnability: Share | None = None
+    learnability: Number | None = None
     "The same of learnability."
     shared: Share | None = None
     "Share of these weights that both scores take; `null` if none is taken."
@@ -123,8 +123,8 @@ class ByLayer(Finding):
     kind: str
     entries: Count
     share: Share
-    vulnerability: Share | None = None
-    learnability: Share | None = None
+    vulnerability: Number | None = None
+    learnability: Number | None = None
     marked: Share
     "Share of its weights among the 1 % most vulnerable."
 

@@ -23,8 +23,8 @@ from reticent.jobs.hardening.found import Audited, audited, findings
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
-from reticent.jobs.locate.given import Weights
 from reticent.jobs.locate.options import ATTACKING, refuse
+from reticent.jobs.locate.source import Weights
 from reticent.jobs.misplaced import owners
 from reticent.jobs.using import using
 from reticent.jobs.work import Work

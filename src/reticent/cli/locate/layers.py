@@ -43,7 +43,7 @@ def layers(
     from reticent.cli.progress import screen
     from reticent.cli.screen import replaced, told, unlost
     from reticent.jobs.locate.layers import prepare, run
-    from reticent.report.locate.layers import terminal
+    from reticent.report.kinds import layers as kind
     from reticent.report.output import LAYERS
 
     own: dict[str, Any] = {
@@ -66,4 +66,4 @@ def layers(
             stage=shown.stage,
             checked=lambda out: replaced(out, LAYERS, shown.note),
         )
-    return told(terminal(found.document), found.files)
+    return told(kind.layers(found.findings), found.files)

@@ -20,7 +20,7 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
     from reticent.cli.progress import screen
     from reticent.cli.screen import replaced, told, unlost
     from reticent.jobs.locate.records import again, locate_records
-    from reticent.report.locate.records import terminal
+    from reticent.report.kinds import records as kind
     from reticent.report.output import RECORD_LIST
 
     values = with_options(flags.values(), options, flags.config)
@@ -37,4 +37,4 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
                 checked=lambda out: replaced(out, RECORD_LIST, shown.note),
                 **values,
             )
-    return told(terminal(found.document), found.files)
+    return told(kind.records(found.findings), found.files)

@@ -2,15 +2,8 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reticent.cli.flags import Flags, with_options
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rich.console import RenderableType
 
 
 def weights(
@@ -52,6 +45,7 @@ def weights(
     from reticent.cli.screen import replaced, told, unlost
     from reticent.errors import InputError
     from reticent.jobs.locate.weights import locate_weights
+    from reticent.report.kinds import weights as kind
     from reticent.report.output import WEIGHTS
 
     if initial is not None and initial_seed is not None:
@@ -70,60 +64,10 @@ def weights(
             checked=lambda out: replaced(out, WEIGHTS),
             **(values | {key: item for key, item in scoring.items() if item is not None}),
         )
-    return told(table(found.document), found.files)
+    return told(kind.weights(found.findings), found.files)
 
 
 def _tell(stage: str) -> None:
     from reticent.cli.screen import stderr
 
     stderr().print(stage, style="dim", markup=False)
-
-
-def table(document: "Mapping[str, Any]") -> "RenderableType":
-    """Lay out what was found for the terminal.
-
-    Args:
-        document: what ``weights.json`` holds.
-
-    Returns:
-        The sentence, the table by kind of layer, what the largest hold, and what is not said.
-    """
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    from reticent.report.render.terminal import Wrapped
-    from reticent.report.wording import count, level, number, percent
-
-    kinds = Table(box=None, pad_edge=False, header_style="bold")
-    kinds.add_column("kind of layer")
-    for title in ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman"):
-        kinds.add_column(title, justify="right")
-    for row in document["kinds"]:
-        agreement = [number(row[key]) for key in ("pearson", "log_pearson", "spearman")]
-        kinds.add_row(
-            row["kind"], count(row["entries"]), percent(row["share"], 2), percent(row["vulnerability"]), *agreement
-        )
-    largest = Table(box=None, pad_edge=False, header_style="bold")
-    largest.add_column("the largest")
-    stability = {row["rate"]: row for row in (document["stability"] or {"rows": ()})["rows"]}
-    for title in (
-        "weights",
-        "vulnerability",
-        "learnability",
-        "in both sets",
-        *(["other batches"] if stability else []),
-    ):
-        largest.add_column(title, justify="right")
-    for row in document["largest"]:
-        shares = [percent(row[key]) for key in ("vulnerability", "learnability", "shared")]
-        again = [f"Jaccard {number(stability[row['rate']]['mean'], 2)}"] if stability else []
-        largest.add_row(level(row["rate"]), count(row["entries"]), *shares, *again)
-    said = Text("\n".join(f"Not said: {line}" for line in document["cannot_say"]), style="dim")
-    return Group(
-        Wrapped(Text(document["sentence"], style="bold")),
-        Padding(kinds, (1, 0)),
-        Padding(largest, (0, 0, 1, 0)),
-        Wrapped(said),
-    )

@@ -38,7 +38,7 @@ from reticent.findings.population import Accuracy
 from reticent.jobs import document
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
-from reticent.jobs.locate.given import Weights
+from reticent.jobs.locate.source import Weights
 from reticent.jobs.measure import Settings, attacked
 from reticent.jobs.work import Work
 from reticent.population import gather

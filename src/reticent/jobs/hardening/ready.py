@@ -20,7 +20,7 @@ from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
-from reticent.jobs.locate.given import Own, Weights, origin, states
+from reticent.jobs.locate.source import Own, Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples

@@ -15,7 +15,7 @@ from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import InputError, RolesError
 from reticent.findings.harden import Note, RecordsNote
-from reticent.jobs.locate.given import member_ids
+from reticent.jobs.locate.source import member_ids
 
 Ids = NDArray[np.int64]
 MEMBERS, OTHERS, REFERENCE = "members", "non-members", "reference"

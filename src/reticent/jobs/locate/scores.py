@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from reticent.errors import CorruptFileError, MissingFileError, StoreError
+from reticent.findings.locate import Steps
 from reticent.jobs.locate.source import Source
 from reticent.locate.scoring import answers, run
 from reticent.locate.steps import Answers
@@ -31,16 +31,16 @@ class Scored:
 
     Attributes:
         files: vulnerability.safetensors and learnability.safetensors.
-        vulnerability: facts of each seed's steps.
-        learnability: facts of its steps.
+        vulnerability: each seed's steps.
+        learnability: its steps.
         unused: names of parameters that never had a gradient.
         entropy: the initial model's mean entropy on non-members, as a share of log C; None if it was not asked.
         overlap: by rate, of each two seeds the Jaccard index of their top sets.
     """
 
     files: tuple[Path, Path]
-    vulnerability: list[dict[str, Any]]
-    learnability: dict[str, Any]
+    vulnerability: tuple[Steps, ...]
+    learnability: Steps
     unused: tuple[str, ...]
     entropy: float | None
     overlap: dict[float, list[float]]
@@ -50,9 +50,7 @@ class Scored:
         return read_scores(self.files[0]), read_scores(self.files[1])
 
 
-def scored(
-    source: Source, scoring: Scoring, repeats: int, folder: Path, stage: Callable[[str], None] = lambda _: None
-) -> Scored:
+def scored(source: Source, scoring: Scoring, repeats: int, folder: Path, stage: Callable[[str], None]) -> Scored:
     """Score a network, and write the scores."""
     make_folder(folder)
     files = folder / "vulnerability.safetensors", folder / "learnability.safetensors"
@@ -62,7 +60,7 @@ def scored(
     if scoring.unlearning:
         source.begin()
         told = [answers(network, materials, scoring, one, recipe) for one in streams]
-    facts: list[dict[str, Any]] = []
+    facts: list[Steps] = []
     sets: list[Packed] = []
     unused: tuple[str, ...] = ()
     for k, one in enumerate(streams):
@@ -82,11 +80,11 @@ def scored(
     _save(files[1], learnt)
     overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in combinations(sets, 2)] for rate in RATES}
     entropy = told[0].entropy if told[0] is not None else None
-    return Scored(files, facts, _steps(learnt), unused, entropy, overlap if repeats > 1 else {})
+    return Scored(files, tuple(facts), _steps(learnt), unused, entropy, overlap if repeats > 1 else {})
 
 
-def _steps(found: Scores) -> dict[str, Any]:
-    return {"member_loss": list(found.member_loss), "divergence": list(found.divergence)}
+def _steps(found: Scores) -> Steps:
+    return Steps(member_loss=found.member_loss, divergence=found.divergence)
 
 
 def _save(path: Path, scores: Scores) -> None:

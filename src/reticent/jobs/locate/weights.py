@@ -1,10 +1,8 @@
 """``reticent locate weights``: which weights give members away, and whether the network learns by the same ones."""
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,24 +14,23 @@ from reticent.ambient import fixed
 from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
-from reticent.jobs import document
+from reticent.findings.locate import InitialState, ScoredModel, ScoringSteps, WeightsDocument, WeightsEnvironment
 from reticent.jobs.config import KEYS, OWN, AuditConfig, chosen, prepare
-from reticent.jobs.locate import words
-from reticent.jobs.locate.given import Own, Weights, of_own
-from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
+from reticent.jobs.locate.numbers import by_kind, by_layer, held, known, stability
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
-from reticent.jobs.locate.scores import Scored, read_scores, scored
-from reticent.jobs.locate.source import Source, of_population
+from reticent.jobs.locate.scores import read_scores, scored
+from reticent.jobs.locate.source import Own, Source, Weights, of_own, of_population
 from reticent.jobs.using import using
+from reticent.jobs.work import Work
 from reticent.locate.kinds import kinds
 from reticent.locate.top import Scores
 from reticent.locate.weights import Scoring
 from reticent.population.train import choose_device
 from reticent.report.output import WEIGHTS, Output
+from reticent.say import locate as say
 from reticent.spec import full
 from reticent.training.memory import peak
 
-SCHEMA = "reticent.locate.weights/1"
 FOLDER = "reticent-locate"
 
 
@@ -42,17 +39,22 @@ class LocatedWeights:
     """Scores of a network's weights, and what they say.
 
     Attributes:
-        document: what ``weights.json`` holds.
+        findings: what ``weights.json`` holds, typed.
         files: weights.html, vulnerability.safetensors, learnability.safetensors and weights.json.
     """
 
-    document: dict[str, Any]
+    findings: WeightsDocument
     files: tuple[Path, ...]
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What ``weights.json`` holds, as plain values."""
+        return self.findings.to_json()
 
     @property
     def sentence(self) -> str:
         """The finding in one sentence."""
-        return str(self.document["sentence"])
+        return self.findings.sentence
 
     @cached_property
     def vulnerability(self) -> Scores:
@@ -111,7 +113,6 @@ def locate_weights(
         >>> found = reticent.locate_weights(dataset="digits", epochs=5, out="/tmp/w")  # doctest: +SKIP
         >>> print(found.sentence)  # doctest: +SKIP
     """
-    tell = stage or (lambda _: None)
     own, rest = divided(values, ["scoring"])
     scoring = Scoring(**own.get("scoring", {}))
     refuse(rest, "locate weights", ATTACKING)
@@ -132,13 +133,14 @@ def locate_weights(
         )
     asked, records = _asked(config, rest)
     out = taken(asked, FOLDER, WEIGHTS, [weights, initial, members, asked.dataset], checked)
+    work = Work(stage)
     with ExitStack() as held_open:
         if given:
             parts = Own(members if members is not None else (), network, weights, initial)
             source = of_own(asked, parts, records, choose_device(asked.device), bool(scoring.unlearning))
         else:
-            source = _trained(asked, records, model, scoring, tell, held_open)
-        return _located(source, asked, scoring, seeds, out, tell)
+            source = _trained(asked, records, model, scoring, work, held_open)
+        return _located(source, asked, scoring, seeds, out, work)
 
 
 def _asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
@@ -155,7 +157,7 @@ def _trained(
     records: Records | None,
     row: int,
     scoring: Scoring,
-    tell: Callable[[str], None],
+    work: Work,
     held: ExitStack,
 ) -> Source:
     """Take a model of the audit's population; where nobody says how many reference records, a fifth."""
@@ -172,64 +174,48 @@ def _trained(
             wanted = max(1, min(wanted, len(job.records) - config.records - config.validation))
         job = prepare(AuditConfig(**given | {"reference": wanted}), job.records, attacked=False)
     store = held.enter_context(using(job.config.store, job.population))
-    tell("training")
-    return of_population(job, row, store)
+    with work.on("training", "training"):
+        return of_population(job, row, store)
 
 
 def _located(
-    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, tell: Callable[[str], None]
+    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, work: Work
 ) -> LocatedWeights:
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    """Score, and write the page and, last, the numbers; the scores themselves are files of their own by then."""
+    from reticent.report.kinds import weights as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
     source.restore()
     device = source.materials.prepare.device
-    data = known(source, config.dataset)
-    with peak(device) as memory, source.streams.lent("asking"):
-        found = scored(source, scoring, repeats, out.folder, tell)
-    seconds = time.perf_counter() - clock
-    parameters = sum(p.numel() for p in source.network.parameters())
-    of = kinds(source.network)
+    with work.on("scoring"):
+        data = known(source, config.dataset)
+        with peak(device) as memory, source.streams.lent("asking"):
+            found = scored(source, scoring, repeats, out.folder, work.tell)
+    parameters, of = sum(p.numel() for p in source.network.parameters()), kinds(source.network)
     source.network.to("meta")
-    tell("numbers")
-    written = _document(source, scoring, found, of, data) | {
-        "environment": document.versions().to_json()
-        | {
-            "device": str(device),
-            "started": started,
-            "seconds_scoring": round(seconds, 3),
-            "seconds": round(time.perf_counter() - clock, 3),
-            "parameters": parameters,
-            "peak_memory_bytes": memory.bytes,
-        }
-    }
-    tell("report")
-    return write(written, found, out)
-
-
-def write(written: dict[str, Any], found: Scored, out: Output) -> LocatedWeights:
-    """Write the page and, last, the numbers."""
-    from reticent.report.locate.weights import page
-
-    shown, numbers = out.write(written, {"weights.html": page(written)})
-    return LocatedWeights(written, (shown, *found.files, numbers))
-
-
-def _document(
-    source: Source, scoring: Scoring, found: Scored, of: Mapping[str, str], data: dict[str, Any]
-) -> dict[str, Any]:
-    vulnerability, learnability = found.read()
-    table = by_kind(vulnerability, learnability, of)
-    largest = held(vulnerability, learnability, found.unused)
-    return {
-        "schema": SCHEMA,
-        "sentence": " ".join(filter(None, [data["unlearned"], words.sentence(table, largest, scoring.unlearning)])),
-        "model": {**source.facts, "entries": table[0]["entries"], "unused": list(found.unused)},
-        "initial": {"origin": source.origin, "entropy": found.entropy},
-        "data": data,
-        "scoring": full(scoring),
-        "kinds": table,
-        "largest": largest,
-        "layers": by_layer(vulnerability, learnability, of, found.unused),
-        "stability": words.stability(found.overlap, len(found.vulnerability)),
-        "steps": {"vulnerability": found.vulnerability, "learnability": found.learnability},
-        "cannot_say": [*words.limits(scoring, found), *source.notices],
-    }
+    with work.on("numbers", "numbers"):
+        vulnerability, learnability = found.read()
+        table = by_kind(vulnerability, learnability, of)
+        largest = held(vulnerability, learnability, found.unused)
+        layers = by_layer(vulnerability, learnability, of, found.unused)
+    environment = dict(work.environment(device=str(device))) | {"peak_memory_bytes": memory.bytes}
+    document = WeightsDocument(
+        model=ScoredModel(
+            name=source.name, run=source.run, row=source.row, entries=table[0].entries, unused=found.unused
+        ),
+        initial=InitialState(origin=source.origin, entropy=found.entropy),
+        data=data,
+        scoring=full(scoring),
+        kinds=table,
+        largest=largest,
+        layers=layers,
+        stability=stability(found.overlap, len(found.vulnerability)),
+        steps=ScoringSteps(vulnerability=found.vulnerability, learnability=found.learnability),
+        environment=WeightsEnvironment(
+            **environment, seconds=round(sum(work.seconds.values()), 3), parameters=parameters
+        ),
+    )
+    document = say.weights(document)
+    work.tell("report")
+    shown, numbers = out.write(document, {"weights.html": html(kind.weights(document))})
+    return LocatedWeights(document, (shown, *found.files, numbers))

@@ -68,7 +68,7 @@ def split(job: Job, options: Layers, share: float) -> Split:
     return Split(test, tuple(halves))
 
 
-class Probes:
+class Networks:
     """The networks of all repetitions, as one population or, where half of the records get more epochs, as two."""
 
     def __init__(self, job: Job, options: Layers, share: float) -> None:
@@ -117,7 +117,7 @@ class Probes:
         return Streams(self.job.config.seed, 0, ("layers",)).lent("asking")
 
     @contextmanager
-    def finished(self, progress: Callback | None) -> Iterator["Probes"]:
+    def finished(self, progress: Callback | None) -> Iterator["Networks"]:
         """Train what is not finished, and keep it in the store until the block ends."""
         job = self.job
         store = Store(Path(job.config.store)).open()

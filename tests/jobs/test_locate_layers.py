@@ -12,9 +12,12 @@ from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.jobs.locate.networks import ALL, HALVES, Networks
+from reticent.findings.locate import LayersDocument
 from reticent.jobs.locate.layers import prepare
+from reticent.jobs.locate.networks import ALL, HALVES, Networks
 from reticent.locate.probe import Probe
+from reticent.report.kinds.layers import layers
+from reticent.report.render.html import html
 from reticent.store import Store
 
 QUICK = {
@@ -256,20 +259,17 @@ def test_the_command_prints_the_table(folder, found, capsys):
 
 
 def test_the_page_shows_every_stage(found, folder):
-    from reticent.report.locate.layers import html
-
     page = (folder / "out" / "layers.html").read_text(encoding="utf-8")
-    assert page == html(found.document)
+    assert page == html(layers(LayersDocument.read(found.document)))
     for stage in found.document["stages"]:
         assert f"Distances of feature maps at {stage['name']}" in page
         assert f"{stage['effect']['mean']:.3f}" in page
 
 
 def test_names_of_modules_are_escaped(found):
-    from reticent.report.locate.layers import html
-
     stages = [found.document["stages"][0] | {"name": "<b>&x", "probe": None}]
-    page = html(found.document | {"stages": stages, "sentence": "<script>", "detail": ["<i>warned</i>"]})
+    changed = found.document | {"stages": stages, "sentence": "<script>", "detail": ["<i>warned</i>"]}
+    page = html(layers(LayersDocument.read(changed)))
     assert "<b>&x" not in page
     assert "&lt;b&gt;&amp;x" in page
     assert "<i>warned" not in page

@@ -17,7 +17,7 @@ from reticent.auditing.exposure import exposure
 from reticent.data.load import load
 from reticent.data.options import DataOptions
 from reticent.data.records import Records
-from reticent.errors import CorruptFileError, MissingFileError, ReticentError, SpecError
+from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
 from reticent.findings.audit import AuditDocument
 from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvironment
 from reticent.findings.records import GROUP, RecordRow
@@ -126,7 +126,10 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None]
             f"{next(iter(given))}: the numbers are those of the finished audit at {path}, which it would not change: "
             "leave it out, or leave the audit out to train"
         )
-    audit = AuditDocument.read(read_document(path), str(path))
+    plain = read_document(path)
+    if not str(plain.get("schema")).startswith(AUDIT.schema):
+        raise InputError(f"{path}: expected the audit.json of an audit, got another document: give an audit's folder")
+    audit = AuditDocument.read(plain, str(path))
     folder = path if path.is_dir() else path.parent
     rows = read_rows(folder / "records.csv")
     output = Output.take(out, RECORD_LIST, AUDIT.files(folder))

@@ -4,6 +4,7 @@ from functools import partial
 
 from reticent.findings.attack import Audit
 from reticent.findings.comparison import Statistic
+from reticent.findings.environment import Environment
 from reticent.findings.harden import HardenDocument, Side
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate, rate
@@ -247,7 +248,8 @@ def _facts(document: HardenDocument) -> tuple[tuple[str, b.Values], ...]:
     listed = (
         (title, tuple((name, value) for name, value in values.items() if value)) for title, values in groups.items()
     )
-    return (*listed, *method.about_run(document.environment.with_(repair=None)))
+    run = Environment(**{key: value for key, value in document.environment if key != "repair"})
+    return (*listed, *method.about_run(run))
 
 
 def _accuracy(side: Side) -> b.Values:

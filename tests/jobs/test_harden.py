@@ -23,7 +23,7 @@ from reticent.cli.harden import _options
 from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
 from reticent.findings.audit import Leak
-from reticent.findings.comparison import Relation
+from reticent.findings.comparison import Lower, Relation
 from reticent.findings.harden import Blind, Doubt, HardenDocument, Note, RecordsNote
 from reticent.jobs.hardening.found import _blind, doubt
 from reticent.jobs.hardening.roles import Asked, gathered
@@ -345,7 +345,7 @@ def test_no_record_has_two_roles(changes, words_of):
 def judged_as(found, /, **verdicts):
     """The same repair with other verdicts of its tests, and with an own interval that holds zero."""
     pairs = tuple(
-        one.with_(verdict=verdicts.get(one.statistic, one.verdict), interval=(-0.1, 0.2))
+        one.with_(verdict=Lower(verdicts.get(one.statistic, one.verdict)), interval=(-0.1, 0.2))
         for one in found.difference.pairs
     )
     return found.with_(difference=found.difference.with_(pairs=pairs))

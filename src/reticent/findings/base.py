@@ -73,7 +73,10 @@ class Finding(BaseModel):
 
     def with_(self, **changes: Any) -> Self:
         """Return a copy in which these fields are others."""
-        return self.model_copy(update=changes)
+        copy = self.model_copy(update=changes)
+        for name in vars(copy).keys() - type(self).model_fields:
+            del copy.__dict__[name]  # What was cached is of the old values.
+        return copy
 
 
 class Document(Finding):

@@ -8,6 +8,10 @@ from reticent.findings.base import Document
 
 DOCUMENTS = {
     "audit": "reticent.findings.audit:AuditDocument",
+    "harden": "reticent.findings.harden:HardenDocument",
+    "weights": "reticent.findings.locate:WeightsDocument",
+    "layers": "reticent.findings.locate:LayersDocument",
+    "records": "reticent.findings.locate:RecordsDocument",
 }
 """By the name of a document, its class; `reticent schema NAME` writes its JSON Schema."""
 HEAD = "<!-- {}: made by scripts/generate -->"

@@ -128,7 +128,7 @@ def _notes(document: HardenDocument) -> tuple[b.Block, ...]:
 def _took(document: HardenDocument) -> str:
     cost = document.environment.repair
     share = cost.share_of_training_anew
-    beside = "" if share is None else f", {share:.2f} of what training it anew would take"
+    beside = "" if share is None else f", {share:.2f} times the estimated time of training it anew"
     return f"The repair took {duration(cost.seconds)}{beside}."
 
 

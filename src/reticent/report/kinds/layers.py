@@ -105,12 +105,8 @@ def _stages(document: LayersDocument) -> b.Table:
         b.Column("Effect"),
         b.Column("Single contrasts", only=b.DOCUMENTS),
         b.Column("KS"),
-        *(
-            [b.Column("Probe, test accuracy"), b.Column("Gain over the stage before", only=b.DOCUMENTS)]
-            if probed
-            else []
-        ),
-        b.Column("Size of the map"),
+        *([b.Column("Probe", "test accuracy"), b.Column("Gain", "points", only=b.DOCUMENTS)] if probed else []),
+        b.Column("Map", "numbers"),
         b.Column("Weights"),
     )
     rows = tuple(_stage(stage, probed) for stage in document.stages)
@@ -123,7 +119,7 @@ def _stage(stage: StageFound, probed: bool) -> b.Row:
     probe = () if stage.probe is None else (b.Span(*(percent(end) for end in stage.probe.interval)),)
     beside = (
         NOTHING if stage.probe is None else b.Cell(percent(stage.probe.mean), below=probe),
-        NOTHING if stage.gain is None else b.Cell(f"{signed(100 * stage.gain, 1)} points"),
+        NOTHING if stage.gain is None else b.Cell(signed(100 * stage.gain, 1)),
     )
     return b.Row((
         b.Cell(b.Name(stage.name), below=(b.Name(stage.output),)),

@@ -53,7 +53,7 @@ def weights(document: WeightsDocument) -> b.Document:
             *b.only(b.PAGE, *([] if document.stability is None else _stability(document.stability))),
             *b.only(b.DOCUMENTS, *_layers(document)),
             *b.only(b.PAGE, *_details(document)),
-            *parts.limits("score", document.cannot_say),
+            *parts.limits("scoring", document.cannot_say),
             *parts.glossary(GLOSSARY),
         ),
         files=(
@@ -87,7 +87,7 @@ def _banner(document: WeightsDocument, name: b.Name, data: b.Name) -> b.Banner:
             b.PAGE,
             b.Prose(f"{right}."),
             *([b.Prose(fresh)] if document.initial.origin is Origin.FRESH else []),
-            b.Prose(("A score ranks weights inside one model. ", b.Link("What this score cannot say.", "limits"))),
+            b.Prose(("A score ranks weights inside one model. ", b.Link("What this scoring cannot say.", "limits"))),
         ),
     )
 

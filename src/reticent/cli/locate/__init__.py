@@ -16,5 +16,5 @@ app.command(
 app.command(
     "reticent.cli.locate.records:records",
     name="records",
-    help="List how far each record gives itself away, and how far it is learned by heart.",
+    help="List how exposed each record is, and how far it is memorised.",
 )

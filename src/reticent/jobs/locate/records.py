@@ -1,4 +1,4 @@
-"""``locate records``: which records a model gives away, and which it has memorised."""
+"""``locate records``: which records a model leaks, and which it has memorised."""
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +86,7 @@ def locate_records(
     checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedRecords:
-    """Say of each record how far it gives itself away (exposure) and how far it is memorised.
+    """Say of each record how exposed it is, and how far it is memorised.
 
     Both come from a population, as `reticent.audit` trains one, by the same code. A finished audit is read; else models
     are trained, or found in the store.

@@ -47,7 +47,8 @@ def measure(defense, args):
 
     import torch
 
-    from reticent.jobs.config import AuditConfig, prepare
+    from reticent.jobs.config import prepare
+    from reticent.options import AuditConfig
     from reticent.population.worker import Maker
     from reticent.procedures import PROCEDURES
     from reticent.store import Store

@@ -16,7 +16,8 @@ from pathlib import Path
 
 def job(defense, options):
     """Resolve one defense on the records that all rows share."""
-    from reticent.jobs.config import AuditConfig, prepare
+    from reticent.jobs.config import prepare
+    from reticent.options import AuditConfig
 
     recipe = {"epochs": options.epochs}
     if options.architecture:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import Problem, parse, score
-from reticent.attacks._rmia_counts import dominated
 from reticent.attacks.balance import Balance
+from reticent.attacks.rmia.dominance import dominated
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals
 

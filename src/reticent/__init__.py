@@ -5,13 +5,15 @@ The public names load on first use, so importing this package imports neither to
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from reticent.version import VERSION
+
+__version__ = VERSION
 
 _HOME = {
     "Attacked": "reticent.jobs.attack",
     "Audit": "reticent.findings.attack",
     "Audited": "reticent.jobs.audit",
-    "AuditConfig": "reticent.jobs.config",
+    "AuditConfig": "reticent.options",
     "Compared": "reticent.jobs.compare",
     "Hardened": "reticent.jobs.harden",
     "LocatedLayers": "reticent.jobs.locate.layers",
@@ -76,7 +78,6 @@ if TYPE_CHECKING:
     from reticent.jobs.attack import Attacked, attack
     from reticent.jobs.audit import Audited, audit
     from reticent.jobs.compare import Compared, compare
-    from reticent.jobs.config import AuditConfig
     from reticent.jobs.gate import gate
     from reticent.jobs.harden import Hardened, harden
     from reticent.jobs.locate.layers import LocatedLayers, locate_layers
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from reticent.jobs.plan import plan
     from reticent.jobs.search import search
     from reticent.jobs.selftest import selftest
+    from reticent.options import AuditConfig
     from reticent.signals.matrix import Signals
     from reticent.studies.run import study
     from reticent.training.recipe import Recipe

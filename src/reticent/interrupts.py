@@ -3,13 +3,12 @@
 import contextlib
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
-ASKED = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+ASKED = (signal.SIGTERM, signal.SIGHUP)
 """By which the system, a scheduler or a closed terminal asks a process to end; Python by itself dies of them."""
 
 
@@ -48,9 +47,6 @@ def held_back() -> Iterator[None]:
     that tells of it, once, and ends the others. For them signals are blocked; here that is not enough, since any thread
     may be given one, so they are noted too.
     """
-    if sys.platform == "win32":
-        yield
-        return
     came: list[tuple[int, FrameType | None]] = []
     main = threading.current_thread() is threading.main_thread()
     before = {one: signal.getsignal(one) for one in (signal.SIGINT, *ASKED) if main}
@@ -65,12 +61,8 @@ def held_back() -> Iterator[None]:
         for one, does in before.items():
             signal.signal(one, does)
         for number, frame in came[:1]:
-            _pass_on(number, frame)
-
-
-def _pass_on(number: int, frame: FrameType | None) -> None:
-    does = signal.getsignal(number)
-    if callable(does):
-        does(number, frame)
-    else:
-        os.kill(os.getpid(), number)
+            does = signal.getsignal(number)
+            if callable(does):
+                does(number, frame)
+            else:
+                os.kill(os.getpid(), number)

@@ -16,7 +16,7 @@ from reticent.data.load import of_python as own
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.locate.maps import apart
+from reticent.locate.feature_maps import map_distances
 from reticent.locate.probe import Probe, probe
 from reticent.locate.weights import Scoring, score
 from reticent.models.stages import stages
@@ -27,8 +27,8 @@ from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.plain import train
-from reticent.signals.look import look
 from reticent.signals.queries import Queries
+from reticent.signals.query import ask
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.loop import fit
@@ -143,7 +143,7 @@ def test_every_view_of_a_record_is_asked_about_the_record(kind):
     views = Queries(mirror=True, shifts=1) if kind == "pictures" else Queries()
 
     def road(network, given):
-        seen = look(built(network, given), given.members, given.prepare, given.classes, views)
+        seen = ask(built(network, given), given.members, given.prepare, given.classes, views)
         return {"logits": seen.logits, "margins": seen.margins}
 
     both(road, Records.make(*KINDS[kind]()))
@@ -160,7 +160,7 @@ def test_an_output_defense_that_changes_what_it_is_given_changes_neither_records
         return answer
 
     asked = (given.members, given.prepare, given.classes, Queries())
-    plain, spoilt = look(model, *asked), look(model, *asked, spoiling)
+    plain, spoilt = ask(model, *asked), ask(model, *asked, spoiling)
     assert torch.equal(given.members.x, before)
     assert np.array_equal(spoilt.logits, 2 * plain.logits)
 
@@ -193,7 +193,7 @@ def test_feature_maps_and_the_probe():
     def road(network, given):
         one, other = built(network, given, trained=True), built(network, given)
         shown, asked = stages(one, None), (given.prepare, given.classes)
-        gap = apart(one, other, given.members.x, *asked, shown)
+        gap = map_distances(one, other, given.members.x, *asked, shown)
         found = probe(one, shown, given.members, given.validation, *asked, Probe(), Streams(0, 0))
         return {"distances": gap.distances, "correct": found.correct}
 

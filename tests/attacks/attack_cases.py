@@ -3,31 +3,23 @@
 import numpy as np
 from scipy.stats import rankdata
 
-from reticent.attacks import Problem, parse
+from reticent.attacks import ATTACKS, Problem, parse
 from reticent.attacks.balance import Balance
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
 
 VARIANTS = [
-    {"method": "correctness"},
-    {"method": "loss"},
     {"method": "confidence", "threshold": "global"},
-    {"method": "confidence"},
     {"method": "entropy", "threshold": "global"},
-    {"method": "entropy"},
     {"method": "modified-entropy", "threshold": "global"},
-    {"method": "modified-entropy"},
-    {"method": "lira"},
     {"method": "lira", "variance": "per-record"},
     {"method": "lira", "variance": "per-record", "centre": "median"},
     {"method": "lira", "variance": "pooled", "centre": "median"},
     {"method": "lira", "shift": "shared"},
     {"method": "lira", "mode": "offline"},
     {"method": "lira", "mode": "offline", "variance": "per-record", "centre": "median"},
-    {"method": "lira-released"},
     {"method": "lira-released", "variance": "per-record"},
     {"method": "lira-released", "mode": "offline"},
-    {"method": "rmia"},
     {"method": "rmia", "population": "others"},
     {"method": "rmia", "mode": "offline"},
     {"method": "rmia", "mode": "offline", "a": 0.3, "population": "others", "gamma": 1.0},
@@ -37,13 +29,13 @@ VARIANTS = [
     {"method": "rmia", "signal": "taylor", "queries": 1},
     {"method": "rmia", "signal": "sm-taylor", "temperature": 2.0, "queries": 1},
     {"method": "rmia", "temperature": 2.0, "queries": 1},
-    {"method": "selena-replica"},
     {"method": "selena-replica", "features": "distance"},
 ]
-"""Every attack, with the options that take another path through the code."""
+"""Options that take another path through the code."""
 
-NAMES = ["-".join(str(value) for value in variant.values()) for variant in VARIANTS]
-SPECS = [parse(variant) for variant in VARIANTS]
+SPECS = [entry.spec() for entry in ATTACKS.values()] + [parse(variant) for variant in VARIANTS]
+"""Every attack, by its defaults and by these."""
+NAMES = ["-".join(str(getattr(spec, key)) for key in ("method", *sorted(spec.model_fields_set))) for spec in SPECS]
 
 
 def signals(rng, labels, classes, bonus, queries):

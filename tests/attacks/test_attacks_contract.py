@@ -32,9 +32,7 @@ def leaves_target_out(attack, case, target):
     return attack(alone).tobytes() == attack(flipped(alone, target)).tobytes()
 
 
-def test_variants_cover_the_table():
-    assert len(ATTACKS) >= 7
-    assert {spec.method for spec in SPECS} == set(ATTACKS)
+def test_entries_are_whole():
     for name, entry in ATTACKS.items():
         assert entry.spec.method == name
         assert entry.summary.endswith(".")

@@ -7,8 +7,8 @@ import pytest
 from attack_cases import auc, problem, used
 
 from reticent.attacks import Problem, score
-from reticent.attacks._leave_one_out import medians
 from reticent.attacks.balance import Balance
+from reticent.attacks.leave_one_out import medians
 from reticent.attacks.lira import Lira
 from reticent.attacks.rmia import Rmia
 from reticent.data.membership import Membership

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
-from reticent.attacks import _leave_one_out
+from reticent.attacks import leave_one_out
 
 
 @st.composite
@@ -29,9 +29,9 @@ def left(values, mask, position, column):
 def test_statistics_equal_those_of_the_rows_that_are_left(case, cut):
     values, mask = case
     positions = np.arange(len(values) + 1)
-    sums = _leave_one_out.sums(values * mask)
-    counts = _leave_one_out.counts(mask, positions)
-    trimmed = _leave_one_out.trimmed_means(values, mask, positions, cut)
+    sums = leave_one_out.sums(values * mask)
+    counts = leave_one_out.counts(mask, positions)
+    trimmed = leave_one_out.trimmed_means(values, mask, positions, cut)
     for r in positions:
         for i in range(values.shape[1]):
             rest = left(values, mask, r, i)
@@ -47,16 +47,16 @@ def test_medians_equal_those_of_the_rows_that_are_left(case):
     mask = mask.copy()
     mask[:2] = True
     positions = np.arange(len(values) + 1)
-    medians = _leave_one_out.medians(values, mask, positions)
+    medians = leave_one_out.medians(values, mask, positions)
     for r in positions:
         for i in range(values.shape[1]):
             assert medians[r, i] == np.median(left(values, mask, r, i))
 
 
 def test_rows_points_targets_outside_the_references_past_the_end():
-    np.testing.assert_array_equal(_leave_one_out.rows(np.array([4, 0, 2]), np.array([2, 4, 7])), [1, 3, 0])
+    np.testing.assert_array_equal(leave_one_out.rows(np.array([4, 0, 2]), np.array([2, 4, 7])), [1, 3, 0])
 
 
 def test_total_is_the_sum():
     values = np.arange(12.0).reshape(4, 3)
-    np.testing.assert_array_equal(_leave_one_out.total(values), [18, 22, 26])
+    np.testing.assert_array_equal(leave_one_out.total(values), [18, 22, 26])

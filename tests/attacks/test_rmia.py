@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
-from reticent.attacks import Problem, _rmia_counts, _rmia_signal, _rmia_tuning, score
-from reticent.attacks.rmia import Rmia
+from reticent.attacks import Problem, score
+from reticent.attacks.rmia import Rmia, dominance, slopes
+from reticent.attacks.rmia.probability import read, taylor
 from reticent.errors import InputError, TooFewReferencesError
 from reticent.signals import matrix
 from reticent.signals.matrix import Signals
@@ -195,8 +196,8 @@ def test_equal_marginals_give_the_empirical_distribution():
 def test_scaling_probabilities_of_the_target_changes_nothing():
     rng = np.random.default_rng(1)
     log_x, log_z = rng.normal(size=(40, 1)), rng.normal(size=(70, 1))
-    expected = _rmia_counts.dominated(log_x, log_z, 0.5)
-    np.testing.assert_array_equal(_rmia_counts.dominated(log_x - 2, log_z - 2, 0.5), expected)
+    expected = dominance.dominated(log_x, log_z, 0.5)
+    np.testing.assert_array_equal(dominance.dominated(log_x - 2, log_z - 2, 0.5), expected)
 
 
 @settings(max_examples=60, deadline=None)
@@ -205,30 +206,26 @@ def test_counts_equal_the_dense_comparison_with_ties(seed, queries, log_gamma):
     rng = np.random.default_rng(seed)
     log_x, log_z = (rng.integers(-3, 4, (n, queries)).astype(float) for n in (13, 9))
     dense = (log_x[:, None] - log_z[None] > log_gamma).sum(axis=2) > queries / 2
-    np.testing.assert_array_equal(_rmia_counts.dominated(log_x, log_z, log_gamma), dense.sum(axis=1))
+    np.testing.assert_array_equal(dominance.dominated(log_x, log_z, log_gamma), dense.sum(axis=1))
 
 
 def test_votes_by_chunks_equal_votes_at_once(monkeypatch):
     rng = np.random.default_rng(2)
     log_x, log_z = rng.normal(size=(50, 3)), rng.normal(size=(30, 3))
-    whole = _rmia_counts.dominated(log_x, log_z, 0.2)
+    whole = dominance.dominated(log_x, log_z, 0.2)
     monkeypatch.setattr(matrix, "BLOCK_BYTES", 16 * 30 * 7)
-    np.testing.assert_array_equal(_rmia_counts.dominated(log_x, log_z, 0.2), whole)
+    np.testing.assert_array_equal(dominance.dominated(log_x, log_z, 0.2), whole)
 
 
 def test_equal_votes_count_for_nothing():
     x = np.array([[1.0, -1.0], [1.0, 1.0]])
-    np.testing.assert_array_equal(_rmia_counts.dominated(x, np.zeros((4, 2)), 0.0), [0, 4])
-
-
-SOFTMAX = {"formula": "softmax", "temperature": 1.0, "margin": 0.6, "degree": 4, "epsilon": 1e-30}
+    np.testing.assert_array_equal(dominance.dominated(x, np.zeros((4, 2)), 0.0), [0, 4])
 
 
 def probability(logits, **options):
-    labels = np.zeros(1, dtype=np.int64)
-    known = {**SOFTMAX, "formula": "sm-taylor", "queries": 1}
-    signals = Signals.from_logits(np.array(logits, dtype=float)[None, None], labels)
-    ((_, p, log_p),) = _rmia_signal.read(signals, np.array([0]), **{**known, **options})
+    spec = Rmia(**{"signal": "sm-taylor", "temperature": 1.0, **options})
+    signals = Signals.from_logits(np.array(logits, dtype=float)[None, None], np.zeros(1, dtype=np.int64))
+    ((_, p, log_p),) = read(spec, signals, np.array([0]), spec.temperature, 1)
     assert log_p[0, 0, 0] == pytest.approx(np.log(abs(p[0, 0, 0])), rel=1e-12)
     return p[0, 0, 0]
 
@@ -237,18 +234,18 @@ def test_signals_of_the_algorithms_page():
     assert probability([1, 0], degree=3) == pytest.approx(0.598501, abs=5e-7)
     assert probability([1, 0], degree=4) == pytest.approx(0.598673, abs=5e-7)
     assert probability([4, 0], degree=3, temperature=2.0) == pytest.approx(0.793275, abs=5e-7)
-    assert probability([1, 0], formula="softmax") == pytest.approx(np.e / (np.e + 1), rel=1e-14)
-    assert probability([1, 0, 0], formula="soft-margin") == pytest.approx(np.exp(0.4) / (np.exp(0.4) + 2), rel=1e-14)
-    assert probability([1, 0], formula="taylor", degree=1) == pytest.approx(2 / 3, rel=1e-14)
+    assert probability([1, 0], signal="softmax") == pytest.approx(np.e / (np.e + 1), rel=1e-14)
+    assert probability([1, 0, 0], signal="soft-margin") == pytest.approx(np.exp(0.4) / (np.exp(0.4) + 2), rel=1e-14)
+    assert probability([1, 0], signal="taylor", degree=1) == pytest.approx(2 / 3, rel=1e-14)
 
 
 def test_odd_taylor_polynomials_turn_negative_and_are_kept():
-    assert _rmia_signal.taylor(np.array(-2.0), 3) == pytest.approx(-1 / 3, rel=1e-14)
-    assert abs(_rmia_signal.taylor(np.array(-1.596072), 3)) < 1e-6
-    assert _rmia_signal.taylor(np.linspace(-50, 50, 1001), 4).min() > 0
-    assert probability([-2, 0], formula="taylor", degree=3) == pytest.approx((-1 / 3) / (2 / 3), rel=1e-14)
+    assert taylor(np.array(-2.0), 3) == pytest.approx(-1 / 3, rel=1e-14)
+    assert abs(taylor(np.array(-1.596072), 3)) < 1e-6
+    assert taylor(np.linspace(-50, 50, 1001), 4).min() > 0
+    assert probability([-2, 0], signal="taylor", degree=3) == pytest.approx((-1 / 3) / (2 / 3), rel=1e-14)
     assert probability([5, -6], degree=3, margin=0.0) == pytest.approx((236 / 6) / (236 / 6 - 23), rel=1e-12)
-    assert probability([-1, -1], formula="taylor", degree=1) == 1e-30  # nothing over nothing
+    assert probability([-1, -1], signal="taylor", degree=1) == 1e-30  # nothing over nothing
 
 
 @pytest.mark.parametrize("held_out", [False, True])
@@ -288,7 +285,7 @@ def test_cutting_both_kinds_together_gives_no_row_away():
 
 def test_softmax_does_not_saturate_and_is_floored():
     signals = Signals.from_margins(np.array([[40.0, -800.0]] * 2), np.array([0, 1]))
-    ((_, p, log_p),) = _rmia_signal.read(signals, np.array([1]), **SOFTMAX, queries=1)
+    ((_, p, log_p),) = read(Rmia(), signals, np.array([1]), 1.0, 1)
     assert log_p[0, 0, 0] == pytest.approx(-np.exp(-40), rel=1e-12)
     assert (p[0, 1, 0], log_p[0, 1, 0]) == (1e-30, np.log(1e-30))
 
@@ -296,18 +293,18 @@ def test_softmax_does_not_saturate_and_is_floored():
 def test_two_classes_temper_margins_of_every_query():
     margins = np.random.default_rng(0).normal(size=(2, 5, 3))
     signals = Signals.from_margins(margins, np.arange(5) % 2)
-    ((_, p, _),) = _rmia_signal.read(signals, np.array([1]), **{**SOFTMAX, "temperature": 2.0}, queries=3)
+    ((_, p, _),) = read(Rmia(), signals, np.array([1]), 2.0, 3)
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-margins / 2)), rtol=1e-12)
 
 
 def test_slope_is_chosen_on_references():
     case = problem(3, records=200, models=10)
     spec = Rmia(mode="offline")
-    chosen = _rmia_tuning.slopes(spec, case, 1, population=True, rng=np.random.default_rng(0))
+    chosen = slopes.choose(spec, case, 1, np.random.default_rng(0))
     assert chosen.shape == (10,)
-    assert set(chosen) <= set(_rmia_tuning.GRID)
+    assert set(chosen) <= set(slopes.GRID)
     got = score(spec, case)
-    grid = [score(spec.replace(a=float(a)), case) for a in _rmia_tuning.GRID]
+    grid = [score(spec.replace(a=float(a)), case) for a in slopes.GRID]
     for target in range(10):
         assert any(np.array_equal(got[target], curve[target]) for curve in grid)
 
@@ -318,15 +315,15 @@ def test_slope_is_the_best_for_the_references_that_play_the_target():
     rng = np.random.default_rng(5)
     pretenders = [m for m in np.random.default_rng(5).permutation(8) if m != 6][:4]
     curve = []
-    for a in _rmia_tuning.GRID:
+    for a in slopes.GRID:
         areas = []
         for pretender in pretenders:
             others = [m for m in range(8) if m not in {6, pretender}]
             alone = Problem.make(case.signals, case.membership, targets=[pretender], references=others)
             areas.append(auc(score(spec.replace(a=float(a)), alone)[0], case.membership.matrix[pretender]))
         curve.append(np.mean(areas))
-    chosen = _rmia_tuning.slopes(spec, case, 1, population=False, rng=rng)
-    assert chosen[6] == _rmia_tuning.GRID[np.argmax(np.round(curve, 12))]
+    chosen = slopes.choose(spec, case, 1, rng)
+    assert chosen[6] == slopes.GRID[np.argmax(np.round(curve, 12))]
     assert np.ptp(curve) > 1e-3
 
 
@@ -352,7 +349,7 @@ def test_slope_needs_references_that_can_be_attacked():
 def test_auc_of_counts_equals_the_general_one():
     rng = np.random.default_rng(0)
     counts, members = rng.integers(0, 12, 80), rng.random(80) < 0.4
-    assert _rmia_counts.auc(counts, members, 12) == pytest.approx(auc(counts, members), rel=1e-14)
+    assert dominance.auc(counts, members, 12) == pytest.approx(auc(counts, members), rel=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import pytest
 from attack_cases import auc, problem, used
 
 from reticent.attacks import Problem, check_membership, score
-from reticent.attacks._replicas import Seen, walk
-from reticent.attacks._shrunk import Discriminant, Law, Sums
 from reticent.attacks.lira import FLOOR
+from reticent.attacks.random_effects import RandomEffects
 from reticent.attacks.selena_replica import SelenaReplica
+from reticent.attacks.selena_replica.discriminant import Discriminant, Sums
+from reticent.attacks.selena_replica.replicas import Seen, walk
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError, TooFewReferencesError
 from reticent.jobs import control
@@ -101,7 +102,7 @@ def test_one_feature_against_a_slow_twin(features, rows):
 @pytest.mark.parametrize("models", [6, 8, 9, 12])
 def test_members_and_non_members_of_a_target_have_equally_many_replicas(models):
     case = problem(35, models=models, records=50)
-    for _, row, seen in walk(case, 1e-3, slice(0, 2), "selena-replica"):
+    for _, row, seen in walk(case, 1e-3, slice(0, 2)):
         assert len(set(seen.inside.sum(axis=0))) == 1
         assert len(set(seen.outside.sum(axis=0))) == 1
         assert not seen.inside[row].any()
@@ -116,7 +117,7 @@ def test_how_close_by_hand():
     replicas = np.where(known[:, :, None], [0.8, 0.2], np.nan)
     case = Problem.make(Signals.from_logits(logits, [0, 0]), known, replicas=replicas)
     floor = 0.01
-    for _, row, seen in walk(case, floor, slice(0, 1), "selena-replica"):
+    for _, row, seen in walk(case, floor, slice(0, 1)):
         far, as_told = -np.log(0.6 + floor), -np.log(floor)
         np.testing.assert_allclose(seen.target[0], far if row in {0, 4} else as_told, atol=1e-12)
         np.testing.assert_allclose(seen.references[0, 4], far if row != 4 else seen.references[0, 4], atol=1e-12)
@@ -125,10 +126,10 @@ def test_how_close_by_hand():
 
 def test_a_law_without_a_spread_shares_one_shift_and_one_with_a_large_spread_is_liras():
     value, centres, counts = np.array([1.0]), (np.array([2.0]), np.array([-1.0])), (np.array([5.0]), np.array([5.0]))
-    shared = Law((0.5, 0.5), 1.0, 0.0).ratio(value, centres, counts)
+    shared = RandomEffects((0.5, 0.5), 1.0, 0.0).ratio(value, centres, counts)
     # Both kinds together put the OUT centre at the mean of -1 and 2 - 1, and the IN centre one above it.
     assert shared[0] == pytest.approx((1.0 - 0.0) ** 2 / (2 * 0.5 * 1.1) - (1.0 - 1.0) ** 2 / (2 * 0.5 * 1.1))
-    own = Law((0.5, 2.0), 1.0, 1e15).ratio(value, centres, counts)
+    own = RandomEffects((0.5, 2.0), 1.0, 1e15).ratio(value, centres, counts)
     plain = (1 + 1) ** 2 / (2 * 2.0 * 1.2) - (1 - 2) ** 2 / (2 * 0.5 * 1.2) + 0.5 * np.log(2.0 / 0.5)
     assert own[0] == pytest.approx(plain)
 
@@ -146,11 +147,11 @@ def test_a_law_is_learned_and_its_ratios_are_what_they_say():
     given, held = seen(np.random.default_rng(7))
     sums = Sums(1)
     sums.add(given)
-    (law,) = sums.laws()
-    assert law.variances == pytest.approx((0.64, 0.64), rel=0.05)
-    assert law.shift == pytest.approx(0.7, abs=0.04)
-    assert law.spread == pytest.approx(0.09, abs=0.03)
-    ratios = Discriminant([law]).judge(given)[0]
+    (effects,) = sums.effects()
+    assert effects.variances == pytest.approx((0.64, 0.64), rel=0.05)
+    assert effects.shift == pytest.approx(0.7, abs=0.04)
+    assert effects.between == pytest.approx(0.09, abs=0.03)
+    ratios = Discriminant([effects]).judge(given)[0]
     # E exp(-ratio) over members is 1 for a likelihood ratio, and so is E exp(ratio) over non-members.
     assert np.exp(-ratios[held]).mean() == pytest.approx(1, abs=0.06)
     assert np.exp(ratios[~held]).mean() == pytest.approx(1, abs=0.06)
@@ -160,9 +161,9 @@ def test_shared_shifts_beat_those_of_single_records():
     given, held = seen(np.random.default_rng(8), spread=0.0)
     sums = Sums(1)
     sums.add(given)
-    (law,) = sums.laws()
-    alone = replace(law, spread=1e9)
-    areas = [auc(Discriminant([one]).judge(given)[0], held) for one in (law, alone)]
+    (effects,) = sums.effects()
+    alone = replace(effects, between=1e9)
+    areas = [auc(Discriminant([one]).judge(given)[0], held) for one in (effects, alone)]
     assert areas[0] > areas[1] + 0.02
 
 
@@ -219,8 +220,8 @@ def test_the_null_control_stays_a_null_where_replicas_give_everything_away(seed)
         audits = attacked(case, (spec,), settings)[0]
         assert audits[0].auc.mean > 0.9
         found = control.null(case, (spec,), audits, settings)
-        assert found["passed"]
-        assert found["attacks"][0]["auc"]["mean"] == pytest.approx(0.5, abs=0.03)
+        assert found.passed
+        assert found.attacks[0].auc.mean == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_null_control_that_left_the_replicas_where_they_were_would_be_noticed():

@@ -337,16 +337,6 @@ def test_refusals():
         ShapeError, match=r"other: expected shape \(6, 400\) .* got \(6, 300\): train both with the same"
     ):
         run(plain, entry("other", 1.0, records=300))
-    with pytest.raises(
-        InputError, match=r"other: expected the targets of plain, \[0, .*\], got \[1, .*\]: audit the same"
-    ):
-        run(_with(plain, targets=np.arange(T)), _with(entry("other", 1.0), targets=np.arange(T) + 1))
-    with pytest.raises(
-        InputError, match=r"other: expected the records of plain \(abc\), got others \(xyz\): audit both"
-    ):
-        run(_with(plain, data="abc"), _with(entry("other", 1.0), data="xyz"))
-    with pytest.raises(UnknownNameError, match="row that 'early' matches 'dekay': did you mean 'decay'"):
-        run(plain, entry("decay", 0.3), entry("early", 0.3, role="control", matches=("dekay",)))
     with pytest.raises(UnknownNameError, match="unknown baseline 'plane': did you mean 'plain'"):
         run(plain, entry("decay", 0.3), baseline="plane")
     with pytest.raises(InputError, match="baseline: expected a recipe, got 'early', which is there"):
@@ -407,29 +397,29 @@ def test_a_rate_that_equal_scores_decide_is_marked_in_its_row_and_told():
     ("note", "words"),
     [
         (
-            {"note": "the baseline is outputs that were brought"},
+            {"note": "baseline is outputs"},
             "There is no early-stopped control, because plain is",
         ),
         (
-            {"note": "the baseline's training has no epochs"},
+            {"note": "no epochs"},
             "There is no early-stopped control, because the tr",
         ),
         ({"note": "accuracy unknown", "row": "decay"}, "decay has no early-stopped control: its accuracy is not known"),
         (
-            {"note": "the baseline stops early by itself", "row": "decay"},
+            {"note": "baseline stops by itself", "row": "decay"},
             "decay has no early-stopped control: it is at",
         ),
         (
-            {"note": "the whole baseline is closest", "row": "decay", "epochs": 4 / 3, "of": 5},
+            {"note": "whole baseline", "row": "decay", "epochs": 4 / 3, "of": 5},
             "decay has no early-stopped control: plain is closest to its accuracy at the end of its training (1.33333 "
             "of 5 epochs, by its own stop_after), so the baseline is its control.",
         ),
         (
-            {"note": "the baseline is defended"},
+            {"note": "baseline is defended"},
             "How the rows compare with an undefended model: the baseline, plain,",
         ),
         (
-            {"note": "the baseline is never as accurate", "row": "decay", "reached": 0.8},
+            {"note": "never as accurate", "row": "decay", "reached": 0.8},
             "plain reaches an accuracy of at most 80.0 % at any epoch, and decay has ",
         ),
     ],

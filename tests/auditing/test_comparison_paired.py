@@ -144,6 +144,22 @@ def test_one_model_by_records_is_mcnemars_variance():
     assert width(found) == pytest.approx(2 * 1.959964 * np.sqrt(((b + c) - (b - c) ** 2 / 200) / 200**2), rel=1e-6)
 
 
+def test_records_closed_form_by_hand():
+    rng = np.random.default_rng(8)
+    one, two = rng.random((3, 60)) < np.array([[0.9], [0.6], [0.3]]), rng.random((3, 60)) < 0.5
+    counted = rng.random((3, 60)) < 0.7
+    values, size = one.astype(float) - two, counted.sum(axis=1)
+    observed = np.array([values[t, counted[t]].mean() for t in range(3)])
+    moved = np.where(counted, values - observed[:, None], 0.0) / size[:, None]
+    by_records = sum(moved[:, i].mean() ** 2 for i in range(60))
+    interaction = 3 / 2 * (np.mean([(moved[t] ** 2).sum() for t in range(3)]) - by_records)
+    by_models = (np.var(observed, ddof=1) - interaction) / 3
+    assert by_models > 0
+    wanted = difference(observed, Variance(by_records, by_models, 3), int(size.min()), 0.95)
+    got = over_records(one, two, counted, 0.95)
+    assert (got.value, *got.interval, got.p) == pytest.approx((wanted.value, *wanted.interval, wanted.p), rel=1e-12)
+
+
 @pytest.mark.parametrize("between", [0.0, 0.3])
 def test_records_closed_form_is_the_bootstraps_limit(between):
     rng = np.random.default_rng(7)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from reticent.auditing.bootstrap import crossed
-from reticent.auditing.crossed import Moments, freedom
+from reticent.auditing.crossed import Moments, area_interval, freedom, share_interval
 
 
 def moments(observed, each, mean, records=10):
@@ -41,3 +42,29 @@ def test_the_bootstraps_variance_by_hand():
     assert found.by_records == pytest.approx(np.var([0.5, 0.6, 0.7], ddof=1))
     # 2 s^2 = 0.04; the mean of s*^2 over replicates is (0.02 + 0 + 0.08) / 3.
     assert found.by_models == pytest.approx((0.04 - 0.1 / 3) / 2)
+
+
+def test_a_mean_area_has_students_arms_on_the_logit_scale():
+    # Student's quantile at 0.975 with 5 degrees of freedom is 2.570582; the slope of the logit at 0.8 is 1 / 0.16.
+    arm = 2.570582 * 0.02 / 0.16
+    low, high = np.log(4) - arm, np.log(4) + arm
+    found = area_interval(0.8, 0.02**2, 5.0, 100, 0.95)
+    assert found == pytest.approx((1 / (1 + np.exp(-low)), 1 / (1 + np.exp(-high))), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("value", "variance", "sizes", "effective"),
+    [
+        (0.3, 0.3 * 0.7 / 50, (10, 1000), 50),
+        (0.3, 0.3 * 0.7 / 5000, (10, 1000), 1000),  # at most as many as there are
+        (0.3, 0.0, (10, 1000), 10),
+        (0.3, 10.0, (10, 1000), 1),
+    ],
+)
+def test_a_mean_share_has_exact_limits_at_the_effective_number_of_trials(value, variance, sizes, effective):
+    # Korn and Graubard: the normal quantile over Student's with 5 degrees of freedom, squared.
+    trials = effective * (1.959964 / 2.570582) ** 2
+    hits = value * trials
+    low = beta.ppf(0.025, hits, trials - hits + 1)
+    high = beta.ppf(0.975, hits + 1, trials - hits)
+    assert share_interval(value, variance, 5.0, sizes, 0.95) == pytest.approx((low, high), abs=1e-6)

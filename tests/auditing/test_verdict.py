@@ -118,6 +118,14 @@ def test_widened_stays_in_range_and_one_choice_changes_nothing():
     assert widened(summary, 0.95, 20) == (0.0, 1.0)
 
 
+def test_an_interval_of_few_models_is_widened_by_students_quantiles():
+    # From Student's table: 2.776445 at 0.975 and 3.495406 at 0.9875, with 4 degrees of freedom.
+    summary = ShareEstimate(mean=0.5, interval=(0.4, 0.58), freedom=4.0)
+    stretch = 3.495406 / 2.776445
+    assert widened(summary, 0.95, 2) == pytest.approx((0.5 - 0.1 * stretch, 0.5 + 0.08 * stretch), abs=1e-6)
+    assert widened(summary, 0.95, 1) == pytest.approx((0.4, 0.58))
+
+
 def test_found_not_found_cannot_tell():
     chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
     assert verdict([made(**chance)]).leak == "not found"

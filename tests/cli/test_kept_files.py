@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.cli.screen import TERMINALS, unlost
+from reticent.cli.job import TERMINALS, reported
 from reticent.errors import CorruptFileError, InputError, StoreError, UnwrittenError
 from reticent.jobs.comparison.folders import RowFolders
 from reticent.report import output as place
@@ -348,11 +348,15 @@ def test_a_folder_that_cannot_be_is_refused_before_any_attack(command, outputs, 
 
 def test_the_report_that_is_lost_need_not_be_of_the_verbs_own_kind(earlier, capsys):
     document = json.loads((earlier / "audit.json").read_text())
-    with pytest.raises(UnwrittenError), unlost():
+
+    def unwritten(document):
         raise UnwrittenError("a row of a comparison", document)
+
+    with pytest.raises(UnwrittenError):
+        reported(place.COMPARISON, lambda _: unwritten(document))
     assert document["verdict"]["sentence"] in " ".join(capsys.readouterr().out.split())
-    with pytest.raises(UnwrittenError), unlost():
-        raise UnwrittenError("of another program", {"schema": "other/1"})
+    with pytest.raises(UnwrittenError):
+        reported(place.COMPARISON, lambda _: unwritten({"schema": "other/1"}))
     assert capsys.readouterr().out == ""
 
 

@@ -1,13 +1,15 @@
 """What is told of training where no bar can be shown: lines for every population, not for the first alone."""
 
-from reticent.cli.progress import screen
+from reticent.cli.job import Screen
 from reticent.population.train import Progress
+from reticent.report.output import AUDIT
 
 
 def told(err, *calls):
-    with screen() as shown:
+    screen = Screen(AUDIT)
+    with screen.bar:
         for name, *given in calls:
-            getattr(shown, name)(*given)
+            getattr(screen, name)(*given)
     return err.readouterr().err.splitlines()
 
 
@@ -45,5 +47,5 @@ def test_another_population_of_the_same_stage_has_its_lines_too(capfd):
 
 
 def test_a_long_silence_ends_with_the_next_stage(capfd, monkeypatch):
-    monkeypatch.setattr("reticent.cli.progress.QUIET", -1.0)
+    monkeypatch.setattr("reticent.cli.job.QUIET", -1.0)
     assert told(capfd, ("stage", "lira")) == ["attack lira"]

@@ -13,9 +13,8 @@ from reticent.cli import app
 from reticent.cli.flags import Flags, setting
 from reticent.cli.run import guarded
 from reticent.data.datasets import DATASETS
-from reticent.data.options import DataOptions
 from reticent.errors import SpecError
-from reticent.jobs.config import AuditConfig
+from reticent.options import AuditConfig, DataOptions
 from reticent.training.recipe import Recipe
 
 SMALL = "--records 60 --models 4 --epochs 2 --workers 1 --set replicates=100"
@@ -92,7 +91,7 @@ def test_no_flag_of_any_command_rounds_a_fraction(capfd, most):
 
 def test_flags_are_keys_of_the_configuration():
     names = {field.name for field in fields(Flags)} - {"config", "set"}
-    assert names - {"attack", "not_feature", "train"} <= set(AuditConfig.model_fields) | set(Recipe.model_fields)
+    assert names - {"train"} <= set(AuditConfig.model_fields) | set(Recipe.model_fields)
     assert {
         "dataset",
         "data_dir",
@@ -105,9 +104,9 @@ def test_flags_are_keys_of_the_configuration():
         "store",
         "out",
     } <= names
-    told = Flags(not_feature=["id"], rare=["a=b=10", "c=3"], hash=["d=64"], missing="indicator").values()
+    told = Flags(not_features=["id"], rare=["a=b=10", "c=3"], hash=["d=64"], missing="indicator").values()
     assert told == {"not_features": ["id"], "rare": {"a=b": 10, "c": 3}, "hash": {"d": 64}, "missing": "indicator"}
-    given = {"models": 4, "epochs": 2, "attack": ["lira"], "train": "mine:train", "architecture": "cnn"}
+    given = {"models": 4, "epochs": 2, "attacks": ["lira"], "train": "mine:train", "architecture": "cnn"}
     assert Flags(**given, set=["recipe.patience=3"]).values() == {
         "models": 4,
         "epochs": 2,

@@ -1,15 +1,43 @@
-"""Pages that are printed from the code are the ones that the code prints."""
+"""Pages and pins that follow from the code are up to date; every method has a card, and every attack a test."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from reticent.attacks import ATTACKS
+from reticent.objectives import OBJECTIVES
+from reticent.outputs import OUTPUTS
+from reticent.procedures import PROCEDURES
+
 ROOT = Path(__file__).resolve().parents[2]
+METHODS = sorted({*ATTACKS, *OBJECTIVES, *OUTPUTS, *PROCEDURES} - {"none", "function"})
+"""Those of the tables that have a card; not "no output defense", nor a user's own training."""
 
 
-def test_the_page_of_the_configuration_is_up_to_date():
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "configuration"], capture_output=True, text=True, check=True
+def test_what_is_generated_is_up_to_date():
+    command = [sys.executable, ROOT / "scripts" / "generate", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_card(name):
+    path = ROOT / "docs" / "methods" / f"{name}.md"
+    assert path.is_file(), (
+        f"write {path.relative_to(ROOT)}: what {name} does, when to use it, a command, where it departs from its "
+        "paper, the reference (docs/methods/loss.md and docs/methods/label-smoothing.md are ones to follow)"
     )
-    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    assert page == done.stdout, "run: scripts/configuration > docs/configuration.md"
+    card = path.read_text(encoding="utf-8")
+    assert card.startswith(f"# {name}\n")
+    assert [part for part in ("**Use it**", "\n    reticent ") if part not in card] == []
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_has_a_test_of_its_formula(name):
+    spec = ATTACKS[name].spec.__name__
+    own = [path for path in (ROOT / "tests" / "attacks").glob("test_*.py") if not path.stem.startswith("test_attack")]
+    told = [path for path in own if re.search(rf'"{name}"|\b{spec}\b', path.read_text(encoding="utf-8"))]
+    assert told, f"write tests/attacks/test_{name.replace('-', '_')}.py: hold {name} against its paper's formula"

@@ -12,7 +12,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import fresh, objective, snapshot
 from reticent.training.loop import fit
-from reticent.training.network import untrained
+from reticent.training.materials import untrained
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
 from reticent.training.streams import Streams

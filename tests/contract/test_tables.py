@@ -17,6 +17,7 @@ from reticent.errors import SpecError
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives import OBJECTIVES, past
+from reticent.options import described
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.signals.queries import Queries
@@ -114,7 +115,7 @@ def test_no_two_specs_share_a_name():
 def test_every_option_is_told_in_a_sentence(name):
     for option, field in SPECS[name].model_fields.items():
         assert field.description, option
-        assert field.description.strip().endswith("."), option
+        assert described(field)[0].endswith("."), option
 
 
 @pytest.mark.parametrize("name", [name for name in SPECS if name != "recipe"])

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from reticent.data.load import load, together
-from reticent.data.options import DataOptions
 from reticent.errors import CorruptFileError, InputError
+from reticent.options import DataOptions
 
 
 def save(path, pixels, mode=None, **options):

@@ -8,7 +8,6 @@ import pytest
 
 from reticent.data import conversion
 from reticent.data.load import load, of_python
-from reticent.data.options import DataOptions
 from reticent.errors import (
     CorruptFileError,
     InputError,
@@ -17,6 +16,7 @@ from reticent.errors import (
     ShapeError,
     UnknownNameError,
 )
+from reticent.options import DataOptions
 
 X = np.array([[0.5, 1], [2, 3], [4, 5], [6, 7]])
 Y = np.array([0, 1, 1, 0])

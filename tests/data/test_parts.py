@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from reticent.data.load import together
-from reticent.data.options import DataOptions
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError
+from reticent.options import DataOptions
 
 
 def arrays(n, seed=0, labels=None):

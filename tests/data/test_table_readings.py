@@ -13,9 +13,9 @@ from reticent.cli.data import app
 from reticent.data import delimited
 from reticent.data.load import load, of_python, together
 from reticent.data.notices import notices
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
+from reticent.options import DataOptions
 
 N = 60
 

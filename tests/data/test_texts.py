@@ -118,8 +118,7 @@ def test_a_transformer_learns_the_classes_of_the_shared_sample(shared):
     from reticent.objectives.cross_entropy import CrossEntropy
     from reticent.training.data import Preparation
     from reticent.training.loop import accuracy, fit
-    from reticent.training.materials import Materials
-    from reticent.training.network import untrained
+    from reticent.training.materials import Materials, untrained
     from reticent.training.recipe import Recipe
     from reticent.training.streams import Streams
 

@@ -15,11 +15,11 @@ NAMES = [name for name in ARCHITECTURES if name != "import"]
 @pytest.mark.parametrize("name", NAMES)
 def test_defaults_and_identities_stay(name):
     spec = ARCHITECTURES[name].spec()
-    assert name in PINNED, f"a new architecture: add {json.dumps(full(spec))} to architectures.json"
+    assert name in PINNED, "a new architecture: run scripts/generate, which pins its defaults in architectures.json"
     assert full(spec) == PINNED[name]["defaults"]
     assert identity(spec) == PINNED[name]["identity"]
     assert json.loads(text(spec)) == {"method": name}
 
 
 def test_no_architecture_is_gone():
-    assert set(PINNED) == set(NAMES)
+    assert not set(PINNED) - set(NAMES)

@@ -20,8 +20,7 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
-from reticent.models.resnet18 import ResNet18
-from reticent.models.resnet20 import ResNet20
+from reticent.models.resnet import ResNet18, ResNet20
 from reticent.models.user import Factory
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.outputs.temperature import Temperature

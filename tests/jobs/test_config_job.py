@@ -8,7 +8,7 @@ import pytest
 from reticent.data.datasets import DATASETS
 from reticent.data.records import Records
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
-from reticent.jobs.config import AuditConfig, build_attacks, called, chosen, gather, prepare
+from reticent.jobs.config import build_attacks, called, chosen, gather, prepare
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
@@ -18,6 +18,7 @@ from reticent.models.transformer import Transformer
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.hamp import Hamp
 from reticent.objectives.relaxloss import RelaxLoss
+from reticent.options import AuditConfig
 from reticent.training.recipe import Recipe
 
 

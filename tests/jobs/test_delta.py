@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from reticent.errors import SpecError
-from reticent.jobs.attacks import AttackConfig
 from reticent.jobs.config import called
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.recipes import at_delta
+from reticent.options import AttackConfig
 from reticent.procedures import PROCEDURES
 from reticent.procedures.cwrf import CWRF
 from reticent.procedures.dpsgd import DPSGD
@@ -73,7 +73,7 @@ def test_bounds_at_two_deltas_share_no_picture_and_the_tile_tells_both():
 
 
 def test_where_nothing_is_proved_it_is_said_where_epsilon_is_read():
-    why = PROCEDURES["cwrf"].unproved
+    why = PROCEDURES["cwrf"].unproved(Recipe(procedure=CWRF(inner=DPSGD())))
     told = FOUND | {"unproved": why, "sentence": f"Found. {why}"}
     document = json.loads(json.dumps({"epsilon": told, "population": {"notices": [why, "Another."]}}))
     assert tile(document)["note"].endswith("training proves no upper bound")

@@ -7,6 +7,7 @@ from reticent.errors import SpecError
 from reticent.jobs.comparison import early
 from reticent.jobs.comparison.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.jobs.config import gather, prepare
+from reticent.jobs.work import Work
 from reticent.population.train import train
 from reticent.store import Store
 
@@ -59,12 +60,12 @@ def job(tmp_path, **values):
 def test_pilots_are_the_audited_models_and_are_not_trained_twice(tmp_path):
     made = job(tmp_path, models=6)
     seen = []
-    curve = pilots(made, progress=seen.append)
+    curve = pilots(made, work=Work(progress=seen.append))
     assert len(curve) == 5
     assert curve[-1] > curve[0]
     assert seen[-1].total == PILOTS
     again = []
-    assert pilots(made, progress=again.append) == curve
+    assert pilots(made, work=Work(progress=again.append)) == curve
     assert again[0].found == PILOTS
     audited = train(made.population, Store(tmp_path / "store").open())
     assert curve[-1] == pytest.approx(np.mean([one.facts["accuracy_non_members"] for one in audited[:PILOTS]]))
@@ -122,7 +123,7 @@ def test_what_few_models_reach_early_is_looked_for_to_the_end_of_all(tmp_path, m
     every = [0.4, 0.8, 0.91, 0.92, 0.925, 0.93, 0.935, 0.94, 0.95, 0.955, 0.956, 0.955]
     asked = []
 
-    def told(job, models, epochs=None, **_):
+    def told(job, models, epochs=None, work=None):
         asked.append((models, epochs))
         return few if models == PILOTS else every if epochs is None else every[: int(epochs)]
 
@@ -143,7 +144,7 @@ def test_where_accuracy_goes_up_and_down_the_nearest_of_what_was_asked_is_taken(
     curve = [0.4, 0.638, 0.66, 0.67, 0.67]
     asked = []
 
-    def told(job, models, epochs=None, **_):
+    def told(job, models, epochs=None, work=None):
         if epochs is None or float(epochs).is_integer():
             return curve[: int(epochs or 5)]
         asked.append(epochs)
@@ -160,7 +161,9 @@ def test_a_recipe_that_ends_within_an_epoch_has_its_last_accuracy_there(tmp_path
     assert stop([0.4, 0.6], 0.6, 0.1, 5, end=1.5).epochs == 1.5
     never = stop([0.4, 0.6], 0.9, 0.1, 5, end=1.5)
     assert (never.epochs, never.end, never.reached) == (1.5, 1.5, False)
-    monkeypatch.setattr(early, "pilots", lambda job, models, epochs=None, **_: [0.4, 0.6 if epochs is None else 0.5])
+    monkeypatch.setattr(
+        early, "pilots", lambda job, models, epochs=None, work=None: [0.4, 0.6 if epochs is None else 0.5]
+    )
     found = stops(job(tmp_path, models=8, batch_size=4, stop_after=1.5), [0.5, 0.9])
     assert [one.epochs for one in found] == [1.25, 1.5]
     assert [one.end for one in found] == [1.5, 1.5]
@@ -184,7 +187,7 @@ def test_pilots_that_would_end_after_the_same_step_are_not_asked_twice(tmp_path,
     """100 members in 2 batches: within an epoch there is but one place to stop."""
     curve, asked = [0.4, 0.7, 0.8, 0.8, 0.8], []
 
-    def told(job, models, epochs=None, **_):
+    def told(job, models, epochs=None, work=None):
         if epochs is None or float(epochs).is_integer():
             return curve[: int(epochs or 5)]
         asked.append(epochs)

@@ -6,7 +6,7 @@ import torch
 
 import reticent
 from reticent.errors import ModelError
-from reticent.objectives.gradient import going_back
+from reticent.objectives.base import named_inplace_errors
 
 WORDS = (
     "the network changes a tensor in place that its gradient needs: write x = x * 0 instead of x.mul_(0) in its forward"
@@ -46,5 +46,5 @@ def test_training_says_what_the_network_does(defense, own_folder):
 
 
 def test_other_errors_stay_what_they_are():
-    with pytest.raises(RuntimeError, match="does not require grad"), going_back():
+    with pytest.raises(RuntimeError, match="does not require grad"), named_inplace_errors():
         torch.zeros(()).backward()

@@ -16,7 +16,8 @@ from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
 from reticent.jobs.locate.scores import _save, read_scores
 from reticent.jobs.locate.source import member_ids
 from reticent.jobs.using import finished
-from reticent.locate.top import Scores, jaccard, top
+from reticent.locate.scoring import Scores
+from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.say.locate import _scores
 from reticent.training.data import Preparation
@@ -156,7 +157,7 @@ def test_the_scores_are_those_of_score(own, own_folder):
     first, second = (score(model, initial, known, Scoring(steps=3), one, Recipe()) for one in streams)
     assert all(torch.equal(value, first[name]) for name, value in found.vulnerability.items())
     for row in found.document["stability"]["rows"]:
-        assert row["mean"] == row["least"] == jaccard(top(first, row["rate"]), top(second, row["rate"]))
+        assert row["mean"] == row["least"] == jaccard(topk_mask(first, row["rate"]), topk_mask(second, row["rate"]))
     with safe_open(found.files[1], "pt") as file:
         assert file.metadata() == {"scores": "vulnerability", "unused": "", "order": "\n".join(first)}
     assert list(found.vulnerability) == list(first), "the network's order, not that of the names"

@@ -7,16 +7,17 @@ from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
 from reticent.errors import ShapeError, SpecError
 from reticent.findings.audit import Verdict
-from reticent.jobs.attacks import AttackConfig, build_attacks
+from reticent.jobs.attacks import build_attacks
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Settings, attacked
 from reticent.jobs.non_adaptive import against, facts
 from reticent.objectives.label_smoothing import LabelSmoothing
+from reticent.options import AttackConfig
 from reticent.outputs.temperature import Temperature
 from reticent.procedures.user import Function
 from reticent.say import trust
+from reticent.signals.composed import substituted
 from reticent.signals.matrix import Signals
-from reticent.signals.swapped import swapped
 from reticent.training.recipe import Recipe
 
 SETTINGS = Settings(seed=1, replicates=100)
@@ -48,7 +49,7 @@ def test_the_undefended_twin_of_a_target_gives_nothing_away():
     telling = made(leak=50.0, seed=3)
     naive = against(nothing, telling, build_attacks(AttackConfig(attacks=("lira",))), SETTINGS)
     for target, row in enumerate(naive.scores["lira"]):
-        base = swapped(telling.signals, nothing.signals, target)
+        base = substituted(telling.signals, nothing.signals, target)
         twin = np.array(telling.signals.margins[:, slice(None)])
         twin[target] = -99.0
         changed = Problem.make(Signals.from_margins(twin, telling.signals.labels, 3), telling.membership)
@@ -61,7 +62,7 @@ def test_the_undefended_twin_of_a_target_gives_nothing_away():
 
 def test_rows_are_swapped_however_they_are_read():
     one, other = made(seed=1).signals, made(seed=2).signals
-    mixed = swapped(one, other, 3)
+    mixed = substituted(one, other, 3)
     every = mixed.margins[:, slice(10, 20)]
     assert every.shape == (8, 10, 1)
     np.testing.assert_array_equal(every[3], other.margins[3, slice(10, 20)])
@@ -69,7 +70,7 @@ def test_rows_are_swapped_however_they_are_read():
     np.testing.assert_array_equal(mixed.margins[np.array([5, 3]), slice(0, 4)][1], other.margins[3, slice(0, 4)])
     np.testing.assert_array_equal(mixed.logits[3, slice(0, 4)], other.logits[3, slice(0, 4)])
     with pytest.raises(ShapeError, match="two populations of one shape"):
-        swapped(one, made(models=6).signals, 0)
+        substituted(one, made(models=6).signals, 0)
 
 
 def verdict(attack):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.jobs.config import AuditConfig
+from reticent.options import AuditConfig
 
 SMALL = {"records": 200, "models": 6, "epochs": 3, "workers": 1}
 
@@ -100,7 +100,7 @@ def test_planning_changes_no_result(tmp_path, planned):
 
 
 def test_the_search_for_noise_counts_once_a_model(tmp_path, monkeypatch):
-    from reticent.procedures import _dp_accounting  # needs the extra dp
+    from reticent.procedures.dpsgd import accounting  # needs the extra dp
 
     known = set()
 
@@ -108,8 +108,8 @@ def test_the_search_for_noise_counts_once_a_model(tmp_path, monkeypatch):
         if steps not in known:
             time.sleep(0.5)
         known.add(steps)
-        return 1.0, _dp_accounting.Spent(epsilon, accountant)
+        return 1.0, accounting.Spent(epsilon, accountant)
 
-    monkeypatch.setattr(_dp_accounting, "noise_for", slow)
+    monkeypatch.setattr(accounting, "noise_for", slow)
     values = SMALL | {"epochs": 40, "store": tmp_path, "architecture__widths": [8], "defense": "dpsgd:epsilon=4"}
     assert 0.4 < reticent.plan(**values).seconds_per_model < 10  # 20 and more if the search counted once an epoch

@@ -9,9 +9,9 @@ from reticent.errors import ReticentError
 from reticent.jobs.config import called
 from reticent.objectives import OBJECTIVES
 from reticent.population.train import train
-from reticent.procedures import PROCEDURES, _cwrf_rewind, mist
+from reticent.procedures import PROCEDURES, cwrf, mist
 from reticent.procedures.check import check
-from reticent.procedures.short import Short
+from reticent.procedures.costs import Short
 from reticent.store import Store
 from reticent.training.recipe import Recipe
 
@@ -115,8 +115,8 @@ def test_scoring_counts_once_a_model(tmp_path, monkeypatch):
         time.sleep(0.5)
         return mark(*given)
 
-    mark = _cwrf_rewind.mark
-    monkeypatch.setattr(_cwrf_rewind, "mark", slow)
+    mark = cwrf.mark
+    monkeypatch.setattr(cwrf, "mark", slow)
     assert 0.5 < reticent.plan(**SMALL, defense="cwrf", store=tmp_path).seconds_per_model < 8  # 20 if once an epoch
 
 

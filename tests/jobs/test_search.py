@@ -132,8 +132,8 @@ def test_a_value_that_loses_too_much_accuracy_is_not_chosen():
     assert searching.choose(points, undefended, 0.02).defense == "good"
     assert searching.choose(points[:1], undefended, 0.02) is None
     assert document(chosen=None).sentence == (
-        "Every value that was tried costs more than 2 percentage points of accuracy (71.0 % without a defense): nothing "
-        "is chosen."
+        "Every value that was tried costs more than 2 percentage points of accuracy (71.0 % without a defense): "
+        "nothing is chosen."
     )
     assert document().sentence.startswith(
         "Of the values that cost at most 2 percentage points of accuracy (71.0 % without a defense), "

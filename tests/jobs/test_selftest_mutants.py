@@ -7,12 +7,12 @@ import pytest
 import torch
 from scipy.special import betaincinv
 
-from reticent.attacks import ATTACKS, _leave_one_out, thresholds
+from reticent.attacks import ATTACKS, leave_one_out, thresholds
 from reticent.auditing import audit, bootstrap, intervals, roc, verdict
 from reticent.data.membership import Membership
 from reticent.jobs.selftest import selftest
-from reticent.signals import look as asking
 from reticent.signals import matrix
+from reticent.signals import query as asking
 from reticent.spec import Spec
 
 ATTACK_GROUPS = ["formulas", "leak", "own-references"]
@@ -83,16 +83,16 @@ def test_a_planted_sign_in_the_auc(monkeypatch):
 
 def test_a_target_among_the_references_that_are_summed(monkeypatch):
     """What the sums and counts of attacks that learn from references leave out is put back in."""
-    sums = _leave_one_out.sums
+    sums = leave_one_out.sums
 
     def of_all(values):
         result = sums(values)
         result[:] = result[-1]
         return result
 
-    monkeypatch.setattr(_leave_one_out, "sums", of_all)
+    monkeypatch.setattr(leave_one_out, "sums", of_all)
     monkeypatch.setattr(
-        _leave_one_out,
+        leave_one_out,
         "counts",
         lambda mask, left_out: np.broadcast_to(mask.sum(axis=0), (len(left_out), mask.shape[1])),
     )
@@ -110,7 +110,7 @@ def test_a_target_among_the_references_that_are_summed(monkeypatch):
 @pytest.mark.parametrize("attack", ["lira", "rmia", "selena-replica-distance"])
 def test_a_target_among_its_references_is_a_big_effect(monkeypatch, attack):
     """In the trap the AUC goes from one half to nearly 0 or 1."""
-    monkeypatch.setattr(_leave_one_out, "rows", lambda targets, references: np.full(len(targets), len(references)))
+    monkeypatch.setattr(leave_one_out, "rows", lambda targets, references: np.full(len(targets), len(references)))
     checks = {check.name: check for check in selftest("own-references").checks}
     assert abs(float(checks[f"own-references/{attack}-trap"].got) - 0.5) > 0.45
     assert not checks[f"own-references/{attack}-row"].ok
@@ -119,12 +119,12 @@ def test_a_target_among_its_references_is_a_big_effect(monkeypatch, attack):
 
 @pytest.mark.parametrize(("name", "attack"), [("medians", "lira-median"), ("trimmed_means", "rmia-trimmed")])
 def test_a_target_among_the_references_of_one_option(monkeypatch, name, attack):
-    right = getattr(_leave_one_out, name)
+    right = getattr(leave_one_out, name)
 
     def of_all(values, mask, left_out, *more):
         return right(values, mask, np.full(len(left_out), len(values)), *more)
 
-    monkeypatch.setattr(_leave_one_out, name, of_all)
+    monkeypatch.setattr(leave_one_out, name, of_all)
     assert set(wrong(ATTACK_GROUPS)) == {f"own-references/{attack}-trap", f"own-references/{attack}-row"}
 
 
@@ -156,8 +156,8 @@ def test_a_model_asked_in_training_mode(monkeypatch):
 
 @pytest.mark.slow
 def test_the_guard_against_training_mode_removed(monkeypatch):
-    right = asking.look
-    monkeypatch.setattr(asking, "look", lambda model, *given: right(model.eval(), *given))
+    right = asking.ask
+    monkeypatch.setattr(asking, "ask", lambda model, *given: right(model.eval(), *given))
     found = wrong()
     assert set(found) == {"eval-mode/refused", "eval-mode/refused-in-part"}
     assert all("guard" in fault and "training mode" in fault for fault in found.values())

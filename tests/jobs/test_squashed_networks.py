@@ -8,8 +8,8 @@ from torch import nn
 import reticent
 from reticent.data.records import Records
 from reticent.errors import ModelError
-from reticent.signals.look import check_ending, look
 from reticent.signals.queries import Queries
+from reticent.signals.query import ask, check_ending
 from reticent.training.data import Preparation
 
 CODE = """
@@ -93,7 +93,7 @@ def seen(network, n=40, classes=2):
     x, y = records(n, classes)
     known = Records.make(x, y)
     prepare = Preparation(known, torch.device("cpu"))
-    return look(network.eval(), prepare.examples(known, np.arange(n)), prepare, classes, Queries())
+    return ask(network.eval(), prepare.examples(known, np.arange(n)), prepare, classes, Queries())
 
 
 class End(nn.Module):

@@ -13,7 +13,7 @@ from torch import nn
 
 from reticent.errors import CorruptFileError, MissingFileError
 from reticent.jobs.locate.states import read
-from reticent.models.fitting import fitted
+from reticent.models.state_dicts import fitted
 
 STATE = {"weight": torch.arange(6.0).reshape(3, 2), "bias": torch.tensor([1.0, 2.0, 3.0])}
 

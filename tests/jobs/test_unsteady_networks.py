@@ -14,8 +14,8 @@ from reticent.population import worker
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures.estimator import CLIPPED
-from reticent.signals.look import UNSTEADY, look, unsteady
 from reticent.signals.queries import Queries
+from reticent.signals.query import UNSTEADY, ask, unsteady
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
@@ -150,7 +150,7 @@ def test_a_comparison_names_the_row(place):
 def test_what_harden_asks_is_told_and_keeps_its_bits(name):
     examples, prepare = given()
     with Streams(0, 0).lent("asking"):
-        plain = look(built(name), examples, prepare, 3, Queries())
+        plain = ask(built(name), examples, prepare, 3, Queries())
     none = examples.take(torch.arange(0))
     seen = asked(built(name), examples, Materials(none, none, none, prepare, 3), "net", Streams(0, 0))
     assert seen.unsteady is NETWORKS[name]

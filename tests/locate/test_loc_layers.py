@@ -13,10 +13,10 @@ from torch import nn
 from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.locate import layers
-from reticent.locate.evidence import first, judged
-from reticent.locate.halves import duplicates, part
+from reticent.locate.feature_maps import map_distances
+from reticent.locate.group_split import duplicate_groups, group_split
 from reticent.locate.layers import Contrast, Layers, equalised, onset
-from reticent.locate.maps import apart
+from reticent.locate.onset import first, judged
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.stages import stages
@@ -52,7 +52,7 @@ def compared(begins, shift):
     records = blobs()
     materials = prepared(records)
     found = stages(one, LADDER)
-    gap = apart(one, other, materials.members.x, materials.prepare, 2, found)
+    gap = map_distances(one, other, materials.members.x, materials.prepare, 2, found)
     contrast = Contrast(gap.distances, records.x[:, -1] > 0)
     return judged([stage.name for stage in found], gap.sizes, [contrast], QUICK, np.random.default_rng(0))
 
@@ -213,7 +213,7 @@ def test_augmentation_is_for_training_only():
     recipe = Recipe(architecture=CNN(widths=(4, 8)), epochs=1, batch_size=16, augmentation="flip-crop", padding=2)
     found = onset(recipe, materials, Streams(0, 0), QUICK.replace(swap=False))
     network = train(recipe, materials, Streams(0, 0)).model
-    same = apart(network, network, materials.members.x, materials.prepare, 2, stages(network))
+    same = map_distances(network, network, materials.members.x, materials.prepare, 2, stages(network))
     assert (same.distances == 0).all()
     assert [stage.size for stage in found.stages] == list(same.sizes)
 
@@ -237,19 +237,19 @@ def test_no_network_leaves_with_the_finding():
 
 def test_exact_duplicates_stay_on_one_side():
     x = torch.tensor([[0.0], [1.0], [0.0], [2.0], [1.0], [3.0]])
-    groups = duplicates(x)
+    groups = duplicate_groups(x)
     assert groups.tolist() == [0, 1, 0, 3, 1, 5]
-    drawn = [part(groups, 0.5, np.random.default_rng(seed)) for seed in range(20)]
+    drawn = [group_split(groups, 0.5, np.random.default_rng(seed)) for seed in range(20)]
     assert all(half[0] == half[2] and half[1] == half[4] for half in drawn)
     # Pairs first come to 2 or 4 of 6, which are as near to 3: the fewer are taken.
     assert {int(half.sum()) for half in drawn} == {2, 3}
 
 
 def test_a_half_is_a_half_and_another_draw_is_another():
-    drawn = [part(np.arange(101), 0.5, np.random.default_rng(seed)) for seed in range(40)]
+    drawn = [group_split(np.arange(101), 0.5, np.random.default_rng(seed)) for seed in range(40)]
     assert {int(half.sum()) for half in drawn} <= {50, 51}
     assert np.mean(drawn, axis=0) == pytest.approx(np.full(101, 0.5), abs=0.3)
-    assert int(part(np.arange(1000), 0.2, np.random.default_rng(0)).sum()) == 200
+    assert int(group_split(np.arange(1000), 0.2, np.random.default_rng(0)).sum()) == 200
 
 
 @pytest.mark.slow

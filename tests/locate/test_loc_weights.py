@@ -10,10 +10,10 @@ from torch.nn import functional
 
 from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
-from reticent.locate import _moving
-from reticent.locate._moving import Mover
-from reticent.locate.top import top
+from reticent.locate import working_copy
+from reticent.locate.topk_mask import topk_mask
 from reticent.locate.weights import Scoring, score
+from reticent.locate.working_copy import WorkingCopy
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.optim import optimizer as training_optimizer
@@ -209,7 +209,7 @@ def test_linear_models_scores_by_hand():
 @pytest.mark.parametrize(("power", "expected"), [(1, [1.0, 3.0]), (2, [1.0, 9.0])])
 def test_gradient_times_weight(power, expected):
     weight = nn.Parameter(torch.tensor([2.0, -1.0]))
-    mover = Mover({"w": weight}, Scoring(power=power))
+    mover = WorkingCopy({"w": weight}, Scoring(power=power))
     for _ in range(2):
         weight.grad = torch.tensor([0.5, 3.0])
         mover.take("w", weight)
@@ -226,7 +226,7 @@ def test_the_copy_moves_as_training_would_move_it(optimizer, shape):
     spec = Scoring(optimizer=optimizer, learning_rate=0.05, weight_decay=0.1, momentum=0.8)
     recipe = Recipe(optimizer=optimizer, learning_rate=0.05, weight_decay=0.1, momentum=0.8)
     usual = training_optimizer(recipe, [theirs])
-    with Mover({"w": ours}, spec) as mover:
+    with WorkingCopy({"w": ours}, spec) as mover:
         for step in range(5):
             slope = torch.randn(shape, generator=generator)
             if step != 2:
@@ -234,7 +234,6 @@ def test_the_copy_moves_as_training_would_move_it(optimizer, shape):
                 mover.back((ours * slope / 2).sum(), last=True)
                 theirs.grad = slope
             assert ours.grad is None
-            mover.step()
             usual.step()
             usual.zero_grad()
     assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
@@ -244,7 +243,7 @@ def test_the_copy_moves_as_training_would_move_it(optimizer, shape):
 
 def test_a_gradient_that_only_the_first_part_reaches_is_taken_too():
     a, b = nn.Parameter(torch.tensor([2.0])), nn.Parameter(torch.tensor([3.0]))
-    with Mover({"a": a, "b": b}, FEW) as mover:
+    with WorkingCopy({"a": a, "b": b}, FEW) as mover:
         mover.back((5 * a).sum(), last=False)
         assert not mover.sums
         mover.back((7 * b).sum(), last=True)
@@ -258,9 +257,8 @@ def test_sparse_gradients_are_scored_as_dense_ones():
         table = nn.Embedding(5, 2, sparse=sparse)
         with torch.no_grad():
             table.weight.copy_(torch.arange(10.0).reshape(5, 2))
-        with Mover({"w": table.weight}, FEW) as mover:
+        with WorkingCopy({"w": table.weight}, FEW) as mover:
             mover.back((table(torch.tensor([1, 1, 3])) ** 2).sum(), last=True)
-            mover.step()
         found.append((mover.sums["w"], table.weight.detach()))
     assert torch.equal(found[0][0], found[1][0])
     assert torch.equal(found[0][1], found[1][1])
@@ -270,7 +268,7 @@ def test_sparse_gradients_are_scored_as_dense_ones():
 def test_blocks_of_the_sum_change_no_bit(monkeypatch):
     model, known = network(), materials()
     whole = score(model, apart(model), known, FEW, STREAMS, PLAIN)
-    monkeypatch.setattr(_moving, "BLOCK", 13)
+    monkeypatch.setattr(working_copy, "BLOCK", 13)
     assert all(torch.equal(v, whole[n]) for n, v in score(model, apart(model), known, FEW, STREAMS, PLAIN).items())
 
 
@@ -328,7 +326,7 @@ def test_tied_weights_stand_once_unused_ones_are_zero_and_so_are_weights_of_zero
     assert torch.allclose(found["first.weight"], (tied * model.first.weight).abs(), atol=1e-7)
     assert last[0].abs().min() > 0
     assert not found["last.weight"][0].any()
-    marks = top(found, 1.0)
+    marks = topk_mask(found, 1.0)
     assert not marks["unused.weight"].any()
     assert sum(int(mask.sum()) for mask in marks.values()) == sum(v.numel() for v in found.values()) - 14
 
@@ -397,7 +395,7 @@ def test_a_planted_leak_is_found_in_the_weights_that_hold_it():
     found = score(model, state(model), Materials(*parts, prepare, 2), FEW, STREAMS, PLAIN)
     share = found["weight"][:, :8].sum() / found["weight"].sum()
     assert share > 0.7
-    assert top(found, 0.25)["weight"][:, :8].sum() == 8
+    assert topk_mask(found, 0.25)["weight"][:, :8].sum() == 8
 
 
 def test_wrong_input_is_refused_with_what_to_do():

@@ -13,11 +13,10 @@ from torch.nn import functional
 
 from reticent.errors import InputError, SpecError
 from reticent.models import ARCHITECTURES
-from reticent.models._tokens import shifted
-from reticent.models.atm import SHARED, SIZES
+from reticent.models.atm import SHARED, SIZES, shifted
 from reticent.models.base import Input, build
 from reticent.models.stages import by_parameter, stages
-from reticent.procedures import _dp_layers
+from reticent.procedures.dpsgd import gradients, layers
 
 
 @pytest.fixture(autouse=True)
@@ -254,8 +253,8 @@ def test_per_record_gradients_are_those_of_each_record_alone(name):
     model = made(name, given, classes=3, **options).train()
     x, y = batch(name, 3, 16), torch.tensor([0, 1, 2])
     parameters = list(model.parameters())
-    _dp_layers.check(model)
-    with _dp_layers.per_record(model) as hooks:
+    layers.check(model)
+    with gradients.per_record(model) as hooks:
         functional.cross_entropy(model(x), y, reduction="sum").backward()
         parts = hooks.parts(parameters, 3)
     got = torch.stack([part.squares() for part in parts])
@@ -345,6 +344,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
 def test_the_page_has_every_architecture_with_its_number_of_parameters():
     rows = [line.split("|")[1:-1] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     table = {row[0].strip(" `"): row for row in rows if len(row) == 5}
+    missing = set(ARCHITECTURES) - {"import"} - set(table)
+    assert not missing, f"docs/architectures.md: add a row of records, stages and parameters for {', '.join(missing)}"
     assert set(table) == set(ARCHITECTURES) - {"import"}
     for name, row in table.items():
         if number := re.match(r"\s*([\d,]+)", row[3]):

@@ -24,8 +24,7 @@ from objective_twins import batches, compare, context, softmax
 
 from reticent.errors import RolesError
 from reticent.objectives import OBJECTIVES
-from reticent.objectives._attacker import Attacker, fit_loss
-from reticent.objectives.adv_reg import AdvReg, _regulariser
+from reticent.objectives.adv_reg import AdvReg, Attacker, _regulariser, fit_loss
 from reticent.procedures.plain import train
 from reticent.training.streams import Streams
 

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from reticent.data.records import Records
 from reticent.objectives import OBJECTIVES
-from reticent.objectives._drawing import ByClass
+from reticent.objectives._sampling import ClassIndex
 from reticent.objectives.cs_kd import CsKd, _distance, _partners
 
 
@@ -45,7 +45,7 @@ def test_the_distance_and_its_slope_are_those_of_a_slow_twin(temperature):
 
 def test_partners_are_others_of_the_class_drawn_uniformly():
     labels = torch.tensor([2, 0, 1, 0, 2, 0, 0])
-    classes, generator = ByClass(labels, 4), torch.Generator().manual_seed(0)
+    classes, generator = ClassIndex(labels, 4), torch.Generator().manual_seed(0)
     ids = torch.arange(7).repeat(3000)
     partners = _partners(classes, ids, labels[ids], generator)
     assert torch.equal(labels[partners], labels[ids])

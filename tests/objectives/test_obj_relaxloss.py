@@ -10,9 +10,9 @@ from objective_twins import answers, batches, built, compare, context, evaluate,
 from reticent.data.records import Records
 from reticent.errors import ReticentError, SpecError, TrainingDivergedError
 from reticent.models.mlp import MLP
-from reticent.objectives import Batch
+from reticent.objectives import OBJECTIVES, Batch
 from reticent.objectives.cross_entropy import CrossEntropy
-from reticent.objectives.relaxloss import RelaxLoss, build
+from reticent.objectives.relaxloss import RelaxLoss
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
@@ -84,7 +84,7 @@ def test_an_even_epoch_below_the_level_climbs_with_exactly_the_opposite_gradient
 def test_an_even_epoch_at_the_level_has_neither_loss_nor_gradient():
     logits = np.zeros((3, 5))
     level = evaluate(PLAIN, logits, [0, 1, 2])[0]
-    objective = build(RelaxLoss(level=level))
+    objective = OBJECTIVES["relaxloss"].build(RelaxLoss(level=level))
     assert level == pytest.approx(math.log(5))
     loss, gradient = evaluate(objective, logits, [0, 1, 2])
     assert loss == 0

@@ -19,9 +19,9 @@ from reticent.outputs import OUTPUTS
 from reticent.outputs.rounding import Rounding
 from reticent.outputs.temperature import Temperature
 from reticent.outputs.top_k import TopK
-from reticent.signals.look import look
 from reticent.signals.matrix import Signals
 from reticent.signals.queries import Queries
+from reticent.signals.query import ask
 from reticent.training.data import Preparation
 
 MODELS, RECORDS = 10, 60
@@ -111,4 +111,4 @@ def test_a_model_that_answers_probabilities_is_found_out_behind_a_defense_too():
     for spec in (None, Temperature(), TopK(k=1)):
         output = None if spec is None else OUTPUTS[spec.method].build(spec, known)
         with pytest.raises(ModelError, match=r"these are probabilities, .*: leave its only layer \(Softmax\) out"):
-            look(network, examples, prepare, 3, Queries(), output)
+            ask(network, examples, prepare, 3, Queries(), output)

@@ -4,13 +4,9 @@ import torch
 from output_contexts import context
 
 from reticent.errors import RolesError
-from reticent.outputs._memguard_search import SLOTS, Search
-from reticent.outputs._memguard_surrogate import Surrogate, trained
-from reticent.outputs.memguard import MemGuard, build, chance
+from reticent.outputs.memguard import SLOTS, MemGuard, Search, Surrogate, build, chance, trained
 from reticent.procedures.check import check, needs
 from reticent.training.recipe import Recipe
-
-QUICK = {"surrogate": None, "steps": 300, "step": 0.1, "odds": 1.0, "label": 10.0, "distance": 0.1, "growth": 10.0}
 
 
 def generator(seed=0):
@@ -35,7 +31,7 @@ def surrogate():
 
 
 def search(surrogate, **changes):
-    return Search(**QUICK | {"surrogate": surrogate, "limit": 1e5} | changes)
+    return Search(surrogate, MemGuard(**changes))
 
 
 # The surrogate.

@@ -11,7 +11,7 @@ from torch import nn
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
-from reticent.locate.top import jaccard, top
+from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
@@ -26,8 +26,7 @@ from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.selena import Selena
 from reticent.training.data import Preparation
 from reticent.training.loop import accuracy
-from reticent.training.materials import Materials, forward
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, forward, untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
@@ -77,16 +76,20 @@ def scores(made):
     return {key.removeprefix("scores/"): value for key, value in made.artefacts.items() if key.startswith("scores/")}
 
 
+def noted(seen, rewound=cwrf.rewound):
+    """Rewind, and note where the fine-tuning begins."""
+
+    def rewind(*given):
+        seen.append(rewound(*given))
+        return seen[-1]
+
+    return rewind
+
+
 def started(monkeypatch, recipe, given, streams=STREAMS):
     """Train, and return what came out and where the fine-tuning began."""
     seen = []
-    whole = cwrf.tune
-
-    def noted(then, marked, start, *rest):
-        seen.append(start)
-        return whole(then, marked, start, *rest)
-
-    monkeypatch.setattr(cwrf, "tune", noted)
+    monkeypatch.setattr(cwrf, "rewound", noted(seen))
     made = train(recipe, given, streams)
     return made, seen[-1]
 
@@ -254,7 +257,7 @@ def test_scores_and_mask_are_those_of_locate_for_the_same_model():
     found = score(first.model, first.initial, given, QUICK.scoring(), STREAMS, SMALL)
     made = train(SMALL, given, STREAMS)
     assert same(scores(made), dict(found))
-    assert jaccard(masks(made), top(found, 0.2)) == 1.0
+    assert jaccard(masks(made), topk_mask(found, 0.2)) == 1.0
     facts = made.facts["cwrf"]
     assert facts["member_loss"] == [found.member_loss[0], found.member_loss[-1]]
     assert facts["divergence"] == [found.divergence[0], found.divergence[-1]]
@@ -349,8 +352,7 @@ def test_statistics_and_other_buffers_at_the_rewinding(how, monkeypatch):
     assert state["1.num_batches_tracked"] == 15
     assert state["4.seen"] > 0
     seen = []
-    whole = cwrf.tune
-    monkeypatch.setattr(cwrf, "tune", lambda then, m, start, *rest: seen.append(start) or whole(then, m, start, *rest))
+    monkeypatch.setattr(cwrf, "rewound", noted(seen))
     made = repair(state, initial, recipe, given, STREAMS).model.state_dict()
     begun = seen[0].state
     fresh = {"reset": torch.zeros(4), "initial": torch.full((4,), 0.25), "keep": state["1.running_mean"]}

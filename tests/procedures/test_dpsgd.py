@@ -27,10 +27,11 @@ from reticent.population.population import Population
 from reticent.population.train import train as train_population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
-from reticent.procedures import _dp_extra as extra
-from reticent.procedures import _dp_layers as layers
-from reticent.procedures._dp_linear import Outer, Written
-from reticent.procedures._dp_run import (
+from reticent.procedures.base import fresh, objective
+from reticent.procedures.check import check
+from reticent.procedures.dpsgd import DPSGD, extra, gradients, layers, network, train
+from reticent.procedures.dpsgd.gradients import Outer, Written
+from reticent.procedures.dpsgd.run import (
     Mechanism,
     PrivateRun,
     clip_factors,
@@ -38,9 +39,6 @@ from reticent.procedures._dp_run import (
     sample_rate,
     steps_an_epoch,
 )
-from reticent.procedures.base import fresh, objective
-from reticent.procedures.check import check
-from reticent.procedures.dpsgd import DPSGD, network, train
 from reticent.signals.queries import Queries
 from reticent.spec import identity
 from reticent.store import Store
@@ -92,7 +90,7 @@ class Attached:
     """A run of DP-SGD's loop whose steps a test takes itself."""
 
     def __init__(self, model, recipe, given, mechanism):
-        self.hooks = layers.PerRecord(model)
+        self.hooks = gradients.PerRecord(model)
         self.run = PrivateRun(model, recipe, given, objective(recipe), STREAMS, mechanism=mechanism, hooks=self.hooks)
         model.train()
 
@@ -573,7 +571,7 @@ def test_convolutions_have_the_gradients_of_each_record_however_pictures_lie_in_
     # A picture of one channel may count as one with its channels last, and what a convolution makes of it is then so.
     model = seeded(lambda: nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 6, 3, padding=1)))
     x = torch.randn(5, 64, generator=torch.Generator().manual_seed(0)).as_strided((5, 1, 8, 8), strides)
-    with layers.per_record(model) as hooks:
+    with gradients.per_record(model) as hooks:
         model(x).square().sum().backward()
         parts = hooks.parts(list(model.parameters()), 5)
     alone = [torch.autograd.grad(model(one[None]).square().sum(), list(model.parameters())) for one in x.contiguous()]

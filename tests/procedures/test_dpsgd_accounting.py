@@ -12,12 +12,14 @@ from scipy import optimize, special
 from reticent.data.records import Records
 from reticent.errors import ModelError, SpecError
 from reticent.models.mlp import MLP
-from reticent.procedures import _dp_accounting as accounting
-from reticent.procedures._dp_accounting import Spent, Steps, noise_for, spent
-from reticent.procedures.dpsgd import DPSGD, WITHOUT_NOISE, train
+from reticent.procedures import PROCEDURES
+from reticent.procedures.cwrf import CWRF
+from reticent.procedures.dpsgd import DPSGD, WITHOUT_NOISE, accounting, train
+from reticent.procedures.dpsgd.accounting import Spent, Steps, noise_for, spent
+from reticent.procedures.pptp import PPTP
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
-from reticent.training.recipe import Recipe
+from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams
 
 SPECIFICATION = Path("/work/shared/algorithms.md")
@@ -266,6 +268,23 @@ def test_without_noise_there_is_no_epsilon_and_a_notice():
     said = facts(noise=0.0)
     assert said == {"notices": [WITHOUT_NOISE]}
     assert "no guarantee" in WITHOUT_NOISE
+
+
+def test_whether_a_recipe_could_have_an_epsilon_and_has_none_is_told_by_the_recipe():
+    said = {
+        name: PROCEDURES[spec.method].unproved(Recipe(procedure=spec))
+        for name, spec in {
+            "dpsgd": DPSGD(),
+            "clipping": DPSGD(noise=0.0),
+            "cwrf": CWRF(),
+            "cwrf+dpsgd": CWRF(inner=DPSGD()),
+            "pptp": PPTP(),
+            "pptp+dpsgd": PPTP(inner=DPSGD(noise=0.0)),
+            "plain": Plain(),
+        }.items()
+    }
+    assert [name for name, why in said.items() if why] == ["clipping", "cwrf+dpsgd", "pptp+dpsgd"]
+    assert said["clipping"] == WITHOUT_NOISE
 
 
 def test_an_accountant_that_stood_in_is_named():

@@ -11,9 +11,9 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.procedures import dpsgd
-from reticent.procedures._dp_linear import Outer, Positions, Written
 from reticent.procedures.base import snapshot
 from reticent.procedures.dpsgd import DPSGD
+from reticent.procedures.dpsgd.gradients import Outer, Positions, Written
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
@@ -99,7 +99,7 @@ def test_norms_and_sums_over_positions_are_those_of_written_gradients(size, mask
         trains = torch.rand(out, width, generator=drawn) > 0.4
         written, part = written.masked(trains), part.masked(trains)
     for room in (2**27, 1):
-        monkeypatch.setattr("reticent.procedures._dp_linear.AT_ONCE", room)
+        monkeypatch.setattr("reticent.procedures.dpsgd.gradients.AT_ONCE", room)
         torch.testing.assert_close(part.squares(), written.squares())
     torch.testing.assert_close(part.weighted(factors), written.weighted(factors))
 

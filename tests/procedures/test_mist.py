@@ -17,14 +17,14 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.objectives.mixup_mmd import MixupMmd
-from reticent.procedures import _copies, mist, plain
-from reticent.procedures._copies import Copy, average, disagreement, partition
+from reticent.procedures import mist, plain
 from reticent.procedures.base import fresh
 from reticent.procedures.check import check
 from reticent.procedures.mist import Mist
+from reticent.procedures.mist import copies as mist_copies
+from reticent.procedures.mist.copies import Copy, average, disagreement, partition
 from reticent.training import optim
-from reticent.training.augment import augment
-from reticent.training.data import Preparation
+from reticent.training.data import Preparation, augment
 from reticent.training.loop import validation_loss
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -437,7 +437,7 @@ def test_refused_settings():
 def test_errors_name_the_round_and_the_part(monkeypatch):
     with pytest.raises(TrainingDivergedError, match="round 1, part 1: the training loss became"):
         mist.train(SMALL.replace(optimizer="sgd", learning_rate=1e30), materials(noise(44)), STREAMS)
-    monkeypatch.setattr(_copies, "disagreement", lambda own, others: own.sum() * torch.nan)
+    monkeypatch.setattr(mist_copies, "disagreement", lambda own, others: own.sum() * torch.nan)
     with pytest.raises(
         TrainingDivergedError, match="round 1, part 1: the disagreement of the copies became nan: lower"
     ):

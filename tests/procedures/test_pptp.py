@@ -12,22 +12,21 @@ from reticent.locate import layers
 from reticent.locate.layers import Evidence, Layers, Onset, onset
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
-from reticent.models.resnet20 import ResNet20
+from reticent.models.resnet import ResNet20
 from reticent.models.stages import stages
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
-from reticent.procedures import PROCEDURES, _pptp_repair, plain, pptp
-from reticent.procedures._parts import shortened
-from reticent.procedures._pptp_stages import place, possible, started
+from reticent.procedures import PROCEDURES, plain, pptp
 from reticent.procedures.base import objective, snapshot
 from reticent.procedures.check import check
 from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.mist import Mist
 from reticent.procedures.pptp import PPTP
+from reticent.procedures.pptp.choice import place, possible, started
 from reticent.procedures.selena import Selena
+from reticent.procedures.two_stage import shortened
 from reticent.training.data import Preparation
-from reticent.training.materials import Materials
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
@@ -230,10 +229,10 @@ def test_a_stage_from_which_nothing_is_trained_is_refused():
         possible(model, shown, PPTP(stage="head"))
     with pytest.raises(SpecError, match="from 'head' on no parameter"):
         possible(model, shown, PPTP(stage=1, boundary="frozen"))
-    possible(model, shown, PPTP(), 1000)
+    possible(model, shown, PPTP())
     model.requires_grad_(False)
     with pytest.raises(SpecError, match="the network has no parameter that asks for a gradient"):
-        possible(model, shown, PPTP(), 1000)
+        possible(model, shown, PPTP())
 
 
 def found(names, index):
@@ -263,7 +262,7 @@ def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen
         asked.append((options, whole))
         return found(["block 1", "block 2", "head"], index)
 
-    monkeypatch.setattr(_pptp_repair, "onset", measured)
+    monkeypatch.setattr(pptp, "onset", measured)
     options = {"stage": "auto", "boundary": boundary, "seeds": 1, "swap": False, "equalise": "steps", "margin": 0.1}
     given = materials(noise())
     made = pptp.train(changed(SMALL, **options), given, STREAMS)
@@ -284,7 +283,7 @@ def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen
     ("rewind", "went"), [("initial", "set back and trained again"), (1, "set back"), ("trained", "trained on as it")]
 )
 def test_what_happens_where_no_stage_is_risky_is_said(monkeypatch, rewind, went):
-    monkeypatch.setattr(_pptp_repair, "onset", lambda *_, **__: found(["block 1", "block 2", "head"], None))
+    monkeypatch.setattr(pptp, "onset", lambda *_, **__: found(["block 1", "block 2", "head"], None))
     made = pptp.train(changed(SMALL, stage="auto", rewind=rewind), materials(noise()), STREAMS)
     assert f"the whole network was {went}" in made.facts["notices"][0]
 
@@ -292,7 +291,7 @@ def test_what_happens_where_no_stage_is_risky_is_said(monkeypatch, rewind, went)
 def test_a_first_training_that_is_not_the_plain_one_spares_none(monkeypatch):
     asked = []
     names = ["block 1", "block 2", "head"]
-    monkeypatch.setattr(_pptp_repair, "onset", lambda *_, whole, **__: asked.append(whole) or found(names, 1))
+    monkeypatch.setattr(pptp, "onset", lambda *_, whole, **__: asked.append(whole) or found(names, 1))
     pptp.train(changed(SMALL, stage="auto", pretraining="cs-kd"), materials(noise()), STREAMS)
     assert asked == [None]
 
@@ -387,7 +386,7 @@ def test_an_epsilon_of_the_second_training_is_not_passed_on():
     given = materials(images())
     made = pptp.train(recipe, given, STREAMS)
     assert "accountant" not in made.facts
-    assert made.facts["notices"][0] == _pptp_repair.NO_GUARANTEE
+    assert made.facts["notices"][0] == pptp.METHOD.no_epsilon
     assert any("GroupNorm" in notice for notice in made.facts["notices"])
     frozen, risky = halves(snapshot(made.model), "0.", "1.")
     assert not any("running" in name for name in frozen | risky)
@@ -490,7 +489,7 @@ def test_what_has_no_meaning_is_refused_before_training(recipe, words):
 
 def test_what_cannot_be_is_found_before_the_first_training(runs):
     given = materials(noise())
-    with pytest.raises(InputError, match="takes at least 20 members, got 19: give the stage, one of block 1, block 2"):
+    with pytest.raises(InputError, match="takes at least 20 members, got 19: give the stage"):
         pptp.train(changed(SMALL, stage="auto"), materials(noise(), 19), STREAMS)
     with pytest.raises(SpecError, match=r"none named 'conv4_x'"):
         pptp.train(changed(SMALL, stage="conv4_x"), given, STREAMS)

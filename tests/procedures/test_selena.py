@@ -21,11 +21,11 @@ from reticent.objectives import OBJECTIVES, Objective
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.population.population import Population
 from reticent.population.worker import Maker
-from reticent.procedures import _split_ai, plain, selena
-from reticent.procedures._split_ai import Views, assign, inside_of, outside_of
+from reticent.procedures import plain, selena
 from reticent.procedures.base import fresh
 from reticent.procedures.check import check
-from reticent.procedures.selena import Selena
+from reticent.procedures.selena import Selena, split_ai
+from reticent.procedures.selena.split_ai import Views, assign, inside_of, outside_of
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.loop import accuracy, fit
@@ -102,7 +102,7 @@ def fits(monkeypatch):
 
         monkeypatch.setattr(module, "fit", watching)
 
-    spy(_split_ai)
+    spy(split_ai)
     spy(selena)
     return calls
 
@@ -207,7 +207,7 @@ def test_notices_of_the_sub_models_objectives_are_told_once_with_their_number(mo
         def notices(self):
             return [f"{len(self.context.members)} members."] if len(self.context.members) > 15 else []
 
-    monkeypatch.setattr(_split_ai, "objective", lambda recipe: Telling())
+    monkeypatch.setattr(split_ai, "objective", lambda recipe: Telling())
     made = selena.train(SMALL, materials(noise(), members=31), STREAMS)
     telling = [size for size in made.facts["selena"]["sub_model_members"] if size > 15]
     assert 0 < len(telling) < 4
@@ -259,14 +259,14 @@ def test_early_stopping_holds_for_both(fits):
 
 def test_one_sub_model_is_in_memory_at_a_time_without_a_garbage_collector(monkeypatch):
     alive, most = [], []
-    whole = _split_ai.fit
+    whole = split_ai.fit
 
     def counting(model, *others):
         alive.append(weakref.ref(model))
         most.append(sum(one() is not None for one in alive))
         return whole(model, *others)
 
-    monkeypatch.setattr(_split_ai, "fit", counting)
+    monkeypatch.setattr(split_ai, "fit", counting)
     gc.disable()
     try:
         selena.train(SMALL, materials(noise()), STREAMS)
@@ -410,7 +410,7 @@ class Broken(nn.Module):
 def test_answers_that_are_no_numbers_are_no_targets():
     whole = materials(noise())
     with pytest.raises(TrainingDivergedError, match="a sub-model answers 30 of 30 records with NaN or infinity"):
-        _split_ai.softened(Broken(), whole, whole.members)
+        split_ai.softened(Broken(), whole, whole.members)
 
 
 def test_a_population_keeps_the_assignment_and_the_soft_targets(tmp_path):

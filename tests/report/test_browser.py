@@ -143,7 +143,7 @@ def test_hostile_recipes_are_not_executed_nor_wide(tab, tmp_path, compared):
     changed = compared | {
         "sentence": HOSTILE,
         "detail": [HOSTILE],
-        "rows": [row | {"name": HOSTILE + str(i), "matches": [f"{HOSTILE}0"]} for i, row in enumerate(compared["rows"])],
+        "rows": [row | {"name": f"{HOSTILE}{i}", "matches": [f"{HOSTILE}0"]} for i, row in enumerate(compared["rows"])],
         "pairs": [pair | {"first": HOSTILE, "second": HOSTILE} for pair in compared["pairs"]],
     }
     path = tmp_path / "hostile.html"

@@ -8,9 +8,9 @@ import example
 import example_trust
 import pytest
 from reading import read
+from reticent.auditing.epsilon.wording import sentence
 from rich.console import Console
 
-from reticent.auditing.epsilon.wording import sentence
 from reticent.report import dots, view, wording
 from reticent.report.html import html
 from reticent.report.markdown import markdown

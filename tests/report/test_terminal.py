@@ -11,8 +11,9 @@ import pytest
 from shown_comparison import typed
 
 from reticent.cli.run import guarded
-from reticent.cli.screen import NARROWEST, told
+from reticent.cli.screen import NARROWEST, listed, stdout
 from reticent.report.kinds.comparison import comparison
+from reticent.report.render.terminal import terminal
 from reticent.report.tables import terminal as audited
 
 
@@ -21,7 +22,7 @@ def documents():
     """What is laid out for the terminal."""
     return [
         audited(example_trust.add(example.document(models=4, records=600))),
-        comparison(typed(example_compare.comparison(recipes=4, controls=2))),
+        terminal(comparison(typed(example_compare.comparison(recipes=4, controls=2)))),
     ]
 
 
@@ -33,7 +34,12 @@ def shown(monkeypatch):
         out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
         monkeypatch.setattr(sys, "stdout", out)
         monkeypatch.setattr(sys, "stderr", io.StringIO())
-        assert guarded(lambda *_, **__: told(found, [Path("here/audit.json")])) == 0, sys.stderr.getvalue()
+
+        def verb(*_, **__):
+            stdout().print(found)
+            return listed([Path("here/audit.json")])
+
+        assert guarded(verb) == 0, sys.stderr.getvalue()
         out.flush()
         return out.buffer.getvalue().decode(encoding)
 

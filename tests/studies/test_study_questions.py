@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from reticent.locate.agree import agreement
-from reticent.locate.top import Scores
+from reticent.locate.correlation import agreement
+from reticent.locate.scoring import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES, _scored
 from reticent.studies._ablation_rows import CHANCE

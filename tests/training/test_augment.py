@@ -1,6 +1,6 @@
 import torch
 
-from reticent.training.augment import augment, crop, flip
+from reticent.training.data import augment, crop, flip
 
 
 def generator():

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from reticent.errors import SpecError
+from reticent.training import optim
 from reticent.training.optim import factor, optimizer
 from reticent.training.recipe import Recipe
 
@@ -52,10 +53,52 @@ def parameters():
     return [torch.nn.Parameter(torch.randn(shape, generator=generator)) for shape in ((4, 3), (3,), (2, 2, 2))]
 
 
+def hide(monkeypatch):
+    """Let the kernels take other arguments than those that are known."""
+    monkeypatch.setattr(optim, "KNOWN", dict.fromkeys(optim.KNOWN, "momentum lr"))
+    for kind in (optim.Adam, optim.Sgd):
+        monkeypatch.setattr(kind, "_update", lambda *_: pytest.fail("a kernel was called"))
+
+
+def test_this_version_has_the_kernels():
+    assert all(map(optim.usable, optim.KNOWN))
+
+
+def test_a_kernel_that_is_gone_or_takes_something_else_is_not_usable(monkeypatch):
+    hide(monkeypatch)
+    assert not any(map(optim.usable, optim.KNOWN))
+    monkeypatch.setitem(optim.KNOWN, "_fused_no_such_", "lr")
+    assert not optim.usable("_fused_no_such_")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_training_without_the_kernels_has_the_same_bits(name, monkeypatch):
+    ends = []
+    for hidden in (False, True):
+        if hidden:
+            hide(monkeypatch)
+        mine = parameters()
+        made = optimizer(OURS[name], mine)
+        generator = torch.Generator().manual_seed(2)
+        for step in range(8):  # the first has its first gradient in the third step, and the last has none in it
+            made.rate = 0.1 / (step + 1)
+            made.zero_grad()
+            for i, parameter in enumerate(mine):
+                gradient = torch.randn(parameter.shape, generator=generator)
+                if not (i == 0 and step < 2) and not (i == 2 and step == 2):
+                    parameter.grad = gradient
+            made.step()
+        ends.append(mine)
+    assert all(map(torch.equal, *ends))
+
+
 @pytest.mark.parametrize("name", TORCH)
 @pytest.mark.parametrize("unused", [(), (1,), (0, 2)], ids=["all", "one-unused", "two-unused"])
-def test_steps_are_those_of_torch_bit_for_bit(name, unused):
+@pytest.mark.parametrize("hidden", [False, True], ids=["kernels", "no-kernels"])
+def test_steps_are_those_of_torch_bit_for_bit(name, unused, hidden, monkeypatch):
     """Some parameters have no gradient in the first three steps, and one in the last three."""
+    if hidden:
+        hide(monkeypatch)
     mine, theirs = parameters(), parameters()
     made, reference = optimizer(OURS[name], mine), TORCH[name](theirs)
     fused = not (unused and reference.param_groups[0].get("momentum"))

@@ -1,6 +1,6 @@
 """Attacks: from what models say of records to scores, higher for likelier members; NumPy only.
 
-To add one: its file, a line of `ATTACKS`, its test, a changelog line.
+To add one: see the table in CONTRIBUTING.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import seeds
 from reticent.attacks import (
-    _references,
     confidence,
     correctness,
     entropy,
@@ -19,10 +18,12 @@ from reticent.attacks import (
     lira_released,
     loss,
     modified_entropy,
+    reference_counts,
     rmia,
     selena_replica,
 )
-from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, enough_queries, model_rows
+from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, model_rows
+from reticent.attacks.view import view
 from reticent.data.membership import Membership, as_membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals.matrix import Floats
@@ -45,87 +46,15 @@ __all__ = [
 ]
 
 ATTACKS: dict[str, AttackEntry] = {
-    "correctness": AttackEntry(
-        spec=correctness.Correctness,
-        score=correctness.score,
-        needs=correctness.needs,
-        summary="Calls a record a member if the model classifies it correctly.",
-        paper="Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting",
-        access="labels",
-    ),
-    "loss": AttackEntry(
-        spec=loss.Loss,
-        score=loss.score,
-        needs=loss.needs,
-        summary="Ranks records by their cross-entropy, smallest first.",
-        paper="Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting",
-        access="margins",
-    ),
-    "confidence": AttackEntry(
-        spec=confidence.Confidence,
-        score=confidence.score,
-        needs=confidence.needs,
-        summary="Ranks records by the probability of their label, less a threshold of their class.",
-        paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
-        access="margins",
-    ),
-    "entropy": AttackEntry(
-        spec=entropy.Entropy,
-        score=entropy.score,
-        needs=entropy.needs,
-        summary="Ranks records by how sure the model is of any class, less a threshold of their class.",
-        paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
-        access="probabilities",
-    ),
-    "modified-entropy": AttackEntry(
-        spec=modified_entropy.ModifiedEntropy,
-        score=modified_entropy.score,
-        needs=modified_entropy.needs,
-        summary="Ranks records by how sure the model is of the label, less a threshold of their class.",
-        paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
-        access="probabilities",
-    ),
-    "lira": AttackEntry(
-        spec=lira.Lira,
-        score=lira.score,
-        needs=lira.needs,
-        summary="Compares a record's margin with Gaussians of models that saw it and of models that did not.",
-        paper="Carlini et al. (2022), Membership inference attacks from first principles",
-        access="margins",
-        strong=True,
-        fits=enough_queries,
-    ),
-    "lira-released": AttackEntry(
-        spec=lira_released.LiraReleased,
-        score=lira_released.score,
-        needs=lira_released.needs,
-        summary="LiRA as its authors' code computes it, for reproduction.",
-        paper="Carlini et al. (2022), tensorflow/privacy, research/mi_lira_2021",
-        access="margins",
-        strong=True,
-        usual=False,
-        fits=enough_queries,
-    ),
-    "rmia": AttackEntry(
-        spec=rmia.Rmia,
-        score=rmia.score,
-        needs=rmia.needs,
-        summary="Counts the records that a record beats in likelihood under the target relative to other models.",
-        paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
-        access="margins",
-        strong=True,
-        fits=rmia.fits,
-    ),
-    "selena-replica": AttackEntry(
-        spec=selena_replica.SelenaReplica,
-        score=selena_replica.score,
-        needs=selena_replica.needs,
-        summary="LiRA, and how close a record's answer is to what Split-AI of other models says; for selena alone.",
-        paper="Tang et al. (2022), Mitigating membership inference attacks by self-distillation, adaptive attack",
-        access="probabilities",
-        strong=True,
-        usual=False,
-    ),
+    "correctness": correctness.ENTRY,
+    "loss": loss.ENTRY,
+    "confidence": confidence.ENTRY,
+    "entropy": entropy.ENTRY,
+    "modified-entropy": modified_entropy.ENTRY,
+    "lira": lira.ENTRY,
+    "lira-released": lira_released.ENTRY,
+    "rmia": rmia.ENTRY,
+    "selena-replica": selena_replica.ENTRY,
 }
 """Every attack, by name."""
 
@@ -147,7 +76,7 @@ def parse(value: str | Mapping[str, Any] | Spec) -> Spec:
 
 
 def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
-    """Attack every target of a problem.
+    """Attack every target of a problem; the attack sees what its entry declares (`view`), and nothing else.
 
     Args:
         attack: a name, with default options, or a spec.
@@ -159,13 +88,14 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
 
     Raises:
         TooFewReferencesError: a target has too few references.
-        InputError: the problem lacks what the attack needs.
+        InputError: the problem lacks what the attack needs, or the attack looks at what its entry does not declare.
         ShapeError: the attack broke its contract.
         NonFiniteError: a score is NaN or infinite.
     """
     spec = parse(attack)
     check_references(spec, problem)
-    result = ATTACKS[spec.method].score(spec, problem, seeds.rng(seed, "attack", spec.method))
+    entry, rng = ATTACKS[spec.method], seeds.rng(seed, "attack", spec.method)
+    result = entry.score(spec, view(entry, spec, problem), rng)
     if result.shape != problem.shape or result.dtype != np.float64:
         raise ShapeError(
             f"{spec.method}: expected float64 scores of shape {problem.shape} (targets, records), got {result.dtype} "
@@ -182,22 +112,21 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
 
 def check_references(attack: str | Spec, problem: Problem) -> None:
     """Check that a problem holds what an attack needs, and as many references for every target."""
-    if problem.replicas is None and needs_replicas(attack):
+    spec = parse(attack)
+    if problem.replicas is None and needs_replicas(spec):
         raise InputError(
-            f"{parse(attack).method}: expected soft targets that every reference's own Split-AI gave its members, got "
+            f"{spec.method}: expected soft targets that every reference's own Split-AI gave its members, got "
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
             "lira here"
         )
-    check_offer(attack, Offer.of(problem))
-    check_membership(attack, problem.membership, problem.targets, problem.references)
+    check_offer(spec, Offer.of(problem))
+    check_membership(spec, problem.membership, problem.targets, problem.references)
 
 
 def check_offer(attack: str | Spec, offer: Offer) -> None:
     """Check that a problem holds, or will hold, what an attack's options need besides references."""
     spec = parse(attack)
-    fits = ATTACKS[spec.method].fits
-    if fits is not None:
-        fits(spec, offer)
+    ATTACKS[spec.method].check(spec, offer)
 
 
 def needs_replicas(attack: str | Spec) -> bool:
@@ -207,18 +136,10 @@ def needs_replicas(attack: str | Spec) -> bool:
 
 
 def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_]:
-    """Tell which records have too few references for an attack on some target.
-
-    Args:
-        attack: a name or a spec.
-        problem: the problem.
-
-    Returns:
-        ``(N,)``.
-    """
+    """Tell which records ``(N,)`` have too few references for an attack on some target."""
     spec = parse(attack)
     needs = ATTACKS[spec.method].needs(spec)
-    return _references.lacking(needs, problem.membership, problem.targets, problem.references)
+    return reference_counts.lacking(needs, problem.membership, problem.targets, problem.references)
 
 
 def check_membership(
@@ -227,17 +148,7 @@ def check_membership(
     targets: ArrayLike | None = None,
     references: ArrayLike | None = None,
 ) -> None:
-    """Like `check_references`, before any model is trained.
-
-    Args:
-        attack: a name or a spec.
-        membership: ``(M, N)``, booleans.
-        targets: rows to audit; by default all.
-        references: rows to learn from; by default all.
-
-    Raises:
-        TooFewReferencesError: says for how many records, how many there are, are needed, and are missing.
-    """
+    """Like `check_references`, before any model is trained; targets and references are all models by default."""
     spec, known = parse(attack), as_membership(membership)
     rows, learned = model_rows(known.models, targets, references)
-    _references.require(spec.method, ATTACKS[spec.method].needs(spec), known, rows, learned)
+    reference_counts.require(spec.method, ATTACKS[spec.method].needs(spec), known, rows, learned)

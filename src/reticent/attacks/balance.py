@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.attacks import _references
-from reticent.attacks._leave_one_out import Mask, row_or, rows
+from reticent.attacks import reference_counts
 from reticent.attacks.base import Problem, Rows
+from reticent.attacks.leave_one_out import Mask, row_or, rows
 from reticent.signals.matrix import Floats
 
 REGULAR = 0.9
@@ -52,25 +52,11 @@ class Dropped:
     which: Rows
 
     def side(self, *, member: bool) -> Mask:
-        """Return where one of a kind is dropped.
-
-        Args:
-            member: IN references, or OUT ones.
-
-        Returns:
-            ``(T, n)``.
-        """
+        """Return where an IN reference, or an OUT one, is dropped, ``(T, n)``."""
         return self.inside if member else self.outside
 
     def of(self, values: Floats) -> Floats:
-        """Return the values of those dropped.
-
-        Args:
-            values: of all references ``(R, n)``.
-
-        Returns:
-            ``(T, n)``.
-        """
+        """Take of the values of all references ``(R, n)`` those dropped, ``(T, n)``."""
         width = values.shape[1]
         return np.asarray(np.take(values, self.which * width + np.arange(width)))
 
@@ -88,7 +74,7 @@ class Balance:
         """Count every target's references."""
         self._rows = rows(problem.targets, problem.references)
         self._words = _mixed((problem.targets.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
-        counted = _references.counts(problem.membership, problem.targets, problem.references)
+        counted = reference_counts.counts(problem.membership, problem.targets, problem.references)
         found = [_least(inside, outside) for inside, outside in counted]
         self.least = np.array([least for least, _ in found])
         self.uneven = np.flatnonzero([uneven for _, uneven in found])
@@ -99,17 +85,7 @@ class Balance:
         return bool((self.least[:, 0] == self.least[:, 1]).all())
 
     def dropped(self, block: slice, inside: Mask) -> Dropped | None:
-        """Choose what is left out on a block.
-
-        Args:
-            block: of records.
-            inside: which references were trained on them, ``(R, n)``.
-
-        Returns:
-            The choice; None where nothing is dropped.
-
-        Cost: O((R + T) n).
-        """
+        """Choose what is left out on a block, given who is IN ``(R, n)``; None where nothing is. Cost: O((R + T) n)."""
         own = row_or(inside, self._rows, fill=False)
         members = inside.sum(axis=0)
         others = len(inside) - members
@@ -130,18 +106,9 @@ class Balance:
         return Dropped(from_in, from_out, np.clip(which, 0, len(inside) - 1, out=which))
 
     def kept(self, row: int, block: slice, inside: Mask) -> tuple[Mask, Mask]:
-        """Choose equally many references of both kinds for one target.
+        """Choose equally many IN and OUT references for the target of a row, the target never: masks ``(R, n)`` each.
 
-        Args:
-            row: of the target.
-            block: of records.
-            inside: which references were trained on them, ``(R, n)``.
-
-        Returns:
-            Who of the IN references is kept, and who of the OUT ones, ``(R, n)`` each, the target never: of the larger
-            kind, a run is dropped that begins anywhere and goes around.
-
-        Cost: O(R n).
+        Of the larger kind, a run is dropped that begins anywhere and goes around.
         """
         there = (np.arange(len(inside)) != self._rows[row])[:, None]
         masks = inside & there, ~inside & there

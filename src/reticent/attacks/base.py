@@ -100,17 +100,7 @@ class Problem:
         return cls(signals, known, rows, learned, population, replicas)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
-        """Keep some of the records, of answers in memory.
-
-        Args:
-            ids: which, ``(K,)``.
-
-        Returns:
-            The problem of these alone, in their order.
-
-        Raises:
-            InputError: a model would have no members among them, or no non-members.
-        """
+        """Keep some of the records ``(K,)``, in their order, of answers in memory."""
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
         known = Membership(self.membership.matrix[:, ids])
         return replace(self, signals=self.signals.among(ids), membership=known, replicas=replicas)
@@ -152,19 +142,31 @@ class Offer:
 
 @dataclass(frozen=True)
 class Needs:
-    """How many references a target must have, itself left out.
+    """What an attack looks at besides its targets' answers, given its options; `view` hides everything else.
 
     Attributes:
-        references: in all.
+        references: how many references a target must have, itself left out; none in all three of these hides
+            references, and who was trained on what.
         references_in: for each record, those trained on it.
         references_out: for each record, those not trained on it.
+        out_only: what references say of records that they were trained on is hidden.
+        logits: logits are looked at, where there are any, although margins are enough.
+        population: records that no model was trained on are looked at, where there are any.
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
     """
 
     references: int = 0
     references_in: int = 0
     references_out: int = 0
+    out_only: bool = False
+    logits: bool = False
+    population: bool = False
     replicas: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether a target is attacked without any other model."""
+        return not (self.references or self.references_in or self.references_out)
 
 
 @dataclass(frozen=True)
@@ -174,43 +176,53 @@ class AttackEntry:
     Attributes:
         spec: its options.
         score: ``(spec, problem, rng) -> (T, N)`` float64, finite; higher means member.
-        needs: the references that it needs, given the options.
         summary: one sentence.
         paper: what to cite.
         access: the least that a model must answer for the default options: its predicted label, all class
-            probabilities, logits, or the margin (log-odds) of the true label.
+            probabilities, logits, or the margin (log-odds) of the true label. No more is shown, but for what `needs`
+            names.
+        needs: what else it looks at, given the options; by default nothing.
         usual: it runs where no attack is asked for; not so variants that only reproduce released code, and those that
             need models of a certain defense.
-        fits: ``(spec, offer)`` refuses options that need what a problem does not hold; None where no option does.
-        strong: it compares models that saw a record with models that did not. The others ask one model alone, and miss
-            most of a leak, so a gate passes nothing by them.
+        fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
+        strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
+            miss most of a leak, so a gate passes nothing by them.
     """
 
     spec: type[Spec]
     score: Callable[[Any, Problem, np.random.Generator], Floats]
-    needs: Callable[[Any], Needs]
     summary: str
     paper: str
     access: Access
+    needs: Callable[[Any], Needs] = lambda _: Needs()
     usual: bool = True
     strong: bool = False
-    fits: Callable[[Any, Offer], None] | None = None
+    fits: Callable[[Any, Offer], None] = lambda spec, offer: None
+
+    def answered(self, offer: Offer) -> bool:
+        """Whether models answer what the attack must see."""
+        labels = self.access == "labels" and offer.classes == 2
+        return offer.logits or labels or self.access == "margins"
+
+    def check(self, spec: Any, offer: Offer) -> None:
+        """Refuse a problem that does not hold, or will not hold, what the attack must see besides references."""
+        if not self.answered(offer):
+            why = ", which for more than two classes do not tell which class is predicted"
+            raise InputError(
+                f"{spec.method}: expected logits of all {offer.classes} classes, got margins only"
+                f"{why if self.access == 'labels' else ''}: give logits (M, N, C), or leave this attack out"
+            )
+        queries = getattr(spec, "queries", None)
+        if queries is not None and queries > offer.queries:
+            raise InputError(
+                f"{spec.method}: queries: expected at most {offer.queries}, which the signals hold, got {queries}: "
+                "ask for fewer, or compute signals with more queries"
+            )
+        self.fits(spec, offer)
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:
-    """Check the rows of targets and references, and fill in the default, which is all models.
-
-    Args:
-        models: number of models M.
-        targets: rows to audit, or None.
-        references: rows to learn from, or None.
-
-    Returns:
-        Targets ``(T,)`` and references ``(R,)``, in the order given.
-
-    Raises:
-        InputError: a row is out of range or stands twice in a list, or there is no target.
-    """
+    """Check the rows of targets ``(T,)`` and references ``(R,)``; by default all models are both."""
     rows = []
     for name, value in (("targets", targets), ("references", references)):
         chosen = np.arange(models) if value is None else arrays.array(value, name)
@@ -224,18 +236,3 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
     if len(rows[0]) == 0:
         raise InputError("targets: expected at least one model to audit, got none")
     return rows[0], rows[1]
-
-
-def used_queries(signals: Signals | Offer, queries: int | None, method: str) -> int:
-    """Return how many queries an attack uses."""
-    if queries is not None and queries > signals.queries:
-        raise InputError(
-            f"{method}: queries: expected at most {signals.queries}, which the signals hold, got {queries}: "
-            "ask for fewer, or compute signals with more queries"
-        )
-    return signals.queries if queries is None else queries
-
-
-def enough_queries(spec: Any, offer: Offer) -> None:
-    """Refuse more queries than there are: an entry's `fits` of which nothing else depends on the problem."""
-    used_queries(offer, spec.queries, spec.method)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.attacks import thresholds
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -25,11 +25,6 @@ class Confidence(Spec):
     """One threshold for all classes (then the ranking is that of `loss`), or one for each, learned on references."""
 
 
-def needs(spec: Confidence) -> Needs:
-    """Say which references it needs."""
-    return thresholds.needs(spec.threshold)
-
-
 def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the log-odds of its label, less its class's threshold.
 
@@ -41,10 +36,19 @@ def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Float
     Returns:
         ``(T, N)``, in nats.
 
-    Cost: O(T N); with class-wise thresholds that of `thresholds.apply`, and 8 bytes a model and record.
+    Cost: O(T N); with class-wise thresholds that of `thresholds.score`, and 8 bytes a model and record.
     """
-    models = thresholds.read(problem, spec.threshold)
-    values = np.empty((len(models), problem.signals.records))
-    for block in problem.signals.blocks(2 * problem.signals.queries):
-        values[:, block] = problem.signals.margins[models, block][:, :, 0]
-    return thresholds.apply(values, models, problem, spec.threshold)
+    blocks, margins = problem.signals.blocks(2 * problem.signals.queries), problem.signals.margins
+    return thresholds.score(
+        problem, spec.threshold, lambda models: ((block, margins[models, block][:, :, 0]) for block in blocks)
+    )
+
+
+ENTRY = AttackEntry(
+    spec=Confidence,
+    score=score,
+    needs=thresholds.needs,
+    summary="Ranks records by the probability of their label, less a threshold of their class.",
+    paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+    access="margins",
+)

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.attacks.base import Needs, Problem
-from reticent.errors import InputError
-from reticent.signals.correct import correct, knows
+from reticent.attacks.base import AttackEntry, Problem
+from reticent.signals.correct import correct
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -19,11 +18,6 @@ class Correctness(Spec):
     """Correctness attack; it has no options."""
 
     method: ClassVar[str] = "correctness"
-
-
-def needs(spec: Correctness) -> Needs:
-    """Say which references it needs."""
-    return Needs()
 
 
 def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -37,15 +31,15 @@ def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floa
     Returns:
         ``(T, N)``. Balanced accuracy is ``(accuracy on members + 1 - accuracy on non-members) / 2``.
 
-    Raises:
-        InputError: there are margins only, of more than two classes.
-
     Cost: O(T N C).
     """
-    signals = problem.signals
-    if not knows(signals):
-        raise InputError(
-            f"correctness: expected logits of all {signals.classes} classes, got margins only, which for more than "
-            "two classes do not tell which class is predicted: give logits (M, N, C), or leave this attack out"
-        )
-    return correct(signals, problem.targets).astype(np.float64)
+    return correct(problem.signals, problem.targets).astype(np.float64)
+
+
+ENTRY = AttackEntry(
+    spec=Correctness,
+    score=score,
+    summary="Calls a record a member if the model classifies it correctly.",
+    paper="Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting",
+    access="labels",
+)

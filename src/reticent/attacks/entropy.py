@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.attacks import thresholds
-from reticent.attacks._softmax import log_complements, log_probabilities, log_sum, log_surprise
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import AttackEntry, Problem, Rows
+from reticent.attacks.softmax import log_complements, log_probabilities, log_sum, log_surprise
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -26,11 +26,6 @@ class Entropy(Spec):
     """One threshold for all classes, or one for each, learned on references."""
 
 
-def needs(spec: Entropy) -> Needs:
-    """Say which references it needs."""
-    return thresholds.needs(spec.threshold)
-
-
 def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by minus the logarithm of the answer's entropy, less its class's threshold.
 
@@ -42,15 +37,26 @@ def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
     Returns:
         ``(T, N)``; with a global threshold from ``-ln ln C`` on.
 
-    Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.apply`.
+    Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.score`.
     """
-    models = thresholds.read(problem, spec.threshold)
-    values = np.empty((len(models), problem.signals.records))
-    for block, log_p in log_probabilities(problem.signals, models, spec.method):
-        values[:, block] = -log_entropy(log_p)
-    return thresholds.apply(values, models, problem, spec.threshold)
+
+    def values(models: Rows) -> thresholds.Values:
+        for block, log_p in log_probabilities(problem.signals, models):
+            yield block, -log_entropy(log_p)
+
+    return thresholds.score(problem, spec.threshold, values)
 
 
 def log_entropy(log_p: Floats) -> Floats:
     """Compute the logarithm of the entropy, which is exact where the entropy is nearly zero."""
     return log_sum(log_p + log_surprise(log_p, log_complements(log_p)))
+
+
+ENTRY = AttackEntry(
+    spec=Entropy,
+    score=score,
+    needs=thresholds.needs,
+    summary="Ranks records by how sure the model is of any class, less a threshold of their class.",
+    paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+    access="probabilities",
+)

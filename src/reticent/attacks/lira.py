@@ -13,16 +13,17 @@ membership away. The pooled variance is of all references: it is one number a ta
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from reticent.attacks import _leave_one_out, _references
-from reticent.attacks._law import FLOOR, Law, spread
+from reticent.attacks import leave_one_out, reference_counts
 from reticent.attacks.balance import Balance, Dropped
-from reticent.attacks.base import Needs, Problem, Rows, used_queries
+from reticent.attacks.base import AttackEntry, Needs, Problem, Rows
+from reticent.attacks.random_effects import FLOOR, RandomEffects
 from reticent.errors import SpecError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -83,37 +84,41 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     more for a pooled variance. Memory: the scores and a block. Targets whose counts of references differ by more than
     one cost O(R N Q) each.
     """
-    queries = used_queries(problem.signals, spec.queries, spec.method)
+    queries = spec.queries or problem.signals.queries
     own = _own_variance(spec, problem)
-    pooled, laws = (np.ones((2, len(own), queries)), None) if own.all() else _pooled(spec, problem, queries)
+    pooled, effects = (np.ones((2, len(own), queries)), None) if own.all() else _pooled(spec, problem, queries)
     scores = np.zeros(problem.shape)
     balance, dropped = Balance(problem), None
-    rows, alone = _leave_one_out.rows(problem.targets, problem.references), np.array([len(problem.references)])
+    rows, alone = leave_one_out.rows(problem.targets, problem.references), np.array([len(problem.references)])
     online = spec.mode == "online"
     for block, query, target, references, inside in _walk(problem, queries):
         if query == 0:
             dropped = balance.dropped(block, inside)
-        lost = None if dropped is None else dropped.of(references)
-        sides = [_Side(rows, references, inside, dropped, lost, member=True)] if online else []
-        sides.append(_Side(rows, references, ~inside, dropped, lost, member=False))
-        law = None if laws is None else laws[query]
-        found = _against(spec, sides, target, own, pooled[:, :, query], law)
+        sides = [_Side(rows, references, inside, dropped, member=True)] if online else []
+        sides.append(_Side(rows, references, ~inside, dropped, member=False))
+        effect = None if effects is None else effects[query]
+        found = _against(spec, sides, target, own, pooled[:, :, query], effect)
         for row in map(int, balance.uneven if online else ()):
             sides = [_Side(alone, references, mask) for mask in balance.kept(row, block, inside)]
-            law_of = None if law is None else law.of(row)
-            found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query], law_of)[0]
+            one = None if effect is None else effect.of(row)
+            found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query], one)[0]
         scores[:, block] += found
     return scores / queries
 
 
 def _against(
-    spec: Lira, sides: "list[_Side]", target: Floats, own: NDArray[np.bool_], pooled: Floats, law: Law | None
+    spec: Lira,
+    sides: "list[_Side]",
+    target: Floats,
+    own: NDArray[np.bool_],
+    pooled: Floats,
+    effect: RandomEffects | None,
 ) -> Floats:
     """Hold targets against OUT references, or against IN and OUT ones, on one block, ``(T, n)``."""
-    if law is not None and not own.all():
+    if effect is not None and not own.all():
         inside, outside = sides
         counts = np.maximum(inside.count, 1), np.maximum(outside.count, 1)
-        shared = law.ratio(target, (inside.mean, outside.mean), counts)
+        shared = effect.ratio(target, (inside.mean, outside.mean), counts)
         return np.where(own[:, None], _against(spec, sides, target, own, pooled, None), shared) if own.any() else shared
     residual, variance = sides[-1].residual(spec, target), sides[-1].variance(own, pooled[1])
     if len(sides) == 1:
@@ -133,26 +138,25 @@ class _Side:
         references: Floats,
         mask: NDArray[np.bool_],
         dropped: Dropped | None = None,
-        lost: Floats | None = None,
         *,
         member: bool = False,
     ) -> None:
         self._rows, self._references, self._mask = rows, references, mask
-        self._weighed = references * mask
-        self.count = _leave_one_out.counts(mask, rows)
+        self._kept = np.where(mask, references, 0.0)
+        self.count = leave_one_out.counts(mask, rows)
         self._gone = self._which = None
         self._lost: Floats | float = 0.0
-        if dropped is not None and lost is not None:
+        if dropped is not None:
             self._gone, self._which = dropped.side(member=member), dropped.which
-            self._lost = lost * self._gone
+            self._lost = np.where(self._gone, dropped.of(references), 0.0)
             self.count = self.count - self._gone
-        self.mean = (_leave_one_out.sums(self._weighed)[rows] - self._lost) / np.maximum(self.count, 1)
+        self.mean = (leave_one_out.sums(self._kept)[rows] - self._lost) / np.maximum(self.count, 1)
 
     def residual(self, spec: Lira, target: Floats) -> Floats:
         """Return how far the targets are from the centre, over what its uncertainty adds to it, ``(T, n)``."""
         median, centre = spec.centre == "median", self.mean
         if median:
-            centre = _leave_one_out.medians(self._references, self._mask, self._rows, self._gone, self._which)
+            centre = leave_one_out.medians(self._references, self._mask, self._rows, self._gone, self._which)
         if spec.uncertainty == "none":
             return target - centre
         count = np.maximum(self.count, 1)
@@ -160,7 +164,7 @@ class _Side:
 
     def squares(self) -> Floats:
         """Return the sum of squared deviations from the mean, ``(T, n)``."""
-        second = _leave_one_out.sums(self._weighed * self._references)[self._rows] - self._lost**2
+        second = leave_one_out.sums(self._kept * self._references)[self._rows] - self._lost**2
         return np.maximum(second - self.count * self.mean**2, 0.0)
 
     def variance(self, own: NDArray[np.bool_], pooled: Floats) -> Floats:
@@ -191,7 +195,7 @@ def _walk(problem: Problem, queries: int) -> Iterator[tuple[slice, int, Floats, 
         for query in range(queries):
             references = margins[problem.references, :, query].astype(np.float64)
             target = margins[problem.targets, :, query].astype(np.float64)
-            shift = _leave_one_out.total(references) / max(len(references), 1)
+            shift = leave_one_out.total(references) / max(len(references), 1)
             yield block, query, target - shift, references - shift, inside
 
 
@@ -200,13 +204,13 @@ def _own_variance(spec: Lira, problem: Problem) -> NDArray[np.bool_]:
     if spec.variance != "auto":
         return np.full(len(problem.targets), spec.variance == "per-record")
     least = []
-    for inside, outside in _references.counts(problem.membership, problem.targets, problem.references):
+    for inside, outside in reference_counts.counts(problem.membership, problem.targets, problem.references):
         least.append(outside.min() if spec.mode == "offline" else min(inside.min(), outside.min()))
     return np.array(least) >= ENOUGH
 
 
-def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[Law] | None]:
-    """Pool the variance within records, ``(2, T, Q)`` for IN and OUT; for a shared shift, also learn its law by query.
+def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[RandomEffects] | None]:
+    """Pool the variance within records, ``(2, T, Q)`` for IN and OUT; for a shared shift, also its effects by query.
 
     A kind that has no two references of one record takes the other kind's variance; if neither has, both are 1 (with
     one common variance, no value changes the ranking of one query), and no shift is shared: what is noise is not known.
@@ -214,13 +218,13 @@ def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[La
     squares = np.zeros((2, len(problem.targets), queries))
     freedom = np.zeros((2, len(problem.targets), 1))
     shifts = [_Shifts(len(problem.targets)) for _ in range(queries)] if spec.shift == "shared" else None
-    rows = _leave_one_out.rows(problem.targets, problem.references)
+    rows = leave_one_out.rows(problem.targets, problem.references)
     for _, query, _, references, inside in _walk(problem, queries):
         sides = [_Side(rows, references, mask) for mask in (inside, ~inside)]
         for kind, side in enumerate(sides):
             if kind == 0 and spec.mode == "offline":
                 continue
-            squares[kind, :, query] = _added(squares[kind, :, query], side.squares())
+            squares[kind, :, query] = leave_one_out.added(squares[kind, :, query], side.squares())
             if query == 0:
                 freedom[kind, :, 0] += np.maximum(side.count - 1, 0).sum(axis=1)
         if shifts is not None:
@@ -230,7 +234,9 @@ def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[La
     variance = np.where(known | ~known[::-1], variance, variance[::-1])
     if shifts is None:
         return variance, None
-    return variance, [one.law(variance[:, :, query], np.any(known, axis=(0, 2))) for query, one in enumerate(shifts)]
+    return variance, [
+        one.effects(variance[:, :, query], np.any(known, axis=(0, 2))) for query, one in enumerate(shifts)
+    ]
 
 
 class _Shifts:
@@ -245,19 +251,21 @@ class _Shifts:
         both = (inside.count > 0) & (outside.count > 0)
         shift = np.where(both, inside.mean - outside.mean, 0.0)
         inverse = [both / np.maximum(side.count, 1) for side in (inside, outside)]
-        self._sums = _added(self._sums, np.stack([shift, shift**2, *inverse, both.astype(np.float64)]))
+        self._sums = leave_one_out.added(self._sums, np.stack([shift, shift**2, *inverse, both.astype(np.float64)]))
 
-    def law(self, variance: Floats, known: NDArray[np.bool_]) -> Law:
-        """Return the law, given the variances ``(2, T)`` and whether they are known ``(T,)``."""
-        shifts, squares, inverse_in, inverse_out, records = self._sums
-        records = np.maximum(records, 1.0)
-        inner, outer = np.maximum(variance, FLOOR)
-        noise = (inner * inverse_in + outer * inverse_out) / records
-        apart = np.where(known, spread(shifts, squares, records, noise), np.inf)
-        return Law((inner[:, None], outer[:, None]), (shifts / records)[:, None], apart[:, None])
+    def effects(self, variance: Floats, known: NDArray[np.bool_]) -> RandomEffects:
+        """Return what they are, given the variances ``(2, T)`` and whether they are known ``(T,)``."""
+        inner, outer = np.maximum(variance, FLOOR)[:, :, None]
+        found = RandomEffects.learned((inner, outer), list(self._sums[:, :, None]))
+        return replace(found, between=np.where(known[:, None], found.between, np.inf))
 
 
-def _added(total: Floats, found: Floats) -> Floats:
-    """Add ``found (..., n)`` to ``total (...)``, one record after the other: the size of blocks changes no bit."""
-    running = np.concatenate([total[..., None], found], axis=-1)
-    return np.asarray(np.add.accumulate(running, axis=-1)[..., -1])
+ENTRY = AttackEntry(
+    spec=Lira,
+    score=score,
+    needs=needs,
+    summary="Compares a record's margin with Gaussians of models that saw it and of models that did not.",
+    paper="Carlini et al. (2022), Membership inference attacks from first principles",
+    access="margins",
+    strong=True,
+)

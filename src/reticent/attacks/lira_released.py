@@ -12,8 +12,8 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from reticent.attacks import _references
-from reticent.attacks.base import Needs, Problem, used_queries
+from reticent.attacks import reference_counts
+from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -38,7 +38,8 @@ class LiraReleased(Spec):
 def needs(spec: LiraReleased) -> Needs:
     """Say which references it needs."""
     least = 2 if spec.variance == "per-record" else 1
-    return Needs(references_in=0 if spec.mode == "offline" else least, references_out=least)
+    offline = spec.mode == "offline"
+    return Needs(references_in=0 if offline else least, references_out=least, out_only=offline)
 
 
 def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -55,7 +56,7 @@ def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Flo
     Cost: O(T R N Q): each target by itself, since what it is left with depends on it; the signals are read T times, or
     2 T times with the fixed variance.
     """
-    queries = used_queries(problem.signals, spec.queries, spec.method)
+    queries = spec.queries or problem.signals.queries
     scores = np.empty(problem.shape)
     for row, target in enumerate(problem.targets):
         _score_one(spec, problem, int(target), queries, scores[row])
@@ -64,7 +65,7 @@ def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Flo
 
 def _score_one(spec: LiraReleased, problem: Problem, target: int, queries: int, scores: Floats) -> None:
     references = problem.references[problem.references != target]
-    count_in, count_out = next(_references.counts(problem.membership, np.array([target]), references))
+    count_in, count_out = next(reference_counts.counts(problem.membership, np.array([target]), references))
     keep_in, keep_out = int(count_in.min()), int(count_out.min())
     fixed_kind = spec.mode == "online"  # online, the IN value serves both sides
     fixed = None
@@ -106,3 +107,15 @@ def _fixed(problem: Problem, references: NDArray[np.int64], keep: int, queries: 
             count += kept[0].size * len(kept)
         mean = total / count if power == 1 else mean
     return float(np.sqrt(total / count))
+
+
+ENTRY = AttackEntry(
+    spec=LiraReleased,
+    score=score,
+    needs=needs,
+    summary="LiRA as its authors' code computes it, for reproduction.",
+    paper="Carlini et al. (2022), tensorflow/privacy, research/mi_lira_2021",
+    access="margins",
+    strong=True,
+    usual=False,
+)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import AttackEntry, Problem
 from reticent.signals.matrix import Floats, log_probability
 from reticent.spec import Spec
 
@@ -18,11 +18,6 @@ class Loss(Spec):
     """Loss attack; it has no options."""
 
     method: ClassVar[str] = "loss"
-
-
-def needs(spec: Loss) -> Needs:
-    """Say which references it needs."""
-    return Needs()
 
 
 def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -42,3 +37,12 @@ def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:
     for block in problem.signals.blocks(2 * problem.signals.queries):
         scores[:, block] = log_probability(problem.signals.margins[problem.targets, block][:, :, 0])
     return scores
+
+
+ENTRY = AttackEntry(
+    spec=Loss,
+    score=score,
+    summary="Ranks records by their cross-entropy, smallest first.",
+    paper="Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting",
+    access="margins",
+)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import thresholds
-from reticent.attacks._softmax import log_complements, log_probabilities, log_sum, log_surprise
-from reticent.attacks.base import Needs, Problem
+from reticent.attacks.base import AttackEntry, Problem, Rows
+from reticent.attacks.softmax import log_complements, log_probabilities, log_sum, log_surprise
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -27,11 +27,6 @@ class ModifiedEntropy(Spec):
     """One threshold for all classes, or one for each, learned on references."""
 
 
-def needs(spec: ModifiedEntropy) -> Needs:
-    """Say which references it needs."""
-    return thresholds.needs(spec.threshold)
-
-
 def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by minus the logarithm of the modified entropy, less its class's threshold.
 
@@ -43,14 +38,14 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
     Returns:
         ``(T, N)``.
 
-    Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.apply`.
+    Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.score`.
     """
-    models = thresholds.read(problem, spec.threshold)
-    values = np.empty((len(models), problem.signals.records))
-    for block, log_p in log_probabilities(problem.signals, models, spec.method):
-        labels = np.broadcast_to(problem.signals.labels[block], log_p.shape[:2])
-        values[:, block] = -log_modified_entropy(log_p, labels)
-    return thresholds.apply(values, models, problem, spec.threshold)
+
+    def values(models: Rows) -> thresholds.Values:
+        for block, log_p in log_probabilities(problem.signals, models):
+            yield block, -log_modified_entropy(log_p, np.broadcast_to(problem.signals.labels[block], log_p.shape[:2]))
+
+    return thresholds.score(problem, spec.threshold, values)
 
 
 def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
@@ -60,3 +55,13 @@ def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
     terms = log_p + log_surprise(log_rest, log_p)
     np.put_along_axis(terms, at, rest + log_surprise(own, rest), axis=-1)
     return log_sum(terms)
+
+
+ENTRY = AttackEntry(
+    spec=ModifiedEntropy,
+    score=score,
+    needs=thresholds.needs,
+    summary="Ranks records by how sure the model is of the label, less a threshold of their class.",
+    paper="Song and Mittal (2021), Systematic evaluation of privacy risks of machine learning models",
+    access="probabilities",
+)

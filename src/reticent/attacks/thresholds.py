@@ -6,65 +6,44 @@ strictly better. A class without members or without non-members takes the thresh
 makes NaN of it). Deviation: accuracies are compared as whole numbers, so that rounding breaks no tie.
 """
 
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from reticent.attacks import _leave_one_out
+from reticent.attacks import leave_one_out
 from reticent.attacks.base import Needs, Problem, Rows
-from reticent.errors import InputError
 from reticent.signals.matrix import Floats
 
 Threshold = Literal["global", "class-wise"]
+Values = Iterator[tuple[slice, Floats]]
 
 
-def best(train: ArrayLike, test: ArrayLike) -> float:
-    """Find the threshold that tells members from non-members best.
-
-    Example:
-        >>> best([0.9, 0.8, 0.6], [0.7, 0.5, 0.4])
-        0.8
-    """
-    members, others = np.ravel(np.asarray(train, dtype=np.float64)), np.ravel(np.asarray(test, dtype=np.float64))
-    if not (len(members) and len(others)):
-        raise InputError(f"train, test: expected values of both, got {len(members)} and {len(others)}")
-    is_member = np.arange(len(members) + len(others)) < len(members)
-    owners = np.zeros(len(is_member), dtype=np.int64)
-    return float(_learn(np.concatenate([members, others]), is_member, owners, np.array([-1]))[0])
-
-
-def needs(threshold: Threshold) -> Needs:
+def needs(spec: Any) -> Needs:
     """Say which references a threshold attack needs."""
-    return Needs(references=1 if threshold == "class-wise" else 0)
+    return Needs(references=1 if spec.threshold == "class-wise" else 0)
 
 
-def read(problem: Problem, threshold: Threshold) -> Rows:
-    """List the models whose values a threshold attack needs."""
-    return problem.targets if threshold == "global" else np.union1d(problem.targets, problem.references)
+def score(problem: Problem, threshold: Threshold, values: Callable[[Rows], Values]) -> Floats:
+    """Turn values of models, larger for members, into scores ``(T, N)``.
 
-
-def apply(values: Floats, models: Rows, problem: Problem, threshold: Threshold) -> Floats:
-    """Turn the values of `read`'s models into scores.
-
-    Args:
-        values: ``(len(models), N)``, larger for members.
-        models: what `read` gave.
-        problem: the problem.
-        threshold: "global" leaves the values; "class-wise" subtracts, for each target, its references' threshold of the
-            record's class, so that zero is the decision of every class.
-
-    Returns:
-        ``(T, N)``.
+    "global" leaves the values; "class-wise" subtracts, for each target, its references' threshold of the record's
+    class, so that zero is the decision of every class.
 
     Cost: nothing, or one sort of the references' values and O(T R N) whole-number passes.
     """
-    if threshold == "global":
-        return values
-    targets = values[np.searchsorted(models, problem.targets)]
-    learned = values[np.searchsorted(models, problem.references)]
+    together = threshold == "class-wise"
+    models = np.union1d(problem.targets, problem.references) if together else problem.targets
+    read = np.empty((len(models), problem.signals.records))
+    for block, found in values(models):
+        read[:, block] = found
+    if not together:
+        return read
+    targets = read[np.searchsorted(models, problem.targets)]
+    learned = read[np.searchsorted(models, problem.references)]
     labels = problem.signals.labels
-    left_out = _leave_one_out.rows(problem.targets, problem.references)
+    left_out = leave_one_out.rows(problem.targets, problem.references)
     inside = problem.inside
     overall: Floats | None = None
     for label in np.unique(labels):

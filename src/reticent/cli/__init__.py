@@ -1,55 +1,58 @@
 """The command ``reticent``: one file a verb, loaded when it is called."""
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
 
 import cyclopts
 
-import reticent
-from reticent.cli.integers import converted
+from reticent import opening
+from reticent.version import VERSION
+
+VERBS = {
+    "audit": "Train models, attack every one of them, report what they give away.",
+    "plan": "Estimate time, memory, disk and the smallest false-positive rate of an audit.",
+    "attack": "Audit outputs of models that were trained elsewhere.",
+    "compare": "Compare recipes: accuracy against leak, with paired tests.",
+    "search": "Choose a defense's options on models that no audit reports.",
+    "defenses": "List the defenses, or tell all of one.",
+    "data": "List, show, check and fetch data sets.",
+    "selftest": "Check that this installation gives right numbers.",
+    "gate": "Hold an audit against limits: exit 0 pass, 1 fail, 2 cannot judge.",
+    "locate": "Find where a leak is: in which weights, at which depth, in which records.",
+    "harden": "Repair a model that was trained elsewhere, and audit it before and after.",
+    "study": "Repeat a paper's table or figure, and judge its claims.",
+    "schema": "Write the JSON Schema of a document.",
+    "runs": "List, show, check and remove what is in the store.",
+}
+GROUPS = ("data", "locate", "runs")
+"""Verbs that have verbs of their own."""
+
+
+def converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+    """Convert the words of one flag as cyclopts does, but without rounding, and with ~ as the home folder."""
+    if {*get_args(kind), kind} & {int}:  # A flag of a group of flags comes as "int | None".
+        for word in (token.value for token in tokens):
+            try:
+                int(word, 0 if word.lower().lstrip("+-")[:2] in {"0x", "0o", "0b"} else 10)
+            except ValueError:
+                raise ValueError(f"expected a whole number, got {word or 'nothing'}") from None
+    value = cyclopts.convert(kind, tokens)
+    return opening.path(value) if isinstance(value, Path) else value
+
 
 app = cyclopts.App(
     name="reticent",
     help="Audit what a neural network gives away about the records it was trained on.",
-    version=reticent.__version__,
+    version=VERSION,
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
     # Words are what they are: a file may be called "[x].npz", and 2.5 is no whole number.
     default_parameter=cyclopts.Parameter(converter=converted, json_dict=False, json_list=False),
 )
-app.command(
-    "reticent.cli.audit:audit", name="audit", help="Train models, attack every one of them, report what they give away."
-)
-app.command(
-    "reticent.cli.plan:plan",
-    name="plan",
-    help="Estimate time, memory, disk and the smallest false-positive rate of an audit.",
-)
-app.command("reticent.cli.attack:attack", name="attack", help="Audit outputs of models that were trained elsewhere.")
-app.command(
-    "reticent.cli.compare:compare", name="compare", help="Compare recipes: accuracy against leak, with paired tests."
-)
-app.command(
-    "reticent.cli.search:search", name="search", help="Choose a defense's options on models that no audit reports."
-)
-app.command("reticent.cli.defenses:defenses", name="defenses", help="List the defenses, or tell all of one.")
-app.command("reticent.cli.data:app", name="data", help="List, show, check and fetch data sets.")
-app.command("reticent.cli.selftest:selftest", name="selftest", help="Check that this installation gives right numbers.")
-app.command(
-    "reticent.cli.gate:gate", name="gate", help="Hold an audit against limits: exit 0 pass, 1 fail, 2 cannot judge."
-)
-app.command(
-    "reticent.cli.locate:app",
-    name="locate",
-    help="Find where a leak is: in which weights, at which depth, in which records.",
-)
-app.command(
-    "reticent.cli.harden:harden",
-    name="harden",
-    help="Repair a model that was trained elsewhere, and audit it before and after.",
-)
-app.command("reticent.cli.study:study", name="study", help="Repeat a paper's table or figure, and judge its claims.")
-app.command("reticent.cli.schema:schema", name="schema", help="Write the JSON Schema of a document.")
-app.command("reticent.cli.runs:app", name="runs", help="List, show, check and remove what is in the store.")
+for verb, about in VERBS.items():
+    app.command(f"reticent.cli.{verb}:{'app' if verb in GROUPS else verb}", name=verb, help=about)
 
 
 def main() -> None:

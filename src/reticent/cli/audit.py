@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags
 
 
 def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B008
@@ -14,19 +14,13 @@ def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B0
     Args:
         flags: what to audit, and how.
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
-
-    Returns:
-        The files that were written.
     """
-    from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, told, unlost
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
-    from reticent.report.kinds.audit import audit as kind
     from reticent.report.output import AUDIT
 
-    job = prepare(gather(flags.config, with_options(flags.values(), options, flags.config)))
-    with unlost(), screen() as shown:
-        stage = first(lambda: replaced(Path(job.config.out), AUDIT, shown.note), shown.stage)
-        audited = run(job, progress=shown.model, stage=stage)
-    return told(kind(audited.findings), audited.files)
+    job = prepare(gather(flags.config, flags.asked(options)))
+    done = reported(AUDIT, lambda screen: run(job, progress=screen.model, stage=screen.stage), job.config.out)
+    return listed(done.files)

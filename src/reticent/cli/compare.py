@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from reticent.cli.flags import Flags, no_options
+from reticent.cli.flags import Flags, Several, refuse
 from reticent.errors import SpecError
 
 
 def compare(
     *runs: Path,
-    recipe: Annotated[list[Path] | None, Parameter(negative="")] = None,
+    recipe: Several = None,
     baseline: str | None = None,
-    control: Annotated[bool, Parameter(name="--early-stopped", negative="--no-early-stopped")] = True,
+    early_stopped: bool = True,
     fpr: float | None = None,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
@@ -33,42 +30,29 @@ def compare(
         recipe: TOML file of an audit; repeat it for several. Flags hold for all, and win.
         baseline: Name of the undefended one: a folder's or a file's name without its ending.
             [the first, or the only undefended one]
-        control: Train the early-stopped control of each recipe.
+        early_stopped: Train the early-stopped control of each recipe.
         fpr: False-positive rate of the comparison: 0.1, 0.01, 0.001 or 0.0001. [the smallest that is well measured]
         flags: what holds for all.
         options: No other flag is taken; an option of a defense follows its name, as --defense dpsgd:epsilon=8.
 
-    Returns:
-        The files that were written.
-
     Raises:
         SpecError: a configuration is given, which holds one audit, or an unknown flag.
     """
-    from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, told, unlost
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed
     from reticent.jobs.compare import compare as run
     from reticent.report.output import COMPARISON
 
-    no_options(options, flags.defense or ())
+    values = flags.values()
+    if options:
+        refuse(options, values.get("defense", ()))
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
-    values = flags.values()
-    out = Path(values.pop("out", "reticent-compare"))
-    with unlost(), screen() as shown:
-        stage = first(lambda: replaced(out, COMPARISON, shown.note), shown.stage)
-        compared = run(
-            *runs,
-            recipes=recipe or (),
-            defenses=values.pop("defense", ()),
-            baseline=baseline,
-            early_stopped=control,
-            fpr=fpr,
-            out=out,
-            progress=shown.model,
-            stage=stage,
-            note=shown.note,
-            **values,
-        )
-    from reticent.report.kinds.comparison import comparison
-
-    return told(comparison(compared.findings), compared.files)
+    own = {"recipes": recipe or (), "defenses": values.pop("defense", ()), "baseline": baseline, "fpr": fpr}
+    own |= {"early_stopped": early_stopped, "out": values.pop("out", "reticent-compare")}
+    done = reported(
+        COMPARISON,
+        lambda screen: run(*runs, **own, progress=screen.model, stage=screen.stage, note=screen.note, **values),
+        own["out"],
+    )
+    return listed(done.files)

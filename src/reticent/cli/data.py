@@ -1,13 +1,12 @@
 """``reticent data``: which data sets there are, what they hold, whether the files are right, and how to get them."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cyclopts
 
-from reticent.cli.flags import DataFlags, of_data
+from reticent.cli.flags import DataFlags
 
 if TYPE_CHECKING:
     from reticent.data.entry import DatasetEntry
@@ -88,10 +87,8 @@ def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | Non
     from reticent.data.load import load
     from reticent.errors import ColumnsError
 
-    given = {field.name: getattr(reading, field.name) for field in fields(reading)}
-    asked = of_data({key: value for key, value in given.items() if value is not None})
     try:
-        records = load(name, data_dir=data_dir, **asked)
+        records = load(name, data_dir=data_dir, **reading.values())
     except ColumnsError as error:
         _print_readings(error.readings)
         raise

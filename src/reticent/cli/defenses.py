@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from reticent.jobs.defenses import Defense
 
 
@@ -12,59 +14,47 @@ def defenses(name: str | None = None) -> None:
     Args:
         name: A defense; by default all are listed.
     """
-    from reticent.cli.screen import stdout
-    from reticent.jobs.defenses import catalogue, explained
+    from reticent.cli.screen import say, stdout, table
+    from reticent.jobs.defenses import KINDS, catalogue, explained
 
-    console = stdout()
-    console.print(_list(catalogue()) if name is None else _one(explained(name)))
-    if name is None:
-        console.print("Use: reticent audit --defense NAME, with options as NAME:option=value; join two by +.")
-
-
-def _list(found: "list[Defense]") -> object:
-    from rich.table import Table
-
-    from reticent.jobs.defenses import KINDS
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("defense", "is", "what it does", "needs", "cost", "not with"):
-        table.add_column(heading, overflow="fold")
-    for one in found:
+    if name is not None:
+        stdout().print(_one(explained(name)))
+        return
+    rows = []
+    for one in catalogue():
         needs = ", ".join(f"{need} records" for need in one.needs)
-        table.add_row(one.name, KINDS[one.part], one.summary, needs, one.cost, _not_with(one))
-    return table
+        rows.append((one.name, KINDS[one.part], one.summary, needs, one.cost, _not(one)))
+    stdout().print(table(("defense", "is", "what it does", "needs", "cost", "not with"), rows))
+    say("Use: reticent audit --defense NAME, with options as NAME:option=value; join two by +.")
 
 
-def _not_with(one: "Defense") -> str:
+def _not(one: "Defense") -> str:
+    """Name what a defense does not go with, and when."""
     return ", ".join(f"{other} ({when})" if when else other for other, when in one.clashes.items())
 
 
-def _one(one: "Defense") -> object:
+def _one(one: "Defense") -> "RenderableType":
     from rich.console import Group
-    from rich.table import Table
 
+    from reticent.cli.screen import facts, table
     from reticent.jobs.defenses import KINDS
 
-    facts = Table(show_header=False, box=None, pad_edge=False)
-    facts.add_column(style="bold")
-    facts.add_column(overflow="fold")
-    facts.add_row(one.name, one.summary)
-    facts.add_row("is", f"{KINDS[one.part]} (the recipe's {one.part})")
-    facts.add_row("needs", ", ".join(f"{need} records (--{need} N)" for need in one.needs) or "nothing more")
-    facts.add_row("cost", one.cost)
-    facts.add_row("paper", one.paper or "none")
-    facts.add_row("not with", _not_with(one) or "goes with all of other kinds")
+    rows = {
+        one.name: one.summary,
+        "is": f"{KINDS[one.part]} (the recipe's {one.part})",
+        "needs": ", ".join(f"{need} records (--{need} N)" for need in one.needs) or "nothing more",
+        "cost": one.cost,
+        "paper": one.paper or "none",
+        "not with": _not(one) or "goes with all of other kinds",
+    }
     if one.inner:
-        facts.add_row("second stage", f"may be {', '.join(one.inner)}, as in {one.name}+{one.inner[0]}")
+        rows["second stage"] = f"may be {', '.join(one.inner)}, as in {one.name}+{one.inner[0]}"
     if one.guarantee:
-        facts.add_row("guarantee", one.guarantee)
+        rows["guarantee"] = one.guarantee
     for place, given in one.published.items():
         told = ", ".join(f"{key}={value:g}" for key, value in given.items())
-        facts.add_row(f"on {place.replace('/', ', ')}", f"{told} (the authors', unless you give others)")
-    facts.add_row("card", f"in the repository: docs/methods/{one.name}.md")
-    options = Table(box=None, pad_edge=False)
-    for heading in ("option", "default", "meaning"):
-        options.add_column(heading, overflow="fold")
-    for key, (meaning, default) in one.options.items():
-        options.add_row(key, "" if default is None else str(default), meaning)
-    return Group(facts, "", options) if one.options else facts
+        rows[f"on {place.replace('/', ', ')}"] = f"{told} (the authors', unless you give others)"
+    rows["card"] = f"in the repository: docs/methods/{one.name}.md"
+    options = ((key, default, meaning) for key, (meaning, default) in one.options.items())
+    shown = table(("option", "default", "meaning"), options)
+    return Group(facts(rows), "", shown) if one.options else facts(rows)

@@ -1,136 +1,100 @@
-"""The flags that every verb shares, as one dataclass that cyclopts flattens."""
+"""Flags made from the specs of a configuration: name, type, text and default of each are the spec's own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 
 from cyclopts import Parameter
+from pydantic.fields import FieldInfo
 
-from reticent.data.options import DataOptions
 from reticent.errors import SpecError, nearest
+from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, described
 from reticent.spec import read_toml, toml_or_text
+from reticent.training.recipe import Recipe
+
+Kind = TypeVar("Kind")
+Several = Annotated[list[str] | None, Parameter(negative="")]
+"""A flag that may be repeated."""
+Switch = Annotated[bool, Parameter(negative="")]
+Setting = Annotated[
+    list[str] | None,
+    Parameter(
+        negative="", help="Any option by its dotted name: --set attack.lira.variance=pooled. Repeat it for several."
+    ),
+]
+RECIPE = ("architecture", "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation")
+"""Keys of the recipe that have a flag; the others are given by --set."""
+FIELDS = AuditConfig.model_fields | {key: Recipe.model_fields[key] for key in RECIPE}
+KEYS = {"architecture": "recipe.architecture.name"}
+"""Flags that change a part of a table, whose rest may stand in the file."""
+WORDS: dict[str, Any] = {"defense": list[str], "max_epsilon": str}
+"""Flags whose words say more than one value of their option does."""
+DATA = tuple(DataOptions.model_fields)
+ATTACK = tuple(key for key in AttackConfig.model_fields if key != "attack")
+SUBJECT = tuple(key for key in AuditConfig.model_fields if key not in {*DATA, *ATTACK, "attack", "recipe", "queries"})
+TRAINING = (*RECIPE[1:], "models", "seed", "workers", "device", "store", "data_dir", "attacks", "delta")
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """How models are trained, and attacked; what every verb that trains has in common."""
+def flags(*keys: str, of: Mapping[str, FieldInfo] = FIELDS, **texts: str) -> Callable[[type[Kind]], type[Kind]]:
+    """Give a class one flag for each of some options of a spec; a text here stands for the spec's."""
 
-    batch_size: int | None = None
-    "Records a step."
-    optimizer: str | None = None
-    "sgd, adam or adamw."
-    learning_rate: float | None = None
-    "Peak learning rate."
-    weight_decay: float | None = None
-    "Weight decay."
-    augmentation: str | None = None
-    "none, flip, crop or flip-crop (images)."
-    seed: int | None = None
-    "Master seed. [0]"
-    workers: int | None = None
-    "Processes to train in. [one a core]"
-    device: str | None = None
-    "auto, cpu, cuda or cuda:N. [auto]"
-    store: Path | None = None
-    "Folder of finished models, never trained twice; several runs may share it at once. [reticent-store]"
-    attack: Annotated[list[str] | None, Parameter(negative="")] = None
-    "An attack to run; repeat it for several. [all]"
-    delta: float | None = None
-    "Delta of the lower bounds on epsilon, and of dpsgd where that has none of its own. [0.00001]"
-    set: Annotated[list[str] | None, Parameter(negative="")] = None
-    "Any option by its dotted name: --set attack.lira.variance=pooled; repeat it for several."
+    def made(kind: type[Kind]) -> type[Kind]:
+        told = {key: _flag(key, of[key], texts.get(key)) for key in keys}
+        for key in told:
+            setattr(kind, key, None)
+        kind.__annotations__ = told | kind.__annotations__
+        return Parameter(name="*")(dataclass(frozen=True, kw_only=True)(kind))
+
+    return made
+
+
+def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
+    kind = WORDS.get(key) or _kind(field.annotation, field.metadata)
+    repeated = kind == list[str]
+    if text is None:
+        text, usual = described(field)
+        usual = "what suits the data set" if key in RECIPE else usual
+        text += " Repeat it for several." * repeated + f" [{usual}]" * (usual not in {"", "False"})
+    return Annotated[kind | None, Parameter(name=f"--{spelled(key)}", help=text, negative="" if repeated else None)]
+
+
+def spelled(key: str) -> str:
+    """Write a key as its flag, which takes one of several names at a time."""
+    return {"attacks": "attack", "not_features": "not-feature"}.get(key, key).replace("_", "-")
+
+
+def _kind(annotation: Any, metadata: Sequence[Any] = ()) -> Any:
+    """Find how the word after a flag is read; the rest is checked by the spec."""
+    if get_origin(annotation) is Annotated:
+        annotation, *metadata = get_args(annotation)
+    if FOLDER in metadata:
+        return Path
+    if annotation in {int, float, bool}:
+        return annotation
+    if get_origin(annotation) in {tuple, dict}:
+        return list[str]
+    return next((kind for kind in map(_kind, get_args(annotation)) if kind is not str), str)
+
+
+class Told:
+    """What was said by flags."""
+
+    set: Setting = None
+    config: Path | None = None
 
     def values(self) -> dict[str, Any]:
-        """Return what was given, by key of the configuration."""
-        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        settings = given.pop("set", [])
-        given.pop("config", None)
-        renamed = {"attack": "attacks", "architecture": "recipe.architecture.name"}
-        values = {renamed.get(k, k): str(v) if isinstance(v, Path) else v for k, v in of_data(given).items()}
-        return values | dict(setting(text) for text in settings)
+        """Return it by key of the configuration."""
+        told = {key: value for key, value in vars(self).items() if value is not None and key not in {"set", "config"}}
+        values = {KEYS.get(key, key): _value(key, value) for key, value in told.items()}
+        return values | dict(setting(text) for text in self.set or ())
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """What to audit."""
-
-    dataset: str | None = None
-    "A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder, or module:function. [digits]"
-    data_dir: Path | None = None
-    "Folder of official data files; then RETICENT_DATA, then the cache folder."
-    records: int | None = None
-    "How many records to audit, drawn at random. [all]"
-    architecture: str | None = None
-    "mlp, cnn, resnet18 to resnet152, resnet20, vgg11 to vgg19, vit, atm, transformer, or module:factory of your own."
-    defense: Annotated[list[str] | None, Parameter(negative="")] = None
-    "A name of `reticent defenses`, such as relaxloss or dpsgd:epsilon=8; several in one model are joined by +. [none]"
-    train: str | None = None
-    "Your own training, module:function, (x, y, seed) -> nn.Module or a fitted scikit-learn classifier."
-    models: int | None = None
-    "Number of models to train. [what suits the data set]"
-    epochs: int | None = None
-    "Passes over the training records."
-
-
-def _data(key: str, more: str = "") -> Parameter:
-    """Tell of a key of `DataOptions`, which are declared there."""
-    field = DataOptions.model_fields[key]
-    told = (field.description or "").replace("``", "")
-    usual = f" [{field.default}]" if isinstance(field.default, str) else ""
-    return Parameter(negative="", help=f"{told}{f' On the command line, {more}.' if more else ''}{usual}")
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class DataFlags:
-    """How the columns of a csv or Parquet file are read."""
-
-    label: Annotated[str | None, _data("label")] = None
-    not_feature: Annotated[list[str] | None, _data("not_features", "repeat it for several")] = None
-    rare: Annotated[list[str] | None, _data("rare", "give COLUMN=N, and repeat it for several")] = None
-    hash: Annotated[list[str] | None, _data("hash", "give COLUMN=N, and repeat it for several")] = None
-    missing: Annotated[str | None, _data("missing")] = None
-    scale: Annotated[str | None, _data("scale")] = None
-    image_size: Annotated[int | None, _data("image_size")] = None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class Flags(Training, DataFlags, Subject):
-    """What to audit, and how."""
-
-    validation: int | None = None
-    "Records set apart for early stopping (with --set recipe.patience=N)."
-    reference: int | None = None
-    "Reference non-members that the defense may use. [a fifth of the records where it needs them]"
-    population: int | None = None
-    "Records that no model sees, as RMIA's population."
-    out: Path | None = None
-    "Folder for the report and its data. [named after the command, such as reticent-audit]"
-    group_by: Annotated[list[str] | None, Parameter(negative="")] = None
-    "A column of the data whose groups are compared, beside the classes; repeat it for several."
-    control: str | None = None
-    "null repeats the audit with permuted membership, where there is nothing to find. [none]"
-    also_non_adaptive: bool | None = None
-    "Also attack with references trained without the defense, as one who does not know of it would."
-    promised_epsilon: float | None = None
-    "The epsilon, at delta, that you say training keeps; shown beside the bound, as stated."
-    format: str | None = None
-    "md writes report.md too, a section of a model card. [html]"
-    config: Path | None = None
-    "TOML file with any of these and every other option; flags win."
-
-
-def of_data(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring the flags of `DataFlags` to keys of `DataOptions`."""
-    values = {{"not_feature": "not_features"}.get(key, key): value for key, value in given.items()}
-    for key in ("rare", "hash"):
-        if isinstance(values.get(key), list):
-            values[key] = dict(_counted(key, text) for text in values[key])
-    return values
+def _value(key: str, value: Any) -> Any:
+    if key in {"rare", "hash"}:
+        return dict(_counted(key, text) for text in value)
+    return str(value) if isinstance(value, Path) else value
 
 
 def _counted(key: str, text: str) -> tuple[str, int]:
@@ -140,72 +104,89 @@ def _counted(key: str, text: str) -> tuple[str, int]:
     return column, int(number)
 
 
-def with_options(values: dict[str, Any], options: Mapping[str, str], config: Path | None = None) -> dict[str, Any]:
-    """Take the one defense of an audit, and with it flags that no verb has of its own: its options."""
-    names = values.pop("defense", None)
-    if not isinstance(names, list):  # By --set, or not at all; what is wrong with it is told with the configuration.
-        if names is not None and not options:
-            return values | {"defense": names}
-        names = [names] if isinstance(names, str) else []
-    if len(names) > 1:
-        raise SpecError(
-            f"--defense is given {len(names)} times, and an audit is of one: join what goes into one model by + "
-            f"({'+'.join(names)}), or see how they differ by reticent compare"
-        )
-    if not options:
-        return values | ({"defense": names[0]} if names else {})
-    given = {key.replace("-", "_"): toml_or_text(value) for key, value in options.items()}
-    if names:
-        return values | {"defense": {"name": names[0], **given}}
-    written = None if config is None else read_toml(config).get("defense")
-    if not isinstance(written, (str, dict)):
-        raise SpecError(_no_flag(*next(iter(options.items()))))
-    return values | {"defense": _changed({"name": written} if isinstance(written, str) else written, given)}
-
-
-def _changed(defense: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a defense that a file names other options; they win over those of its table and of its text."""
-    from reticent.jobs.defenses import with_option
-
-    changed = dict(defense)
-    for key, value in options.items():
-        if key not in changed and ":" in str(changed.get("name")):
-            changed["name"] = with_option(str(changed["name"]), key, value)
-        else:
-            changed[key] = value
-    return changed
-
-
-def no_options(options: Mapping[str, str], defenses: Sequence[str]) -> None:
-    """Refuse flags that no verb has, where there may be several defenses and each has options of its own."""
-    for key, value in options.items():
-        raise SpecError(_no_flag(key, value, defenses))
-
-
-def _no_flag(key: str, value: str, defenses: Sequence[str] | None = None) -> str:
-    """Say what an unknown flag may have meant: an option of a defense that is not given, or another flag.
-
-    Where there may be several defenses, an option stands behind the name of its own.
-    """
-    from reticent.jobs.misplaced import owners, placed
-
-    name = key.replace("_", "-")
-    guess = nearest(name, [f.name.replace("_", "-") for f in fields(Flags)])
-    owned = owners(name)
-    if not owned:
-        where = "beside --defense NAME" if defenses is None else "with its name, as --defense NAME:option=value"
-        return f"unknown flag --{name}: {guess} (options of a defense are given {where})"
-    guess = f"; or {guess}" if guess.startswith("did") else ""
-    told = f"unknown flag --{name}: it is an option of the defense {' or '.join(owned)}"
-    if defenses is None:
-        return f"{told}, and none is given: give --defense {owned[0]} --{name} {value}{guess}"
-    text = placed(key, toml_or_text(value), defenses)
-    return f"{told}, which stands with its name: write --defense {text}{guess}"
-
-
 def setting(text: str) -> tuple[str, Any]:
     """Read one ``key=value``; the value as TOML, or else as a text."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise SpecError(f"--set {text}: expected key=value, such as attack.lira.variance=pooled")
     return key.strip(), toml_or_text(value)
+
+
+@flags(*DATA)
+class DataFlags(Told):
+    """How a user's own data are read."""
+
+
+@flags(
+    *SUBJECT,
+    *RECIPE,
+    *ATTACK,
+    *DATA,
+    out="Folder for the report and its numbers. [named after the command, such as reticent-audit]",
+)
+class Flags(Told):
+    """What to audit, and how."""
+
+    train: Annotated[
+        str | None,
+        Parameter(help="Your own training, module:function, (x, y, seed) -> nn.Module or a scikit-learn classifier."),
+    ] = None
+    set: Setting = None
+    config: Annotated[Path | None, Parameter(help="TOML file with any of these and every other option; flags win.")] = (
+        None
+    )
+
+    def asked(self, options: Mapping[str, str]) -> dict[str, Any]:
+        """Return what was said, with the one defense of an audit, which takes flags that no verb has: its options."""
+        from reticent.jobs.defenses import with_option
+
+        values = self.values()
+        defense = values.pop("defense", None)
+        if isinstance(defense, list):  # By --set, it is a text or a table.
+            if len(defense) > 1:
+                raise SpecError(
+                    f"--defense is given {len(defense)} times, and an audit is of one: join what goes into one model "
+                    f"by + ({'+'.join(defense)}), or see how they differ by reticent compare"
+                )
+            defense = defense[0]
+        if options:
+            written = defense or (read_toml(self.config).get("defense") if self.config else None)
+            if not isinstance(written, (str, dict)):
+                refuse(options)
+            table = {"name": written} if isinstance(written, str) else dict(written)
+            for key, value in ((key.replace("-", "_"), toml_or_text(value)) for key, value in options.items()):
+                if not defense and key not in table and ":" in str(table.get("name")):
+                    table["name"] = with_option(str(table["name"]), key, value)  # A flag wins over the file's text.
+                else:
+                    table[key] = value
+            defense = table
+        return values if defense is None else values | {"defense": defense}
+
+
+def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) -> NoReturn:
+    """Refuse a flag that no verb has: say which defense's option it is, or which flag is nearest.
+
+    Where there may be several defenses, an option stands behind the name of its own.
+    """
+    from reticent.jobs.option_hints import owners, placed
+
+    key, value = next(iter(options.items()))
+    name = key.replace("_", "-")
+    known = [spelled(one.name) for one in fields(Flags)]  # type: ignore[arg-type]
+    owned = owners(name)
+    if not owned:
+        where = "beside --defense NAME" if defenses is None else "with its name, as --defense NAME:option=value"
+        raise SpecError(f"unknown flag --{name}: {nearest(name, known)} (options of a defense are given {where})")
+    guess = f"; or {nearest(name, known)}" if get_close_matches(name, known) else ""
+    told = f"unknown flag --{name}: it is an option of the defense {' or '.join(owned)}"
+    if defenses is None:
+        raise SpecError(f"{told}, and none is given: give --defense {owned[0]} --{name} {value}{guess}")
+    text = placed(key, toml_or_text(value), defenses)
+    raise SpecError(f"{told}, which stands with its name: write --defense {text}{guess}")
+
+
+def initial_state(file: Path | None, seed: int | None) -> Path | int | None:
+    """Take the state before training: a file, or a seed."""
+    if file is not None and seed is not None:
+        raise SpecError("--initial and --initial-seed: both say what the state before training was; leave one out")
+    return seed if file is None else file

@@ -1,6 +1,6 @@
 """``reticent plan``: what an audit would cost and could resolve."""
 
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags
 
 
 def plan(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
@@ -13,37 +13,25 @@ def plan(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     import math
     from datetime import timedelta
 
-    from rich.table import Table
-
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import facts, stdout
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
 
-    job = prepare(gather(flags.config, with_options(flags.values(), options, flags.config)))
+    job = prepare(gather(flags.config, flags.asked(options)))
     made = estimate(job)
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
-    table.add_row("models", f"{made.models}, of which {made.finished} are finished in {job.config.store}")
     each = f"{made.seconds_per_model:.1f} s" if made.seconds_per_model >= 0.05 else "less than 0.1 s"
-    table.add_row("one model", f"{made.parameters:,} parameters, about {each} on {made.device}")
+    rows = {"models": f"{made.models}, of which {made.finished} are finished in {job.config.store}"}
+    rows["one model"] = f"{made.parameters:,} parameters, about {each} on {made.device}"
     if made.finished < made.models:
         processes = "one process" if made.workers == 1 else f"{made.workers} processes"
-        table.add_row("training", f"about {timedelta(seconds=math.ceil(made.seconds))} in {processes}")
-        table.add_row("memory", f"about {made.memory_bytes / 2**30:.1f} GiB")
-        table.add_row("disk", f"about {math.ceil(made.disk_bytes / 2**20):,} MiB")
+        rows["training"] = f"about {timedelta(seconds=math.ceil(made.seconds))} in {processes}"
+        rows["memory"] = f"about {made.memory_bytes / 2**30:.1f} GiB"
+        rows["disk"] = f"about {math.ceil(made.disk_bytes / 2**20):,} MiB"
     else:
-        table.add_row("training", "none: all models are finished")
-    non_members = round(1 / made.smallest_fpr)
-    table.add_row(
-        "smallest FPR",
-        f"{made.smallest_fpr:.2g}: each model has {non_members:,} non-members among {made.records:,} records",
-    )
+        rows["training"] = "none: all models are finished"
+    each_model = f"each model has {round(1 / made.smallest_fpr):,} non-members among {made.records:,} records"
+    rows["smallest FPR"] = f"{made.smallest_fpr:.2g}: {each_model}"
     for rate in made.rates:
-        verdict = (
-            "measurable"
-            if rate["measurable"]
-            else f"not measurable: needs {rate['non_members_needed']:,} non-members a model"
-        )
-        table.add_row(f"TPR at FPR {rate['fpr']:g}", verdict)
-    stdout().print(table)
+        needed = f"not measurable: needs {rate['non_members_needed']:,} non-members a model"
+        rows[f"TPR at FPR {rate['fpr']:g}"] = "measurable" if rate["measurable"] else needed
+    stdout().print(facts(rows))

@@ -1,34 +1,30 @@
 """``reticent runs``: what is in the store, whether it still holds, and how to remove what is not wanted."""
 
+import json as writer
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import cyclopts
-from cyclopts import Parameter
 
-from reticent.cli.screen import stdout, visible
+from reticent.cli.flags import Switch
+from reticent.cli.screen import facts, say, stdout, table
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.table import Table
 
+    from reticent.jobs.runs.groups import Group
     from reticent.jobs.runs.inventory import Entry, Inventory
     from reticent.jobs.runs.remove import Kept, Plan
 
 app = cyclopts.App(name="runs", help="List, show, check and remove what is in the store.")
-
 STORE = Path("reticent-store")
 """The default of ``reticent audit``."""
 
 
 @app.command(name="list")
-def list_(
-    *,
-    store: Path = STORE,
-    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002
-    json: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
+def list_(*, store: Path = STORE, all: Switch = False, json: Switch = False) -> None:  # noqa: A002
     """List the runs of a store: by default one line for all models of one recipe, data set and seed.
 
     Hashes are not checked here: see `reticent runs verify`.
@@ -42,20 +38,19 @@ def list_(
     from reticent.jobs.runs.inventory import scan
 
     found = scan(store)
-    console = stdout()
     if json:
         groups = [one.to_json() for one in group(found)]
         runs = [entry.to_json() for entry in found.entries]
         _json({"store": str(store), "bytes": found.bytes, "groups": groups, "runs": runs, "foreign": found.foreign})
         return
     if found.entries:
-        console.print(_every(found.entries) if all else _groups(found))
-        console.print()
-    _total(console, found)
+        stdout().print(_every(found.entries) if all else _groups(found))
+        say("")
+    say(*_total(found))
 
 
 @app.command
-def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def show(run: str, /, *, store: Path = STORE, json: Switch = False) -> None:
     """Show one run: its state, what it was made from, its files, what was made from it.
 
     Args:
@@ -63,9 +58,6 @@ def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(ne
         store: Folder of finished models.
         json: As JSON, for programs.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     from reticent.jobs.runs.groups import leaves
     from reticent.jobs.runs.inventory import scan
 
@@ -77,21 +69,19 @@ def show(run: str, /, *, store: Path = STORE, json: Annotated[bool, Parameter(ne
         made = {"spec": entry.spec, "facts": entry.facts, "files": files, "signals": signals}
         _json(entry.to_json() | made)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
     state = entry.state + (f": {entry.problem}" if entry.problem else "")
-    rows = {"run": entry.id, "folder": str(entry.folder), "kind": entry.kind, "state": state, "when": _when(entry)}
-    rows |= {"size": size(entry.bytes)} | ({"signals": ", ".join(signals)} if signals else {})
-    for key, value in rows.items():
-        table.add_row(key, Text(value))
-    for title, tree in (("made from", entry.spec), ("facts", entry.facts)):
-        for place, (key, value) in enumerate(leaves(tree)):
-            table.add_row("" if place else title, Text(visible(f"{key} = {value}")))
-    for place, file in enumerate(files):
-        told = f"{file['name']}  {size(file['bytes'] or 0)}  sha256 {file['sha256'] or 'not noted'}"
-        table.add_row("" if place else "files", Text(visible(told)))
-    stdout().print(table)
+    rows = [("run", entry.id), ("folder", str(entry.folder)), ("kind", entry.kind), ("state", state)]
+    rows += [("when", _when(entry)), ("size", size(entry.bytes))]
+    rows += [("signals", ", ".join(signals))] if signals else []
+    rows += _titled("made from", (f"{key} = {value}" for key, value in leaves(entry.spec)))
+    rows += _titled("facts", (f"{key} = {value}" for key, value in leaves(entry.facts)))
+    sums = (f"{one['name']}  {size(one['bytes'] or 0)}  sha256 {one['sha256'] or 'not noted'}" for one in files)
+    stdout().print(facts([*rows, *_titled("files", sums)]))
+
+
+def _titled(title: str, lines: Iterable[str]) -> list[tuple[str, str]]:
+    """Put a title before the first of several lines."""
+    return [("" if place else title, line) for place, line in enumerate(lines)]
 
 
 @app.command
@@ -113,18 +103,15 @@ def verify(*runs: str, store: Path = STORE) -> None:
     found = scan(store)
     asked = [found.find(name) for name in runs] if runs else list(found.entries)
     checked = job.verify(asked)
-    console = stdout()
-    for name, one in checked.items():
-        console.print(visible(f"{name}: {'; '.join(one.told)}"), markup=False, soft_wrap=True)
+    lines = [f"{name}: {'; '.join(one.told)}" for name, one in checked.items()] + [""] * bool(checked)
     finished = [entry for entry in asked if entry.state not in {"unfinished", "in use"}]
     corrupt = sum(bool(one.corrupt) for one in checked.values())
     unreadable = sum(bool(one.unreadable) and not one.corrupt for one in checked.values())
-    lines = [""] * bool(checked)
+    of = f"of {_count(len(finished), 'run')}"
     if corrupt:
-        told = f"{corrupt} of {_count(len(finished), 'run')} corrupt; they will not be used. To remove them"
-        lines.append(f"{told}: {_rm('--corrupt', store)}")
+        lines.append(f"{corrupt} {of} corrupt; they will not be used. To remove them: {_rm('--corrupt', store)}")
     if unreadable:
-        told = f"{unreadable} of {_count(len(finished), 'run')} cannot be read now, and may be whole"
+        told = f"{unreadable} {of} cannot be read now, and may be whole"
         lines.append(f"{told}: look at the disk, and at who may read it")
     if not corrupt and not unreadable:
         files = _count(sum(len(entry.files) for entry in finished), "file")
@@ -132,9 +119,7 @@ def verify(*runs: str, store: Path = STORE) -> None:
         lines.append(f"{_count(len(finished), 'run')}, {files}, {read}: every hash holds.")
     if len(asked) > len(finished):
         lines.append(f"{_count(len(asked) - len(finished), 'run')} not finished, so not checked.")
-    lines += _foreign(found) if not runs else []
-    for line in lines:
-        console.print(visible(line), markup=False, soft_wrap=True)
+    say(*lines, *([] if runs else _foreign(found)))
     raise SystemExit(int(bool(corrupt or unreadable)))
 
 
@@ -142,11 +127,11 @@ def verify(*runs: str, store: Path = STORE) -> None:
 def rm(
     *runs: str,
     store: Path = STORE,
-    corrupt: Annotated[bool, Parameter(negative="")] = False,
-    unfinished: Annotated[bool, Parameter(negative="")] = False,
+    corrupt: Switch = False,
+    unfinished: Switch = False,
     older_than: str | None = None,
-    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002
-    yes: Annotated[bool, Parameter(negative="")] = False,
+    all: Switch = False,  # noqa: A002
+    yes: Switch = False,
 ) -> Sequence[Path]:
     """Remove runs; signals go with the model that they are of. What a live process uses is kept.
 
@@ -163,9 +148,6 @@ def rm(
         all: All.
         yes: Don't ask.
 
-    Returns:
-        The folders of those that are gone.
-
     Raises:
         SystemExit: with the exit code, where it is not 0 or nothing was removed.
     """
@@ -175,90 +157,71 @@ def rm(
     choice = Choice(tuple(runs), corrupt, unfinished, older_than, all)
     found = scan(store)
     planned = plan(found, choice)
-    console = stdout()
-    _announce(console, planned)
+    _announce(planned)
     if not planned.entries:
-        console.print("There is nothing to remove.")
+        say("There is nothing to remove.")
         raise SystemExit(int(bool(planned.kept)))
-    if not yes and not _agreed(console, planned):
-        console.print("Nothing was removed.")
+    if not yes and not _agreed(planned):
+        say("Nothing was removed.")
         raise SystemExit(1)
     gone, held = remove(found, planned)
-    freed = size(sum(entry.bytes for entry in gone))
-    console.print(f"Removed {_count(len(gone), 'run')}, {freed}.")
-    _kept(console, held)
+    say(f"Removed {_count(len(gone), 'run')}, {size(sum(entry.bytes for entry in gone))}.")
+    _kept(held)
     if held or planned.kept:
         raise SystemExit(1)
     return [entry.folder for entry in gone]
 
 
-def _announce(console: "Console", planned: "Plan") -> None:
+def _announce(planned: "Plan") -> None:
     if planned.entries:
-        console.print(_every(planned.entries))
-        console.print()
+        stdout().print(_every(planned.entries))
+        say("")
     count = len(planned.with_them)
     if count == 1:
-        console.print("One of these holds the signals of a model that is removed, and goes with it.")
+        say("One of these holds the signals of a model that is removed, and goes with it.")
     elif count:
-        console.print(f"{count:,} of these hold the signals of models that are removed, and go with them.")
-    _kept(console, planned.kept)
+        say(f"{count:,} of these hold the signals of models that are removed, and go with them.")
+    _kept(planned.kept)
 
 
-def _kept(console: "Console", kept: "Sequence[Kept]") -> None:
-    for one in kept:
-        console.print(visible(f"{one.entry.folder.name} is kept: {one.why}."), markup=False, soft_wrap=True)
+def _kept(kept: "Sequence[Kept]") -> None:
+    say(*(f"{one.entry.folder.name} is kept: {one.why}." for one in kept))
 
 
-def _agreed(console: "Console", planned: "Plan") -> bool:
+def _agreed(planned: "Plan") -> bool:
     from reticent.errors import InputError
 
     if not sys.stdin.isatty():
         raise InputError("nobody is there to ask whether to remove them: give --yes")
     asked = f"Remove {_count(len(planned.entries), 'run')}, {size(planned.bytes)}? [y/N] "
     try:
-        answer = console.input(asked, markup=False)
+        answer = stdout().input(asked, markup=False)
     except EOFError:
         return False
     return answer.strip().lower() in {"y", "yes"}
 
 
-def _groups(found: "Inventory") -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
+def _groups(found: "Inventory") -> "Table":
     from reticent.jobs.runs.groups import group
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("data", "recipe"):
-        table.add_column(title, overflow="fold")
-    for title in ("seed", "models", "signals", "size"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("when", no_wrap=True)
-    table.add_column("state", overflow="fold")
+    numbers = ("seed", "models", "signals", "size")
+    rows = []
     for one in group(found):
         counts = ("–" if one.seed is None else str(one.seed), str(one.models), str(one.signals), size(one.bytes))
-        table.add_row(
-            Text(visible(one.data)), Text(visible(one.recipe)), *counts, f"{one.when:%Y-%m-%d %H:%M}", one.states
-        )
-    return table
+        rows.append((one.data, one.recipe, *counts, _when(one), one.states))
+    return table(("data", "recipe", *numbers, "when", "state"), rows, right=numbers, whole=(*numbers, "when"))
 
 
-def _every(entries: "Sequence[Entry]") -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("run", "kind", "model", "size", "when"):
-        table.add_column(title, no_wrap=True, justify="right" if title in {"model", "size"} else "left")
-    table.add_column("state", overflow="fold")
+def _every(entries: "Sequence[Entry]") -> "Table":
+    titles, rows = ("run", "kind", "model", "size", "when"), []
     for entry in entries:
         model = "–" if entry.model is None else str(entry.model)
         state = entry.state + (f" ({entry.problem})" if entry.problem else "")
-        table.add_row(entry.folder.name, entry.kind, model, size(entry.bytes), _when(entry), Text(visible(state)))
-    return table
+        rows.append((entry.folder.name, entry.kind, model, size(entry.bytes), _when(entry), state))
+    return table((*titles, "state"), rows, right=("model", "size"), whole=titles)
 
 
-def _total(console: "Console", found: "Inventory") -> None:
+def _total(found: "Inventory") -> list[str]:
     states = [entry.state for entry in found.entries]
     lines = [f"{_count(len(states), 'run')}{_kinds(found.entries)}, {size(found.bytes)} in {found.root}"]
     if "corrupt" in states:
@@ -269,8 +232,7 @@ def _total(console: "Console", found: "Inventory") -> None:
     if "unfinished" in states:
         told = f"{states.count('unfinished')} unfinished, left by a process that ended"
         lines.append(f"{told}: {_rm('--unfinished', found.root)}")
-    for line in [*lines, *_foreign(found)]:
-        console.print(visible(line), markup=False, soft_wrap=True)
+    return [*lines, *_foreign(found)]
 
 
 def _kinds(entries: "Sequence[Entry]") -> str:
@@ -303,14 +265,12 @@ def _files(entry: "Entry") -> list[dict[str, Any]]:
     return [{"name": name, "bytes": present.get(name), "sha256": entry.files.get(name)} for name in names]
 
 
-def _json(value: Any) -> None:
-    import json
-
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=True) + "\n")
+def _json(value: Mapping[str, Any]) -> None:
+    sys.stdout.write(writer.dumps(value, indent=1, ensure_ascii=True) + "\n")
 
 
-def _when(entry: "Entry") -> str:
-    return f"{entry.when:%Y-%m-%d %H:%M}"
+def _when(of: "Entry | Group") -> str:
+    return f"{of.when:%Y-%m-%d %H:%M}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -318,14 +278,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def size(count: int) -> str:
-    """Write a size for people.
-
-    Args:
-        count: bytes.
-
-    Returns:
-        Such as "340 kB" or "1.2 GB", in powers of 1000.
-    """
+    """Write bytes for people, such as "340 kB" or "1.2 GB", in powers of 1000."""
     value, unit = float(count), "B"
     for larger in ("kB", "MB", "GB", "TB"):
         if value < 999.5:

@@ -2,21 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, Several
 from reticent.errors import SpecError
 from reticent.spec import toml_or_text
 
 
-def search(
-    *,
-    over: Annotated[list[str] | None, Parameter(negative="")] = None,
-    lost: float = 0.02,
-    flags: Flags = Flags(),  # noqa: B008
-) -> Sequence[Path]:
+def search(*, over: Several = None, lost: float = 0.02, flags: Flags = Flags()) -> Sequence[Path]:  # noqa: B008
     """Try values of a defense's options on models of their own, and choose the one that leaks least.
 
     The models are drawn apart from those of `reticent audit` with the same seed, which therefore may be reported.
@@ -28,41 +21,32 @@ def search(
         lost: How much accuracy may be lost against no defense, a fraction.
         flags: what to audit, and how.
 
-    Returns:
-        The files that were written.
-
     Raises:
         SpecError: no defense or several, a configuration file, or values that cannot be read.
     """
-    from reticent.cli.progress import screen
-    from reticent.cli.screen import first, replaced, told, unlost
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed
     from reticent.jobs.search import search as run
     from reticent.report.output import SEARCH
 
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --defense, --over and other flags")
     values = flags.values()
-    names = values.pop("defense", None) or []
+    names = values.pop("defense", [])
     if len(names) != 1:
         raise SpecError(
             f"search: expected one --defense, whose options are searched, got {len(names)}: join what goes into one "
             "model by +"
         )
-    out = Path(values.pop("out", "reticent-search"))
-    with unlost(), screen() as shown:
-        searched = run(
-            names[0],
-            dict(_values(text) for text in over or ()),
-            lost=lost,
-            out=out,
-            progress=shown.model,
-            stage=first(lambda: replaced(out, SEARCH, shown.note), shown.stage),
-            note=shown.note,
-            **values,
-        )
-    from reticent.report.kinds.search import search as kind
-
-    return told(kind(searched.findings), searched.files)
+    options, out = dict(_values(text) for text in over or ()), values.pop("out", "reticent-search")
+    done = reported(
+        SEARCH,
+        lambda screen: run(
+            names[0], options, lost=lost, out=out, progress=screen.model, stage=screen.stage, note=screen.note, **values
+        ),
+        out,
+    )
+    return listed(done.files)
 
 
 def _values(text: str) -> tuple[str, list[Any]]:

@@ -1,22 +1,16 @@
 """``reticent selftest``: does this installation give right numbers?"""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
+from reticent.cli.flags import Several, Switch
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from reticent.jobs.selftest import Check, Selftested
-
-WRONG = 1
+    from reticent.jobs.selftest import Selftested
 
 
-def selftest(
-    *,
-    only: Annotated[list[str] | None, Parameter(negative="")] = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
+def selftest(*, only: Several = None, json: Switch = False) -> None:
     """Check that this installation gives right numbers, in less than a minute; exit with 1 if it does not.
 
     A planted leak must be found by every attack, and none where there is none; formulas must equal closed forms; a
@@ -31,59 +25,43 @@ def selftest(
         SystemExit: with 1 if a number is wrong, with 130 if interrupted, or as a signal says.
     """
     from reticent.cli.run import interrupted
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import say, stdout
 
     try:
         from reticent.jobs.selftest import selftest as run
 
-        tested = run(only or (), progress=None if json else _tell)
+        tell = None if json else lambda group: say(f"checking {group}", style="dim", error=True)
+        tested = run(only or (), progress=tell)
     except KeyboardInterrupt as error:
         raise SystemExit(interrupted(error, "nothing is left behind")) from None
-    console = stdout()
     if json:
         import json as writer
 
         from reticent.jobs.document import versions
 
         text = writer.dumps(tested.to_json() | {"environment": versions().to_json()}, indent=2, allow_nan=False)
-        console.out(text, highlight=False)
+        stdout().out(text, highlight=False)
     else:
-        console.print(_page(tested))
+        stdout().print(_page(tested))
     if not tested.ok:
-        raise SystemExit(WRONG)
-
-
-def _tell(group: str) -> None:
-    from reticent.cli.screen import stderr
-
-    stderr().print(f"checking {group}", style="dim", markup=False)
+        raise SystemExit(1)
 
 
 def _page(tested: "Selftested") -> "RenderableType":
     """Lay out the table, what is wrong and what kind of fault does that, and the sentence."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("check", "expected", "got"):
-        table.add_column(title, overflow="fold")
-    table.add_column("")
-    table.add_column("seconds", justify="right")
+    from reticent.cli.screen import table
+
+    rows = []
+    faults: dict[str, list[str]] = {}
     for check in tested.checks:
         mark = Text("ok", style="green") if check.ok else Text("WRONG", style="bold red")
-        texts = (Text(text) for text in (check.name, check.expected, check.got))
-        table.add_row(*texts, mark, f"{check.seconds:.2f}")
-    faults = [
-        Text.assemble(("\n" + ", ".join(names), "bold red"), f"\n  {fault}") for fault, names in _faults(tested.wrong)
-    ]
-    style = "bold green" if tested.ok else "bold red"
-    return Group(table, *faults, Text(f"\n{tested.sentence} ({tested.seconds:.1f} s)", style=style))
-
-
-def _faults(wrong: "tuple[Check, ...]") -> list[tuple[str, list[str]]]:
-    """Gather the wrong checks that one kind of fault explains."""
-    found: dict[str, list[str]] = {}
-    for check in wrong:
-        found.setdefault(check.fault or "", []).append(check.name)
-    return list(found.items())
+        rows.append((check.name, check.expected, check.got, mark, f"{check.seconds:.2f}"))
+        if not check.ok:
+            faults.setdefault(check.fault or "", []).append(check.name)
+    told = [Text.assemble(("\n" + ", ".join(names), "bold red"), f"\n  {fault}") for fault, names in faults.items()]
+    sentence = Text(f"\n{tested.sentence} ({tested.seconds:.1f} s)", style="bold green" if tested.ok else "bold red")
+    checks = table(("check", "expected", "got", "", "seconds"), rows, right=("seconds",))
+    return Group(checks, *told, sentence)

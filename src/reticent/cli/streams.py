@@ -11,25 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-PLAIN = {
-    "\N{EN DASH}": "-",
-    "\N{EM DASH}": "-",
-    "\N{MINUS SIGN}": "-",
-    "\N{MULTIPLICATION SIGN}": "x",
-    "\N{PLUS-MINUS SIGN}": "+-",
-    "\N{LESS-THAN OR EQUAL TO}": "<=",
-    "\N{GREATER-THAN OR EQUAL TO}": ">=",
-    "\N{LEFT DOUBLE QUOTATION MARK}": '"',
-    "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
-    "\N{LEFT SINGLE QUOTATION MARK}": "'",
-    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
-    "\N{DAGGER}": "+",
-    "\N{BLACK UP-POINTING TRIANGLE}": "!",
-    "\N{BLACK DOWN-POINTING TRIANGLE}": "v",
-    "\N{CHECK MARK}": "*",
-    "\N{BALLOT X}": "x",
-    "\N{REPLACEMENT CHARACTER}": "?",
-}
+PLAIN = dict.fromkeys("–—−", "-") | dict.fromkeys("“”", '"') | dict.fromkeys("‘’", "'") | dict.fromkeys("×✗", "x")
+PLAIN |= {"±": "+-", "≤": "<=", "≥": ">=", "†": "+", "▲": "!", "▼": "v", "✓": "*", "\N{REPLACEMENT CHARACTER}": "?"}
 """Characters that reticent writes -> what stands for each where a stream has not got it."""
 PLAINLY = "reticent.plainly"
 """Name, among Python's ways to treat what an encoding lacks, of `plainly`."""

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
+from reticent.cli.flags import Several
 
 
 def study(
     name: str | None = None,
     *,
     scale: str = "tiny",
-    setting: Annotated[list[str] | None, Parameter(negative="")] = None,
+    setting: Several = None,
     seeds: int | None = None,
     data_dir: Path | None = None,
     store: Path = Path("reticent-store"),
@@ -35,23 +34,26 @@ def study(
         out: Folder for the page, the figures and the numbers. [reticent-study/NAME-SCALE]
         workers: Processes to train in. [one a core]
         device: auto, cpu, cuda or cuda:N.
-
-    Returns:
-        The files that were written.
     """
-    from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, stdout, told, unlost
+    from rich.text import Text
+
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed, say, stdout, table
     from reticent.report.output import STUDY
-    from reticent.report.study import terminal
+    from reticent.studies import STUDIES
     from reticent.studies.run import study as run
 
     if name is None:
-        console = stdout()
-        console.print(_list())
-        console.print("Use: reticent study NAME --scale tiny")
+        rows = []
+        for one in STUDIES.values():
+            scales = Text("\n".join(f"{key}: {scale.about}" for key, scale in one.scales.items()))
+            rows.append((one.name, one.title, one.paper, scales))
+        stdout().print(table(("study", "asks", "paper", "scales"), rows))
+        say("Use: reticent study NAME --scale tiny")
         return ()
-    with unlost(), screen() as shown:
-        done = run(
+    done = reported(
+        STUDY,
+        lambda screen: run(
             name,
             scale=scale,
             settings=setting or (),
@@ -61,22 +63,9 @@ def study(
             out=out,
             workers=workers,
             device=device,
-            progress=shown.model,
-            stage=shown.note,
-            checked=lambda folder: replaced(folder, STUDY, shown.note),
-        )
-    return told(terminal(done.document), done.files)
-
-
-def _list() -> object:
-    from rich.table import Table
-
-    from reticent.studies import STUDIES
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("study", "asks", "paper", "scales"):
-        table.add_column(heading, overflow="fold")
-    for one in STUDIES.values():
-        scales = "\n".join(f"{name}: {scale.about}" for name, scale in one.scales.items())
-        table.add_row(one.name, one.title, one.paper, scales)
-    return table
+            progress=screen.model,
+            stage=screen.note,
+            checked=screen.checked,
+        ),
+    )
+    return listed(done.files)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from reticent.data import number_formats
 from reticent.data.delimited import Source
 from reticent.data.number_formats import GAPS, is_gap, is_number
-from reticent.data.options import DataOptions, flag
 from reticent.data.records import Reading
+from reticent.options import DataOptions, flag
 
 MOST_CATEGORIES = 500
 """A column of more different texts is taken for names or prose, not for a category."""

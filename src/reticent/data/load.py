@@ -15,10 +15,10 @@ from reticent.data.datasets import DATASETS
 from reticent.data.features import as_texts
 from reticent.data.notices import tell
 from reticent.data.official import check_folder, find
-from reticent.data.options import DataOptions
 from reticent.data.records import Facts, Records
 from reticent.data.sources import Arrays, Columns
 from reticent.errors import CorruptFileError, DataError, InputError, NonFiniteError, ShapeError, UnknownNameError
+from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
 KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
@@ -51,6 +51,11 @@ def load(
         CorruptFileError: a file cannot be read as what it should be.
         InputError: a user's arrays are not what they must be.
         DataError: a user's function fails.
+
+    Example:
+        >>> import reticent
+        >>> reticent.load("digits").x.shape
+        (1797, 64)
     """
     text = str(name_or_path)
     if text not in DATASETS or not DATASETS[text].files:  # else the message lists all folders, and the files

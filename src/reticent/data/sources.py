@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from reticent import arrays, checks, opening
 from reticent.data import arrow, conversion, delimited, images
-from reticent.data.options import DataOptions
 from reticent.data.records import Facts, Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, nearest
+from reticent.options import DataOptions
 
 TABLES = (*delimited.SUFFIXES, ".parquet")
 """One record a row, with a header."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from reticent.data import conversion, number_formats
 from reticent.data.delimited import Source, header_hint
 from reticent.data.features import FEW, IDENTIFIER, MOST_CATEGORIES, NEARLY, Feature, feature, plain_numbers, stray
-from reticent.data.options import DataOptions
 from reticent.data.records import Facts, Reading, Records
 from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
+from reticent.options import DataOptions
 
 log = logging.getLogger(__name__)
 INTEGER = re.compile(r"[+-]?\d+")

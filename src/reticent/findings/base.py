@@ -57,13 +57,18 @@ class Finding(BaseModel):
         marks = {
             name: [one for one in field.metadata if isinstance(one, Unless)] for name, field in cls.model_fields.items()
         }
-        cls._left_out = {name: found[0].value for name, found in marks.items() if found}
+        cls._left_out = {
+            name: list(found[0].value) if isinstance(found[0].value, tuple) else found[0].value
+            for name, found in marks.items()
+            if found
+        }
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
         for name, usual in self._left_out.items():
-            if getattr(self, name) == usual:
+            value = values.get(name)
+            if (list(value) if isinstance(value, tuple) else value) == usual:
                 values.pop(name, None)
         return values
 

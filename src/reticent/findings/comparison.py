@@ -249,16 +249,22 @@ class Row(RowNumbers):
 
 
 class Note(StrEnum):
-    """What there is to say of a control, or of none."""
+    """What there is to say of a control, or of none.
 
-    OUTPUTS = "the baseline is outputs that were brought"
-    NO_EPOCHS = "the baseline's training has no epochs"
+    No row has one: the baseline is outputs that were brought, or its training has no epochs. One row has none: its
+    accuracy is not known; it has the labels of the baseline, which is its control then, as where the baseline ends by
+    itself and is no more accurate, or is closest at the end of its training. Its control is less accurate than it: the
+    baseline never is as accurate. The baseline is itself defended.
+    """
+
+    OUTPUTS = "baseline is outputs"
+    NO_EPOCHS = "no epochs"
     ACCURACY_UNKNOWN = "accuracy unknown"
-    PATIENT = "the baseline stops early by itself"
-    WHOLE = "the whole baseline is closest"
-    TOO_ACCURATE = "the baseline is never as accurate"
-    SAME_LABELS = "the baseline's labels"
-    DEFENDED = "the baseline is defended"
+    PATIENT = "baseline stops by itself"
+    WHOLE = "whole baseline"
+    TOO_ACCURATE = "never as accurate"
+    SAME_LABELS = "same labels"
+    DEFENDED = "baseline is defended"
 
 
 class ControlNote(Finding):
@@ -332,7 +338,7 @@ class ComparisonDocument(Document):
     "In the order asked for, each attacker who does not know of a defense behind its recipe; controls last."
     pairs: tuple[PairTest, ...]
     "Every two rows and statistic; what is no recipe is compared with the rows that it matches only."
-    notes: Annotated[tuple[ControlNote, ...], Unless(())] = ()
+    notes: Annotated[tuple[ControlNote, ...], Unless([])] = ()
     "What there is to say of controls."
     environment: ComparisonEnvironment
 

@@ -8,10 +8,12 @@ from reticent.findings.base import Document
 
 DOCUMENTS = {
     "audit": "reticent.findings.audit:AuditDocument",
+    "comparison": "reticent.findings.comparison:ComparisonDocument",
+    "search": "reticent.findings.search:SearchDocument",
     "harden": "reticent.findings.harden:HardenDocument",
-    "weights": "reticent.findings.locate:WeightsDocument",
-    "layers": "reticent.findings.locate:LayersDocument",
-    "records": "reticent.findings.locate:RecordsDocument",
+    "locate.weights": "reticent.findings.locate:WeightsDocument",
+    "locate.layers": "reticent.findings.locate:LayersDocument",
+    "locate.records": "reticent.findings.locate:RecordsDocument",
 }
 """By the name of a document, its class; `reticent schema NAME` writes its JSON Schema."""
 HEAD = "<!-- {}: made by scripts/generate -->"
@@ -41,19 +43,20 @@ def json_schema(name: str) -> Any:
 
 
 def filled(page: str) -> str:
-    """Fill in the tables of a page between their marks."""
+    """Fill in the tables of a page between their marks; what an earlier document has is not told again."""
+    done = set[str]()
     for name in DOCUMENTS:
         head, _, rest = page.partition(HEAD.format(name))
         if rest:
-            page = f"{head}{HEAD.format(name)}\n\n{tables(name)}\n{FOOT}{rest.partition(FOOT)[2]}"
+            page = f"{head}{HEAD.format(name)}\n\n{tables(name, done)}\n{FOOT}{rest.partition(FOOT)[2]}"
     return page
 
 
-def tables(name: str) -> str:
+def tables(name: str, done: set[str]) -> str:
     """Write a document as one table of keys for it and for each object in it, in Markdown."""
     found = json_schema(name)
     parts = found["$defs"]
-    queue, done, lines = [("", found)], set[str](), list[str]()
+    queue, lines = [("", found)], list[str]()
     while queue:
         title, part = queue.pop(0)
         if title:

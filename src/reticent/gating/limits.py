@@ -20,19 +20,20 @@ class Limits(Spec):
     max_auc: Annotated[float, Field(ge=0.5, le=1)] | None = None
     """Highest AUC that passes; chance is 0.5."""
     max_tpr: tuple[Pair, ...] = ()
-    """Highest TPR that passes, as (false-positive rate, TPR)."""
+    """Highest TPR that passes at a false-positive rate, as 0.02@0.01."""
     max_epsilon: Annotated[float, Field(ge=0)] | None = None
-    """Highest epsilon that passes."""
+    """Highest epsilon that passes, as 3, or 3@1e-5 with its delta."""
     delta: Annotated[float, Field(ge=0, lt=1)] | None = None
     """The delta of `max_epsilon`; by default that of the audit."""
     min_accuracy: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Lowest accuracy on non-members that passes."""
+    """Lowest mean accuracy on non-members that passes: a broken model gives nothing away."""
     max_group_auc: Annotated[float, Field(ge=0.5, le=1)] | None = None
     """Highest AUC of a group of records that passes."""
     max_group_tpr: Annotated[float, Field(gt=0, le=1)] | None = None
     """Highest TPR of a group of records that passes, at the false-positive rate of the audit's groups."""
     allow: tuple[Doubt, ...] = ()
-    """Doubts that don't keep a check from passing, by name."""
+    """Doubts that don't keep a check from passing: not-measurable, ties, weak-attacks, few-models, no-accountant or
+    did-not-learn."""
 
     @model_validator(mode="before")
     @classmethod

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.attacks import ATTACKS, check_references, lacking_references
+from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
 from reticent.attacks.base import Problem
 from reticent.auditing.labelling import CLASS
 from reticent.data.membership import Membership
@@ -28,10 +28,11 @@ from reticent.errors import (
 from reticent.findings.audit import AuditDocument
 from reticent.findings.records import RecordRow
 from reticent.jobs import document, grouping, outputs
-from reticent.jobs.attacks import AttackConfig, build_attacks, usual
+from reticent.jobs.attacks import build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.jobs.work import Work
+from reticent.options import AttackConfig
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
@@ -282,10 +283,8 @@ def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], 
 
 def _possible(signals: Signals) -> tuple[str, ...]:
     """Name the attacks that these signals allow: with margins of many classes there are no labels or whole answers."""
-    if signals.logits is not None:
-        return usual()
-    allowed = {"margins", "labels"} if signals.classes == 2 else {"margins"}
-    return tuple(name for name in usual() if ATTACKS[name].access in allowed)
+    offer = Offer(signals.classes, signals.queries, logits=signals.logits is not None, population=False)
+    return tuple(name for name in usual() if ATTACKS[name].answered(offer))
 
 
 def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:

@@ -1,60 +1,16 @@
 """Which attacks to run, and with what options: the part of a configuration that needs no model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from annotated_types import Ge, Gt, Lt
-from pydantic import Field, model_validator
+from typing import Any
 
 from reticent.attacks import ATTACKS
 from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.options import AttackConfig, several
 from reticent.spec import Spec, read_toml
 
-Options = dict[str, Any]
-
-
-class AttackConfig(Spec):
-    """What a user may say of attacks and of the audit of their scores."""
-
-    attacks: tuple[str, ...] = ()
-    """Which attacks to run; by default all but variants that only reproduce released code (lira-released), and those
-    that need models of one defense (selena-replica)."""
-    attack: dict[str, Options] = Field(default_factory=dict)
-    """Options of attacks, one table a name: ``[attack.lira]``."""
-    seed: Annotated[int, Ge(0)] = 0
-    """The master seed: who trains on what, every model's streams, the bootstrap."""
-    replicates: Annotated[int, Ge(100)] = 1000
-    """Bootstrap replicates behind the intervals over models."""
-    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
-    """Level of every interval."""
-    delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
-    """Delta of the lower bounds on epsilon; also of the epsilon that dpsgd keeps, where it has no delta of its own."""
-    promised_epsilon: Annotated[float, Ge(0)] | None = None
-    """The epsilon, at `delta`, that you say the training keeps; shown beside the bound from below, as stated."""
-    control: Literal["none", "null"] = "none"
-    """null repeats the audit with permuted membership, where there is nothing to find."""
-    format: Literal["html", "md"] = "html"
-    """md writes report.md too, a section of a model card."""
-    group_by: tuple[str, ...] = ()
-    """Columns of the data whose groups of records are compared, beside the classes, which always are."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_name(cls, data: Any) -> Any:
-        """Take a single name where several may be given."""
-        if isinstance(data, dict):
-            return data | {key: several(data[key]) for key in NAMES if key in data}
-        return data
-
-
-NAMES = ("attacks", "group_by")
-"""Keys that hold names, of which one may be given as it is."""
-
-
-def several(names: Any) -> Any:
-    """Turn a single name into a tuple of one."""
-    return (names,) if isinstance(names, str) else names
+NAMED = {"architecture", "objective", "procedure", "output", "defense"}
+"""Keys whose value is a name, or a table with a name and options."""
 
 
 def usual() -> tuple[str, ...]:
@@ -81,20 +37,10 @@ def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) 
 
 def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> AttackConfig:
     """Put a configuration file and single values together, where nothing is trained; single values win."""
-    tree: dict[str, Any] = read_toml(Path(file)) if file is not None else {}
-    if values.get("attacks") and isinstance(tree.get("attack"), dict):
-        asked = several(values["attacks"])
-        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in asked}
+    tree = {} if file is None else of_attacks(read_toml(Path(file)), values)
     for dotted, value in values.items():
-        if value is None:
-            continue
-        *tables, last = dotted.split(".")
-        inner = tree
-        for table in tables:
-            inner = inner.setdefault(table, {})
-            if not isinstance(inner, dict):
-                raise SpecError(f"{dotted}: {table} is a value, not a table")
-        inner[last] = value
+        if value is not None:
+            put(tree, dotted.split("."), value)
     for key in tree:
         if key not in AttackConfig.model_fields:
             raise SpecError(
@@ -102,3 +48,26 @@ def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> Attack
                 "nothing is trained here, so that keys of training have no meaning"
             )
     return AttackConfig(**tree)
+
+
+def of_attacks(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the options that a file gives to attacks which it would run, and this call does not."""
+    tables, asked = tree.get("attack"), several(values.get("attacks"))
+    if not asked or not isinstance(tables, dict):
+        return tree
+    return tree | {"attack": {name: tables[name] for name in tables if name in asked or name not in ATTACKS}}
+
+
+def put(tree: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Put a value into a tree of tables; a method given by name becomes a table, and another one loses its options."""
+    *tables, last = path
+    for table in tables:
+        inner = tree.setdefault(table, {})
+        if isinstance(inner, str) and table in NAMED:
+            inner = tree[table] = {"name": inner}
+        if not isinstance(inner, dict):
+            raise SpecError(f"{'.'.join(path)}: {table} is a value, not a table")
+        tree = inner
+    if last == "name" and tables[-1:] and tables[-1] in NAMED and tree.get("name", value) != value:
+        tree.clear()
+    tree[last] = value

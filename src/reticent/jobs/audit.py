@@ -14,7 +14,7 @@ from reticent.attacks.base import Problem
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import RecordRow
 from reticent.jobs import document
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measured, Settings, measure
 from reticent.jobs.non_adaptive import Unaware, non_adaptive
@@ -23,6 +23,7 @@ from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.using import using
 from reticent.jobs.work import Work
+from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made
@@ -174,7 +175,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
 def assembled(evaluated: Evaluated) -> AuditDocument:
     """Put the document of an audit together."""
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
-    facts, proven = document.population_facts(job.population, made), document.accountant(made)
+    facts = document.population_facts(job.population, made)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles),
         recipe=full(job.population.recipe),
@@ -188,7 +189,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         ),
         control=evaluated.control,
         non_adaptive=_unaware(evaluated),
-        unproved=entry(job.population.recipe).unproved if proven is None else "",
+        unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
     further = [*document.data_sentences(job.records), *_duplicates(job), *facts.notices]
     return spoken(found, further)

@@ -213,7 +213,7 @@ class _Auditor:
 
     def stops(self, job: Job, accuracies: Sequence[float]) -> list[Stop] | None:
         """Find where the undefended recipe has each accuracy."""
-        return stops(job, accuracies, progress=self._work.progress, stage=self._work.tell)
+        return stops(job, accuracies, self._work)
 
     def _train(self, name: str, job: Job, output: Output, stop: Stop | None = None) -> list[AuditedRow]:
         """Train, or find, one population, audit it, and write its report."""

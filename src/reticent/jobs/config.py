@@ -5,28 +5,24 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from annotated_types import Ge
-from pydantic import Field, field_validator
-
-from reticent import opening
 from reticent.ambient import fixed
-from reticent.attacks import ATTACKS, Offer, check_membership, check_offer
+from reticent.attacks import Offer, check_membership, check_offer
 from reticent.auditing.labelling import Labelling
 from reticent.data.datasets import DATASETS
 from reticent.data.load import load, of_python
 from reticent.data.membership import Membership
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
-from reticent.jobs.attacks import AttackConfig, Options, build_attacks, several
+from reticent.jobs.attacks import build_attacks, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
-from reticent.jobs.misplaced import owners, placed
-from reticent.jobs.recipes import METHODS, at_delta, build_recipe
+from reticent.jobs.option_hints import owners, placed
+from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
+from reticent.options import SHORT, AuditConfig, Options
 from reticent.population.population import Population
 from reticent.procedures.check import check, check_network, needs
 from reticent.procedures.user import check_used
@@ -35,8 +31,6 @@ from reticent.spec import Spec, read_toml
 from reticent.training.loop import check_recipe
 from reticent.training.recipe import Recipe
 
-NAMED = {*METHODS, "defense"}
-"""Keys whose value is a name, or a table with a name and options."""
 DEFAULT_MODELS = 16
 DUPLICATES = 50
 """By so many records the usual number of reference non-members may be missed, so that no exact duplicates are split."""
@@ -48,65 +42,10 @@ BY_KIND: dict[str, Options] = {
 """What is suggested for data that no table knows."""
 
 
-OWN = "own data"
-"""What stands for data that were given as they are."""
-SHORT = {"train": "recipe.procedure.name"}
-"""Short keys, and where they lead."""
-
-
-class AuditConfig(DataOptions, AttackConfig):
-    """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
-
-    dataset: str = "digits"
-    """A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder of pictures by class, or
-    ``module:function``."""
-    data_dir: str | None = None
-    """Where official files lie; then RETICENT_DATA, then the cache folder."""
-    records: Annotated[int, Ge(2)] | None = None
-    """How many records to audit, drawn at random; by default all that no other role takes."""
-    validation: Annotated[int, Ge(0)] = 0
-    """Records for early stopping."""
-    reference: Annotated[int, Ge(0)] | None = None
-    """The defender's reference non-members; by default none, or a fifth of the records where a defense needs them."""
-    population: Annotated[int, Ge(0)] = 0
-    """Records that no model sees, as the attacker's yardstick (RMIA)."""
-    models: Annotated[int, Ge(2)] | None = None
-    """Number of models M; by default what suits the data set."""
-    workers: Annotated[int, Ge(1)] | None = None
-    """Processes to train in; by default one a core on the CPU, and one on CUDA."""
-    device: str = "auto"
-    """auto, cpu, cuda or cuda:N."""
-    store: str = "reticent-store"
-    """Folder of finished runs; several audits may share it, at once too: if another process is making all that is left,
-    this one says so and ends with exit code 2, and the same command finds everything later."""
-    out: str = "reticent-audit"
-    """Folder for report.html, audit.json and records.csv."""
-    defense: str | Options | None = None
-    """A name of `reticent defenses`, or several joined by ``+``, with options: ``dpsgd:epsilon=8``; or a table with
-    ``name`` and options. It is short for the recipe's objective, procedure and output."""
-    also_non_adaptive: bool = False
-    """Also attack with references that are trained without the defense, as one who does not know of it would."""
-    recipe: Options = Field(default_factory=dict)
-    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output``
-    are a name, or a table with ``name`` and options."""
-    queries: Options = Field(default_factory=dict)
-    """Views of each record that the attacks may ask about: the fields of `Queries`."""
-
-    @field_validator("dataset", "data_dir", "store", "out")
-    @classmethod
-    def _at_home(cls, value: str | None) -> str | None:
-        return str(opening.path(value)) if value is not None and value.startswith("~") else value
-
-    @field_validator("defense", mode="before")
-    @classmethod
-    def _name_or_table(cls, value: Any) -> Any:
-        if value is not None and not isinstance(value, (str, Mapping)):
-            raise ValueError("a name such as relaxloss, or a table with a name")
-        return value
-
-
 KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
 """What may be given at the top, of an audit or of its recipe."""
+OWN = "own data"
+"""What stands for data that were given as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,13 +118,10 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
             alone = AuditConfig(**tree)
         except SpecError as error:
             raise error.prefixed(f"{file}: ") from None
-    if values.get("attacks") and "attack" in tree:
-        # Options that the file gives to attacks it would run, and this call does not.
-        kept = [*several(values["attacks"]), *(name for name in tree["attack"] if name not in ATTACKS)]
-        tree["attack"] = {name: options for name, options in tree["attack"].items() if name in kept}
+        tree = of_attacks(tree, values)
     for key, value in values.items():
         if value is not None:
-            _set(tree, key, str(value) if isinstance(value, Path) else deepcopy(value))
+            put(tree, _path(key), str(value) if isinstance(value, Path) else deepcopy(value))
     config = AuditConfig(**_shorthand(tree))
     wrong = _contradiction(config) if file is not None else None
     if wrong is not None:
@@ -205,20 +141,10 @@ def _contradiction(config: AuditConfig) -> InputError | None:
     return None
 
 
-def _set(tree: dict[str, Any], dotted: str, value: Any) -> None:
-    *tables, last = SHORT.get(dotted, dotted).split(".")
-    if (*tables, last)[0] in Recipe.model_fields:
-        tables.insert(0, "recipe")
-    for table in tables:
-        inner = tree.setdefault(table, {})
-        if isinstance(inner, str) and table in NAMED:
-            inner = tree[table] = {"name": inner}
-        if not isinstance(inner, dict):
-            raise SpecError(f"{dotted}: {table} is a value, not a table")
-        tree = inner
-    if last == "name" and tables[-1:] and tables[-1] in NAMED and tree.get("name", value) != value:
-        tree.clear()  # The options of another method.
-    tree[last] = value
+def _path(dotted: str) -> list[str]:
+    """Find the place of a key, which may be short for one in the recipe."""
+    path = SHORT.get(dotted, dotted).split(".")
+    return ["recipe", *path] if path[0] in Recipe.model_fields else path
 
 
 def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
@@ -226,7 +152,7 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     known, recipe_keys = set(AuditConfig.model_fields), set(Recipe.model_fields)
     if "train" in tree:
         tree = deepcopy(tree)
-        _set(tree, "train", tree.pop("train"))
+        put(tree, _path("train"), tree.pop("train"))
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
         raise SpecError(_unknown(unknown[0], tree, known | recipe_keys | set(SHORT)))

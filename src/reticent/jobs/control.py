@@ -22,7 +22,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import Control, Detectable, Verdict
 from reticent.findings.numbers import Estimate
 from reticent.jobs.measure import Settings, attacked
-from reticent.signals.swapped import dealt
+from reticent.signals.composed import permuted
 from reticent.spec import Spec
 
 STRICT = 75
@@ -74,7 +74,7 @@ def _permuted(problem: Problem, seed: int) -> Problem:
     matrix = problem.membership.matrix
     rows = np.broadcast_to(np.arange(len(matrix))[:, None], matrix.shape)
     order = seeds.rng(seed, "permuted").permuted(rows, axis=0)
-    replicas = None if problem.replicas is None else dealt(problem.replicas, order)
+    replicas = None if problem.replicas is None else permuted(problem.replicas, order)
     return replace(problem, membership=Membership(np.take_along_axis(matrix, order, axis=0)), replicas=replicas)
 
 

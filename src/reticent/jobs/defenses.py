@@ -6,9 +6,10 @@ Two procedures go together where one of them has a second stage that the other c
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from itertools import chain
+from typing import Any
 
 from pydantic.fields import FieldInfo
 
@@ -16,20 +17,21 @@ from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError, nearest
 from reticent.jobs.clashes import clashes
 from reticent.objectives import OBJECTIVES
+from reticent.options import Options, described
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
-from reticent.spec import choices, full, toml_or_text
+from reticent.spec import toml_or_text
 from reticent.training.recipe import Recipe
 
-Options = dict[str, Any]
-Place = TypeVar("Place")
 NONE = "none"
 PARTS: dict[str, Mapping[str, Any]] = {"objective": OBJECTIVES, "procedure": PROCEDURES, "output": OUTPUTS}
 """Where the parts of a defense are looked up, and the field of the recipe that each fills."""
-UNDEFENDED: dict[str, str] = {
-    name: field.default.method for name, field in Recipe.model_fields.items() if name in PARTS
-}
+UNDEFENDED: dict[str, str] = {part: getattr(Recipe(), part).method for part in PARTS}
 """The method that fills each field of the undefended recipe."""
+DEFENSES = {
+    name: part for part, table in PARTS.items() for name in sorted(table) if name not in {UNDEFENDED[part], "function"}
+}
+"""Every defense, and the part of the recipe that it fills."""
 JOIN = re.compile(r"\+(?=\s*[a-zA-Z])")
 """Between two defenses; a plus sign inside a number is none."""
 COMMA = re.compile(r",(?![^\[]*\])")
@@ -50,7 +52,6 @@ class Defense:
         needs: what it must be given beside members.
         cost: beside plain training, or a query, in words.
         paper: what to cite.
-        refused: defenses that it cannot be combined with at the defaults, since there is no meaning in it.
         options: by name, a sentence and the default; the sentence begins with the allowed words where there are some.
         clashes: defenses that it cannot be combined with at the defaults or some options, to when (see `clashes`).
         inner: procedures that may be its second stage.
@@ -64,8 +65,7 @@ class Defense:
     needs: tuple[str, ...]
     cost: str
     paper: str
-    refused: tuple[str, ...]
-    options: Mapping[str, tuple[str, Any]]
+    options: Mapping[str, tuple[str, str]]
     clashes: Mapping[str, str]
     inner: tuple[str, ...] = ()
     guarantee: str = ""
@@ -74,26 +74,25 @@ class Defense:
 
 def catalogue() -> list[Defense]:
     """List every defense, by its part and name."""
-    found = [
-        (name, part)
-        for part, table in PARTS.items()
-        for name in sorted(table)
-        if name not in {UNDEFENDED[part], "function"}
-    ]
-    clash = clashes(PARTS, dict(found))
-    return [_told(name, part, clash[name]) for name, part in found]
+    clash = clashes(PARTS, DEFENSES)
+    return [_told(name, clash[name]) for name in DEFENSES]
 
 
-def _told(name: str, part: str, clash: Mapping[str, str]) -> Defense:
-    entry = PARTS[part][name]
-    fields: Mapping[str, FieldInfo] = entry.spec.model_fields
-    usual = {key: field.get_default(call_default_factory=True) for key, field in fields.items()}
-    options = {key: (_meaning(field), full(usual[key])) for key, field in fields.items() if key != INNER}
-    refused = tuple(other for other, when in clash.items() if not when.startswith("with "))
-    inner = tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"])
-    about = name, part, entry.summary, entry.needs, entry.cost, entry.paper
-    given = getattr(entry, "published", {})
-    return Defense(*about, refused, options, clash, inner, _guarantee(name), given)
+def _told(name: str, clash: Mapping[str, str]) -> Defense:
+    entry = PARTS[DEFENSES[name]][name]
+    return Defense(
+        name,
+        DEFENSES[name],
+        entry.summary,
+        entry.needs,
+        entry.cost,
+        entry.paper,
+        options={key: described(option) for key, option in entry.spec.model_fields.items() if key != INNER},
+        clashes=clash,
+        inner=tuple(one for one in getattr(entry, "inner", ()) if one != UNDEFENDED["procedure"]),
+        guarantee=_guarantee(name),
+        published=getattr(entry, "published", {}),
+    )
 
 
 def _guarantee(name: str) -> str:
@@ -103,48 +102,59 @@ def _guarantee(name: str) -> str:
     return f"none in {void}, whose first stage sees the members without noise: there is no epsilon then" if void else ""
 
 
-def _meaning(field: FieldInfo) -> str:
-    """Say what an option means, and the words that it may be."""
-    words, told = ", ".join(map(str, choices(field.annotation))), " ".join(str(field.description).split())
-    return f"{words}. {told}" if words else told
-
-
 def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
     """Read a defense, and tell what fills the fields of the recipe."""
     given = {"name": defense} if isinstance(defense, str) else dict(defense)
     text = given.pop("name", None)
     if not isinstance(text, str) or not text.strip():
         raise SpecError(f"defense: expected a name such as relaxloss, or a table with a name, got {defense!r}")
-    chosen: dict[str, Options] = {}
-    for piece in JOIN.split(text):
-        name, options = _piece(piece.strip())
-        if not name or name.endswith("+"):
-            raise SpecError(f"defense {text!r}: a part of it is empty: leave the + out, or give a name beside it")
-        if name == NONE and not options:
-            continue
-        _put(chosen, text, {"name": name, **options})
+    chosen = _methods(text)
+    methods = {method["name"]: method for method in chosen.values()}
     for key, value in given.items():
-        _give(chosen, text, key, value)
+        method = methods[_taker(methods, text, key, value)]
+        if key in method:
+            raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")
+        method[key] = value
     if INNER in chosen:
         chosen["procedure"][INNER] = chosen.pop(INNER)
     return chosen
 
 
+def _methods(text: str) -> dict[str, Options]:
+    """Read the methods that are joined in a text, by the field that each fills, or as the inner one of another."""
+    chosen: dict[str, Options] = {}
+    for piece in JOIN.split(text):
+        name, options = _piece(piece.strip())
+        if not name or name.endswith("+"):
+            raise SpecError(f"defense {text!r}: a part of it is empty: leave the + out, or give a name beside it")
+        if name != NONE or options:
+            _put(chosen, text, {"name": name, **options})
+    return chosen
+
+
+def options_of(name: str) -> Mapping[str, FieldInfo]:
+    """Return the options of one defense."""
+    fields: Mapping[str, FieldInfo] = PARTS[_part(name)][name].spec.model_fields
+    return fields
+
+
+def own_options(text: str) -> set[str]:
+    """Name the options of all methods that are joined in a text."""
+    return {key for method in _methods(text).values() for key in options_of(method["name"])}
+
+
 def with_option(text: str, key: str, value: Any) -> str:
     """Write an option into the text of a defense, beside the one of its parts that has it."""
-    pieces = [piece.strip() for piece in JOIN.split(text)]
-    named = [_piece(piece) for piece in pieces]
+    named = dict(_piece(piece.strip()) for piece in JOIN.split(text))
     owner, _, option = key.replace("-", "_").rpartition(".")
     owner = owner.replace("_", "-")
-    methods = {i: (_part(name), name) for i, (name, _) in enumerate(named) if owner in {"", name}}
-    if owner and not methods:
-        raise SpecError(f"defense {text!r}: {key}: {owner} is no part of it: {nearest(owner, [n for n, _ in named])}")
-    place = _taker(methods, text, option, value)
-    name, options = named[place]
-    options[option] = value
-    written = ",".join(f"{key}={_written(item)}" for key, item in options.items())
-    pieces[place] = f"{name}:{written}"
-    return "+".join(pieces)
+    if owner and owner not in named:
+        raise SpecError(f"defense {text!r}: {key}: {owner} is no part of it: {nearest(owner, named)}")
+    named[_taker([owner] if owner else named, text, option, value)][option] = value
+    return "+".join(
+        ":".join(filter(None, (name, ",".join(f"{key}={_written(item)}" for key, item in options.items()))))
+        for name, options in named.items()
+    )
 
 
 def _written(value: Any) -> str:
@@ -244,7 +254,7 @@ def undefended(recipe: Recipe) -> Recipe:
             "also_non_adaptive: training is a function of yours, so that no training without the defense is known: "
             "audit both, and compare them"
         )
-    plain = recipe.replace(**{part: Recipe.model_fields[part].default for part in PARTS})
+    plain = recipe.replace(**{part: getattr(Recipe(), part) for part in PARTS})
     if plain == recipe:
         raise SpecError(
             "also_non_adaptive: the recipe has no defense that references could be trained without: give --defense NAME"
@@ -261,35 +271,23 @@ def _not_plain(name: str, instead: str) -> None:
 
 def _part(name: str) -> str:
     _not_plain(name, f"write {NONE} alone to have that recipe, or give")
-    known = {key: part for part, table in PARTS.items() for key in table if key not in {"function", UNDEFENDED[part]}}
-    if name not in known:
-        unknown = UnknownNameError("defense", name, known)  # "nope" asks for one, so that none is no guess.
+    if name not in DEFENSES:
+        unknown = UnknownNameError("defense", name, DEFENSES)  # "nope" asks for one, so that none is no guess.
         raise unknown.retold(f"{unknown} (see reticent defenses)")
-    return known[name]
+    return DEFENSES[name]
 
 
-def _give(chosen: dict[str, Options], text: str, key: str, value: Any) -> None:
-    """Hand an option to the one part that has it."""
-    methods = {part: ("procedure" if part == INNER else part, one["name"]) for part, one in chosen.items()}
-    taker = _taker(methods, text, key, value)
-    if key in chosen[taker]:
-        raise SpecError(f"defense {text!r}: {key} is given twice: leave one out")
-    chosen[taker][key] = value
-
-
-def _taker(methods: Mapping[Place, tuple[str, str]], text: str, key: str, value: Any) -> Place:
-    """Find the one method, of those given by their part and name, that has an option."""
-    fields_of = {place: PARTS[part][name].spec.model_fields for place, (part, name) in methods.items()}
-    takers = [place for place, fields in fields_of.items() if key in fields]
+def _taker(names: Iterable[str], text: str, key: str, value: Any) -> str:
+    """Find the one method that has an option."""
+    known = {name: options_of(name) for name in names}
+    takers = [name for name, options in known.items() if key in options]
     if len(takers) > 1:
-        names = [methods[place][1] for place in takers]
         raise SpecError(
-            f"defense {text!r}: {' and '.join(names)} both have an option {key!r}: say whose it is, "
-            f"as in {names[0]}:{key}={value}"
+            f"defense {text!r}: {' and '.join(takers)} both have an option {key!r}: say whose it is, "
+            f"as in {takers[0]}:{key}={value}"
         )
     if not takers:
-        known = {name for found in fields_of.values() for name in found}
-        raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, known)}")
+        raise SpecError(f"defense {text!r}: unknown option {key!r}: {nearest(key, set(chain(*known.values())))}")
     return takers[0]
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-import reticent
 from reticent.auditing.labelling import CLASS
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.records import FITTED, Records
@@ -29,6 +28,7 @@ from reticent.population.worker import Made
 from reticent.say.grammar import sentence
 from reticent.say.population import problem
 from reticent.spec import full, identity
+from reticent.version import VERSION
 
 COLUMNS = {
     "k_in": "models_in",
@@ -146,7 +146,7 @@ def versions(**more: Any) -> Environment:
     """State the versions that numbers may depend on, and what else is known of the run."""
     torch = sys.modules.get("torch")
     return Environment(
-        reticent=reticent.__version__,
+        reticent=VERSION,
         python=platform.python_version(),
         torch=str(torch.__version__) if torch is not None else None,
         numpy=np.__version__,

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from reticent import arrays, opening
 from reticent.ambient import fixed
-from reticent.data.options import DataOptions
 from reticent.errors import InputError, SpecError
 from reticent.findings.harden import HardenDocument
 from reticent.jobs.config import KEYS, OWN, chosen
@@ -25,9 +24,10 @@ from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.locate.source import Weights
-from reticent.jobs.misplaced import owners
+from reticent.jobs.option_hints import owners
 from reticent.jobs.using import using
 from reticent.jobs.work import Work
+from reticent.options import DataOptions
 from reticent.population.train import Callback, train
 from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.store import Store

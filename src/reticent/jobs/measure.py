@@ -35,7 +35,7 @@ from reticent.findings.base import Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.population import Data, Population
-from reticent.jobs.attacks import AttackConfig
+from reticent.options import AttackConfig
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 

@@ -26,8 +26,8 @@ from reticent.jobs.measure import Settings, audited
 from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.train import train
+from reticent.signals.composed import substituted
 from reticent.signals.matrix import Floats
-from reticent.signals.swapped import swapped
 from reticent.spec import Spec
 from reticent.store import Store
 
@@ -74,8 +74,8 @@ def _problem(defended: Problem, plain: Problem, target: int) -> Problem:
     """Put a target in the place of its twin, which no attack learns from then: a target is none of its references."""
     population = None
     if plain.population is not None and defended.population is not None:
-        population = swapped(plain.population, defended.population, target)
-    signals = swapped(plain.signals, defended.signals, target)
+        population = substituted(plain.population, defended.population, target)
+    signals = substituted(plain.signals, defended.signals, target)
     return Problem.make(signals, plain.membership, [target], plain.references, population)
 
 

@@ -13,12 +13,12 @@ from torch import Tensor
 from reticent.ambient import fixed
 from reticent.auditing.audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
+from reticent.options import AuditConfig
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
-from reticent.procedures.costs import COSTS
-from reticent.procedures.short import cut
+from reticent.procedures.costs import COSTS, cut
 from reticent.store import Store
 from reticent.training.data import Examples
 from reticent.training.materials import Materials

@@ -5,10 +5,10 @@ from typing import Any
 
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError
-from reticent.jobs.attacks import AttackConfig, Options
 from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
+from reticent.options import AttackConfig, Options
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.procedures.basic import BASIC

@@ -19,8 +19,8 @@ from reticent.findings.search import SearchDocument, Seeds, Tried
 from reticent.jobs import document
 from reticent.jobs.compare import compare
 from reticent.jobs.comparison.sources import check_arguments
-from reticent.jobs.config import AuditConfig
 from reticent.jobs.defenses import NONE, parts_of, with_option
+from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.output import SEARCH, Output
 from reticent.say.search import spoken

@@ -3,7 +3,7 @@
 Paper: Fang and Kim, "Decoupling generalizability and membership privacy risks in neural networks" (PPTP), section 3.
 Two networks of equal initial weights and equal streams are trained, one on all records, one on half of them. If a stage
 carries no trace of membership, its maps differ between the two networks by as much on records that both have seen as on
-those that only one has. The paper compares the two distributions by eye; `reticent.locate.evidence` states a rule.
+those that only one has. The paper compares the two distributions by eye; `reticent.locate.onset` states a rule.
 """
 
 from collections.abc import Callable
@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 from torch import nn
 
 from reticent.errors import InputError
-from reticent.locate.evidence import Contrast, Evidence, Layers, Onset, judged
-from reticent.locate.halves import duplicates, part
-from reticent.locate.maps import apart
+from reticent.locate.feature_maps import map_distances
+from reticent.locate.group_split import duplicate_groups, group_split
+from reticent.locate.onset import Contrast, Evidence, Layers, Onset, judged
 from reticent.models.stages import Stage, stages
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Examples
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.training.loop import fit
-from reticent.training.materials import Materials
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.run import batch_sizes
 from reticent.training.streams import Streams
@@ -56,12 +55,12 @@ def onset(
     """
     built = network if network is not None else partial(untrained, recipe)
     materials = replace(materials, start=None, watched=None)
-    members, groups = materials.members, duplicates(materials.members.x)
+    members, groups = materials.members, duplicate_groups(materials.members.x)
     found: list[Contrast] = []
     shown, sizes = list[Stage](), tuple[int, ...]()
     for seed in range(options.seeds):
         own = streams.child("onset", seed)
-        one = part(groups, 0.5, np.random.default_rng(own.integer("halves")))
+        one = group_split(groups, 0.5, np.random.default_rng(own.integer("halves")))
         check_halves(one)
         drawn = streams if seed == 0 else own
         everything = whole if whole is not None and seed == 0 else _trained(built, recipe, materials, drawn)
@@ -71,7 +70,7 @@ def onset(
             half = Examples(members.x[kept], members.y[kept])
             again = equalised(recipe, len(members), len(half), options)
             other = _trained(built, again, replace(materials, members=half), drawn)
-            gap = apart(everything, other, members.x, materials.prepare, materials.classes, shown)
+            gap = map_distances(everything, other, members.x, materials.prepare, materials.classes, shown)
             found.append(Contrast(gap.distances, unseen))
             sizes = gap.sizes
     rng = np.random.default_rng(streams.child("onset").integer("bootstrap"))
@@ -79,14 +78,7 @@ def onset(
 
 
 def check_halves(one: NDArray[np.bool_]) -> None:
-    """Check that both halves have records enough to compare.
-
-    Args:
-        one: ``(N,)``: which half each record is in.
-
-    Raises:
-        InputError: one of the two has too few.
-    """
+    """Check that both halves have records enough to compare."""
     least = int(min(one.sum(), (~one).sum()))
     if least < FEWEST:
         raise InputError(

@@ -15,7 +15,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from reticent.locate.maps import features
+from reticent.locate.feature_maps import features
 from reticent.models.stages import Stage
 from reticent.objectives.base import Examples
 from reticent.spec import Spec
@@ -108,14 +108,7 @@ class _Reduction:
 
 
 def pooled(maps: Tensor) -> Tensor:
-    """Take the mean over all positions of a feature map.
-
-    Args:
-        maps: ``(B, channels, height, width)``, ``(B, tokens, channels)``, or ``(B, features)``.
-
-    Returns:
-        ``(B, channels)``, or the features as they are.
-    """
+    """Take the mean over all positions: of the last two axes of pictures, of the tokens, or of none."""
     if maps.dim() < 3:
         return maps
     return maps.mean(dim=1) if maps.dim() == 3 else maps.flatten(2).mean(dim=2)

@@ -5,7 +5,7 @@ generator, as PyTorch's own initialisers do; `training` seeds it for the length 
 `stages` divides any of them into stages.
 """
 
-from reticent.models import atm, cnn, mlp, resnet18, resnet20, resnets, transformer, user, vgg, vit
+from reticent.models import atm, cnn, mlp, resnet, transformer, user, vgg, vit
 from reticent.models.base import ArchitectureEntry, Input
 
 ARCHITECTURES: dict[str, ArchitectureEntry] = {
@@ -17,14 +17,14 @@ ARCHITECTURES: dict[str, ArchitectureEntry] = {
         user.Factory, user.build, "A factory of yours, by import string.", ("image", "tabular", "tokens")
     ),
     "mlp": ArchitectureEntry(mlp.MLP, mlp.build, "A multilayer perceptron with ReLU.", ("tabular", "image")),
-    "resnet18": ArchitectureEntry(resnet18.ResNet18, resnet18.build, "ResNet-18 in its CIFAR form.", ("image",)),
+    "resnet18": ArchitectureEntry(resnet.ResNet18, resnet.build, "ResNet-18 in its CIFAR form.", ("image",)),
     "resnet20": ArchitectureEntry(
-        resnet20.ResNet20, resnet20.build, "ResNet-20 for CIFAR, projection shortcuts.", ("image",)
+        resnet.ResNet20, resnet.build, "ResNet-20 for CIFAR, projection shortcuts.", ("image",)
     ),
-    "resnet34": ArchitectureEntry(resnets.ResNet34, resnets.build, "ResNet-34 in its CIFAR form.", ("image",)),
-    "resnet50": ArchitectureEntry(resnets.ResNet50, resnets.build, "ResNet-50 in its CIFAR form.", ("image",)),
-    "resnet101": ArchitectureEntry(resnets.ResNet101, resnets.build, "ResNet-101 in its CIFAR form.", ("image",)),
-    "resnet152": ArchitectureEntry(resnets.ResNet152, resnets.build, "ResNet-152 in its CIFAR form.", ("image",)),
+    "resnet34": ArchitectureEntry(resnet.ResNet34, resnet.build, "ResNet-34 in its CIFAR form.", ("image",)),
+    "resnet50": ArchitectureEntry(resnet.ResNet50, resnet.build, "ResNet-50 in its CIFAR form.", ("image",)),
+    "resnet101": ArchitectureEntry(resnet.ResNet101, resnet.build, "ResNet-101 in its CIFAR form.", ("image",)),
+    "resnet152": ArchitectureEntry(resnet.ResNet152, resnet.build, "ResNet-152 in its CIFAR form.", ("image",)),
     "transformer": ArchitectureEntry(
         transformer.Transformer, transformer.build, "A transformer encoder for texts.", ("tokens",)
     ),

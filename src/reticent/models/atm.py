@@ -3,22 +3,22 @@
 Paper: Wei et al. (2022), "Active token mixer" (ActiveMLP), arXiv 2203.06108, table 1: XT, T and B have 15, 27 and 52
 million parameters with 1,000 classes. With the layers of the released code that is 15,349,128, 27,152,232 and
 52,154,792. Deviations: no stochastic depth, and a stage begins with its own down-sampling where theirs ends with the
-next one's, so that a stage is what has one size of feature map.
+next one's, so that a stage is what has one size of feature map. Their operator (section 3.2) is a deformable 1x1
+convolution with one offset a channel along one axis; here it is the same, a shift with linear interpolation and zeros
+outside, then a linear layer, so that no compiled operator is needed and records keep gradients of their own.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+import torch
 from annotated_types import Ge, Le
 from pydantic import model_validator
 from torch import Tensor, nn
 
 from reticent.errors import InputError
-from reticent.models import _sizes
-from reticent.models._attention import STD
-from reticent.models._readout import Normalised
-from reticent.models._tokens import Block
-from reticent.models.base import Input
+from reticent.models._transformer_layers import STD, Normalised
+from reticent.models.base import Input, Strides, one_a_stage
 from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
 
@@ -61,18 +61,77 @@ class ATM(Spec):
     """Number of blocks of each stage, in place of the variant's."""
     widths: tuple[Annotated[int, Ge(8), Le(8192)], ...] = ()
     """Channels of each stage, multiples of 2, 4, 4 and 8; 64, 128, 320 and 512 by default."""
-    strides: _sizes.Strides = ()
+    strides: Strides = ()
     """By how much each stage divides height and width; by default the first by 1 and each other one by 2."""
     patch: Annotated[int, Ge(1), Le(16)] = 4
     """Pixels from one token to the next; patches overlap, and are twice as large less one."""
 
     @model_validator(mode="after")
     def _one_a_stage(self) -> Any:
-        _sizes.one_a_stage(self, ("depths", "widths", "strides"), STAGES)
+        one_a_stage(self, ("depths", "widths", "strides"), STAGES)
         if any(width % (2 * shared) for width, shared in zip(self.widths, SHARED, strict=False)):
             multiples = ", ".join(str(2 * shared) for shared in SHARED)
             raise ValueError(f"widths to be multiples of {multiples}, got {', '.join(map(str, self.widths))}")
         return self
+
+
+def shifted(x: Tensor, offsets: Tensor, axis: int) -> Tensor:
+    """Read every number of ``(B, H, W, C)`` so many places further along an axis, by linear interpolation."""
+    size = x.shape[axis]
+    shape = [1] * x.dim()
+    shape[axis] = size
+    exact = torch.promote_types(x.dtype, torch.float32)
+    place = torch.arange(size, device=x.device, dtype=exact).view(shape) + offsets.to(exact)
+    below = place.detach().floor()
+    part = place - below
+    out = torch.zeros_like(x, dtype=exact)
+    for step, weight in ((0, 1 - part), (1, part)):
+        index = below.clamp(-2, size).long() + step
+        inside = (index >= 0) & (index < size)
+        out = out + torch.gather(x, axis, index.clamp(0, size - 1)) * (weight * inside)
+    return out.to(x.dtype)
+
+
+class Mixer(nn.Module):
+    """Row, column and the token itself, linearly mapped and weighted channel by channel."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.itself = nn.Linear(dim, dim, bias=False)
+        self.column = nn.Linear(dim, dim)
+        self.row = nn.Linear(dim, dim)
+        self.fusion = nn.Sequential(nn.Linear(dim, dim // 4), nn.GELU(), nn.Linear(dim // 4, 3 * dim))
+        self.output = nn.Linear(dim, dim)
+
+    def forward(self, x: Tensor, offsets: Tensor) -> Tensor:
+        """Mix tokens ``(B, H, W, C)``; offsets ``(B, H, W, 2C)`` are those along the row and along the column."""
+        along, across = offsets.chunk(2, dim=3)
+        ways = torch.stack([self.row(shifted(x, along, 2)), self.column(shifted(x, across, 1)), self.itself(x)])
+        weights = self.fusion(ways.sum(dim=0).mean(dim=(1, 2))).view(len(x), -1, 3).softmax(dim=2)
+        mixed = torch.einsum("nbhwc,bcn->bhwc", ways, weights.to(ways.dtype))
+        out: Tensor = self.output(mixed)
+        return out
+
+
+class Block(nn.Module):
+    """Mixer and multilayer perceptron, each after a LayerNorm and with a shortcut; some make new offsets."""
+
+    def __init__(self, dim: int, hidden: int, shared: int, *, fresh: bool) -> None:
+        """Build the block."""
+        super().__init__()
+        self.shared = shared
+        self.norm1 = nn.LayerNorm(dim)
+        self.mixer = Mixer(dim)
+        self.norm2 = nn.LayerNorm(dim)
+        self.mlp = nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
+        self.offsets = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, 2 * dim // shared)) if fresh else None
+
+    def forward(self, x: Tensor, offsets: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Apply the block."""
+        if self.offsets is not None:
+            offsets = self.offsets(x).repeat_interleave(self.shared, dim=3)
+        x = x + self.mixer(self.norm1(x), offsets)
+        return x + self.mlp(self.norm2(x)), offsets  # type: ignore[return-value]
 
 
 class StageOfBlocks(nn.Module):
@@ -85,14 +144,7 @@ class StageOfBlocks(nn.Module):
         self.blocks = nn.ModuleList(blocks)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Apply the stage.
-
-        Args:
-            x: ``(B, channels before, H, W)``.
-
-        Returns:
-            ``(B, C, H / stride, W / stride)``.
-        """
+        """Apply the stage."""
         x = self.down(x).permute(0, 2, 3, 1)
         offsets = None
         for block in self.blocks:
@@ -106,14 +158,7 @@ class Readout(Normalised):
     """The mean of the normalised tokens to logits."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Answer logits.
-
-        Args:
-            x: ``(B, dim, H, W)``.
-
-        Returns:
-            ``(B, C)``.
-        """
+        """Answer logits."""
         out: Tensor = self.linear(self.norm(x.permute(0, 2, 3, 1)).mean(dim=(1, 2)))
         return out
 
@@ -141,32 +186,13 @@ class Network(Staged):
         return outline_of("stage", "stages", len(self.stages), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Answer logits.
-
-        Args:
-            x: images ``(B, channels, H, W)``.
-
-        Returns:
-            ``(B, C)``.
-        """
+        """Answer logits."""
         out: Tensor = self.head(self.stages(self.embedding(x)))
         return out
 
 
 def build(spec: ATM, given: Input, classes: int) -> nn.Module:
-    """Build the network.
-
-    Args:
-        spec: its options.
-        given: what a record looks like: (channels, height, width).
-        classes: number of classes C.
-
-    Returns:
-        A module from images ``(B, channels, height, width)`` to logits ``(B, C)``.
-
-    Raises:
-        InputError: the images are smaller than a patch.
-    """
+    """Build the network."""
     channels, height, width = given.shape
     kernel = 2 * spec.patch - 1
     if min(height, width) < spec.patch:

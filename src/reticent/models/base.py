@@ -1,13 +1,19 @@
 """What an architecture is: a spec, and a function from the spec, the input and the number of classes to a module."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from annotated_types import Ge, Le
 from torch import nn
 
 from reticent.errors import InputError
 from reticent.spec import Spec
+
+Widths = tuple[Annotated[int, Ge(1), Le(8192)], ...]
+"""Channels of each stage."""
+Strides = tuple[Annotated[int, Ge(1), Le(16)], ...]
+"""By how much each stage divides height and width."""
 
 
 @dataclass(frozen=True)
@@ -50,3 +56,11 @@ def build(entry: ArchitectureEntry, spec: Spec, given: Input, classes: int) -> n
             f"got {given.kind} of shape {given.shape}"
         )
     return entry.build(spec, given, classes)
+
+
+def one_a_stage(spec: Any, names: Sequence[str], count: int) -> None:
+    """Check that options hold one number for each stage, or none; for the validators of specs."""
+    for name in names:
+        got = len(getattr(spec, name))
+        if got not in {0, count}:
+            raise ValueError(f"{name} to have {count} numbers, one for each stage, or none; it has {got}")

@@ -21,19 +21,7 @@ class CNN(Spec):
 
 
 def build(spec: CNN, given: Input, classes: int) -> nn.Module:
-    """Build the network.
-
-    Args:
-        spec: its options.
-        given: what a record looks like: (channels, height, width).
-        classes: number of classes C.
-
-    Returns:
-        A module from images ``(B, channels, height, width)`` to logits ``(B, C)``.
-
-    Raises:
-        InputError: the images are too small to be halved so often.
-    """
+    """Build the network."""
     channels, height, width = given.shape
     if min(height, width) < 2 ** len(spec.widths):
         fitting = ",".join(map(str, spec.widths[: min(height, width).bit_length() - 1]))

@@ -23,16 +23,7 @@ class MLP(Spec):
 
 
 def build(spec: MLP, given: Input, classes: int) -> nn.Module:
-    """Build the network.
-
-    Args:
-        spec: its options.
-        given: what a record looks like.
-        classes: number of classes C.
-
-    Returns:
-        A module from ``(B, ...)`` to logits ``(B, C)``.
-    """
+    """Build the network."""
     layers: list[nn.Module] = [nn.Flatten()] if len(given.shape) > 1 else []
     widths = [math.prod(given.shape), *spec.widths]
     for before, after in pairwise(widths):

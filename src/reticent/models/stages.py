@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from torch import nn
 
 from reticent.errors import ModelError, nearest
-from reticent.models import _outline
+from reticent.models import _inferred_stages
 
 HEAD = "head"
 """Name of the last stage, which holds the classifier."""
@@ -85,7 +85,7 @@ def by_parameter(model: nn.Module, found: Sequence[Stage]) -> dict[str, str]:
 
 
 def _found(model: nn.Module) -> list[Stage]:
-    blocks = _outline.blocks(model)
+    blocks = _inferred_stages.blocks(model)
     titles = [block.title for block in blocks[:-1]]
     names = [f"block {index}" if name.isdigit() else name for index, name in enumerate(titles, start=1)]
     return [
@@ -115,7 +115,7 @@ def _named(model: nn.Module, patterns: Sequence[str]) -> list[Stage]:
                 f"stage pattern {pattern!r} matches parameters and no module, whose output would be the stage's "
                 "feature map: add the name of a module after a comma"
             )
-        output = _outline.callable_name(model, matched[-1])
+        output = _inferred_stages.callable_name(model, matched[-1])
         name = HEAD if index == len(patterns) - 1 else pattern
         found.append(Stage(name, tuple(matched), output, tuple(alone)))
     return found

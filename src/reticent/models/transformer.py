@@ -13,8 +13,7 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from reticent.errors import InputError
-from reticent.models._attention import Block
-from reticent.models._readout import Normalised
+from reticent.models._transformer_layers import Block, Normalised
 from reticent.models.base import Input
 from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
@@ -57,14 +56,7 @@ class Embedding(nn.Module):
         nn.init.normal_(self.table.weight, std=dim**-0.5)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Turn tokens into vectors.
-
-        Args:
-            x: ``int64 (B, T)``.
-
-        Returns:
-            ``(B, T, dim)``.
-        """
+        """Turn tokens into vectors."""
         dim = self.table.embedding_dim
         places = torch.arange(x.shape[1], device=x.device, dtype=torch.float32)[:, None]
         waves = torch.arange(0, dim, 2, device=x.device, dtype=torch.float32) * (-math.log(LONGEST) / dim)
@@ -77,15 +69,7 @@ class Readout(Normalised):
     """The mean of the normalised tokens to logits."""
 
     def forward(self, x: Tensor, seen: Tensor) -> Tensor:
-        """Answer logits.
-
-        Args:
-            x: tokens ``(B, T, dim)``.
-            seen: which of them count, ``bool (B, T)``.
-
-        Returns:
-            ``(B, C)``.
-        """
+        """Answer logits."""
         shares = seen.to(x.dtype) / seen.sum(dim=1, keepdim=True)
         out: Tensor = self.linear(torch.einsum("bt,btd->bd", shares, self.norm(x)))
         return out
@@ -110,14 +94,7 @@ class Network(Staged):
         return outline_of("block", "blocks", len(self.blocks), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Answer logits.
-
-        Args:
-            x: tokens ``int64 (B, T)``.
-
-        Returns:
-            ``(B, C)``.
-        """
+        """Answer logits."""
         seen = x != self.padding
         seen = seen | ~seen.any(dim=1, keepdim=True)  # A text of nothing but padding is read as it stands.
         out = self.embedding(x)
@@ -128,19 +105,7 @@ class Network(Staged):
 
 
 def build(spec: Transformer, given: Input, classes: int) -> nn.Module:
-    """Build the network.
-
-    Args:
-        spec: its options.
-        given: what a record looks like: (length,), and the vocabulary.
-        classes: number of classes C.
-
-    Returns:
-        A module from tokens ``int64 (B, length)`` to logits ``(B, C)``.
-
-    Raises:
-        InputError: the vocabulary is not known.
-    """
+    """Build the network."""
     if given.vocabulary < 1:
         raise InputError(f"transformer: expected how many tokens there are, got a vocabulary of {given.vocabulary}")
     blocks = [Block(spec.dim, spec.heads, spec.hidden, spec.dropout) for _ in range(spec.depth)]

@@ -15,8 +15,7 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from reticent.errors import InputError
-from reticent.models import _sizes
-from reticent.models.base import Input
+from reticent.models.base import Input, Strides, Widths, one_a_stage
 from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
 
@@ -31,11 +30,11 @@ class VGG(Spec):
 
     width: Annotated[int, Ge(1), Le(1024)] = 64
     """Channels of the first group; the next ones have 2, 4, 8 and 8 times as many."""
-    widths: _sizes.Widths = ()
+    widths: Widths = ()
     """Channels of each of the five groups, in place of `width` and its multiples."""
-    strides: _sizes.Strides = ()
+    strides: Strides = ()
     """By how much the max-pooling at the end of each group divides height and width; 2 each by default, 1 is none."""
-    hidden: _sizes.Widths = ()
+    hidden: Widths = ()
     """Units of the hidden layers of the classifier; by default there is none."""
     pool: Annotated[int, Ge(1), Le(16)] = 1
     """Height and width to which the last feature map is averaged before the classifier."""
@@ -44,7 +43,7 @@ class VGG(Spec):
 
     @model_validator(mode="after")
     def _one_a_stage(self) -> Any:
-        _sizes.one_a_stage(self, ("widths", "strides"), GROUPS)
+        one_a_stage(self, ("widths", "strides"), GROUPS)
         return self
 
 
@@ -89,32 +88,13 @@ class Network(Staged):
         return outline_of("stage", "groups", len(self.groups))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Answer logits.
-
-        Args:
-            x: images ``(B, channels, H, W)``.
-
-        Returns:
-            ``(B, C)``.
-        """
+        """Answer logits."""
         out: Tensor = self.head(self.groups(x))
         return out
 
 
 def build(spec: VGG, given: Input, classes: int) -> nn.Module:
-    """Build the network.
-
-    Args:
-        spec: its options.
-        given: what a record looks like: (channels, height, width).
-        classes: number of classes C.
-
-    Returns:
-        A module from images ``(B, channels, height, width)`` to logits ``(B, C)``.
-
-    Raises:
-        InputError: the images are too small for the poolings.
-    """
+    """Build the network."""
     channels, height, width = given.shape
     widths = spec.widths or tuple(spec.width * times for times in (1, 2, 4, 8, 8))
     strides = spec.strides or (2,) * GROUPS

@@ -14,8 +14,7 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from reticent.errors import InputError
-from reticent.models._attention import Block, Learned, narrow
-from reticent.models._readout import Normalised
+from reticent.models._transformer_layers import Block, Learned, Normalised, narrow
 from reticent.models.base import Input
 from reticent.models.stages import Stage, Staged, outline_of
 from reticent.spec import Spec
@@ -56,14 +55,7 @@ class Embedding(nn.Module):
         self.positions = Learned(patches + 1, dim)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Turn images into tokens.
-
-        Args:
-            x: images ``(B, channels, H, W)``.
-
-        Returns:
-            ``(B, T + 1, dim)`` with T patches.
-        """
+        """Turn images into tokens."""
         tokens = self.patches(x).flatten(2).transpose(1, 2)
         out: Tensor = torch.cat([self.token(len(x)), tokens], dim=1) + self.positions(len(x))
         return out
@@ -73,14 +65,7 @@ class Readout(Normalised):
     """The class token, normalised, to logits."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Answer logits.
-
-        Args:
-            x: tokens ``(B, T + 1, dim)``.
-
-        Returns:
-            ``(B, C)``.
-        """
+        """Answer logits."""
         out: Tensor = self.linear(self.norm(x[:, 0]))
         return out
 
@@ -100,32 +85,13 @@ class Network(Staged):
         return outline_of("block", "blocks", len(self.blocks), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Answer logits.
-
-        Args:
-            x: images ``(B, channels, H, W)``.
-
-        Returns:
-            ``(B, C)``.
-        """
+        """Answer logits."""
         out: Tensor = self.head(self.blocks(self.embedding(x)))
         return out
 
 
 def build(spec: ViT, given: Input, classes: int) -> nn.Module:
-    """Build the network.
-
-    Args:
-        spec: its options.
-        given: what a record looks like: (channels, height, width).
-        classes: number of classes C.
-
-    Returns:
-        A module from images ``(B, channels, height, width)`` to logits ``(B, C)``.
-
-    Raises:
-        InputError: patches do not divide the image.
-    """
+    """Build the network."""
     channels, height, width = given.shape
     if height % spec.patch or width % spec.patch:
         raise InputError(f"vit: patches of {spec.patch} pixels do not divide images of {height} x {width}: set patch")

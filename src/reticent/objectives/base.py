@@ -4,13 +4,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
 
+from reticent.errors import ModelError
 from reticent.spec import Spec
 
+INPLACE = "modified by an inplace operation"
+"""What torch's error says where a tensor that a gradient needs was changed."""
 Need = Literal["reference"]
 """What a method must be given beside members: the defender's reference non-members."""
 
@@ -59,11 +62,6 @@ class Stepper(Protocol):
         """Update every parameter that has a gradient."""
 
 
-def whole(parameter: Tensor) -> None:
-    """Tell that all entries of a parameter are trained."""
-    del parameter
-
-
 @dataclass(frozen=True, eq=False)
 class Context:
     """What an objective may know of a run of the loop, and do in it.
@@ -99,7 +97,7 @@ class Context:
     rate: Callable[[], float]
     augment: Callable[[Tensor, torch.Generator], Tensor]
     adam: Callable[[Sequence[nn.Parameter], float], Stepper]
-    trains: Callable[[Tensor], Tensor | None] = whole
+    trains: Callable[[Tensor], Tensor | None] = lambda parameter: None
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
@@ -133,17 +131,7 @@ class Objective:
         """Do what comes before an epoch."""
 
     def inputs(self, x: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        """Change the input of a step, or do what comes before it.
-
-        Args:
-            x: model input ``(B, ...)``, augmented and normalised.
-            targets: ``int64 (B,)``.
-            batch: what else is known of the step.
-
-        Returns:
-            Model input of the same shape.
-        """
-        del targets, batch
+        """Change the input of a step ``(B, ...)``, augmented and normalised, or do what comes before the step."""
         return x
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
@@ -175,7 +163,21 @@ class Objective:
         now = torch.where(where, float(epoch), math.inf)
         self._began = torch.minimum(self._began, now) if isinstance(self._began, Tensor) else now
 
-    def idle(self, method: str, why: str, instead: str, left: str = "plain training") -> list[str]:
+    def notices(self) -> list[str]:
+        """Say what a reader of the report must know of the run that ended, such as that the method hardly acted."""
+        return []
+
+
+S = TypeVar("S", bound=Spec)
+
+
+class Configured(Objective, Generic[S]):
+    """An objective of the table: what its entry builds from a spec."""
+
+    def __init__(self, spec: S) -> None:
+        self.spec = spec
+
+    def idle(self, why: str, instead: str, left: str = "plain training") -> list[str]:
         """Say so if what the method adds, as `acts` noted, had no part in the state that training kept."""
         began = float(self._began)
         if math.isfinite(began):
@@ -183,36 +185,34 @@ class Objective:
                 return []
             why = "early stopping kept an epoch from before it began"
             instead = "Let it begin earlier, or give more patience."
-        return [f"{method}: {why}, so that it never acted: this is {left}. {instead}"]
+        return [f"{self.spec.method}: {why}, so that it never acted: this is {left}. {instead}"]
 
-    def notices(self) -> list[str]:
-        """Say what a reader of the report must know of the run that ended, such as that the method hardly acted."""
-        return []
+
+@contextmanager
+def named_inplace_errors() -> Iterator[None]:
+    """Compute gradients, and say in plain words why a network has none."""
+    try:
+        yield
+    except RuntimeError as error:
+        if INPLACE not in str(error):
+            raise
+        raise ModelError(
+            "the network changes a tensor in place that its gradient needs: write x = x * 0 instead of x.mul_(0) in "
+            "its forward"
+        ) from error
+
+
+def label_margin(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the log-odds ``(B,)`` of the label: ``ln p = logsigmoid(it)`` and ``ln(1 - p) = logsigmoid(-it)``."""
+    at = labels[:, None]
+    others = logits.scatter(1, at, -math.inf).logsumexp(dim=1)
+    return logits.gather(1, at)[:, 0] - others
 
 
 def hits(logits: Tensor, labels: Tensor) -> Tensor:
-    """Tell which records have the strictly largest logit at their label, as `signals.correct` does.
-
-    Args:
-        logits: ``(B, C)``.
-        labels: ``(B,)``.
-
-    Returns:
-        Booleans ``(B,)``; a tie with another class is a mistake.
-    """
+    """Tell which records ``(B,)`` have the strictly largest logit at their label, as `signals.correct` does."""
     at = labels[:, None]
     return logits.gather(1, at)[:, 0] > logits.scatter(1, at, -math.inf).amax(dim=1)
-
-
-def unchanged(spec: Any, share: float) -> Any:
-    """Leave the options of an objective as they are in a shorter training."""
-    del share
-    return spec
-
-
-def unchecked(spec: Any, known: Any) -> None:
-    """Accept any options: what an entry's check is where it has none."""
-    del spec, known
 
 
 @dataclass(frozen=True)
@@ -224,6 +224,7 @@ class ObjectiveEntry:
         build: from a spec to the objective that the loop calls.
         summary: one sentence.
         per_record: the loss is a mean of terms of single records; DP-SGD refuses others.
+        off: options under which it is plain training to the bit, one mapping a way to say so.
         paper: what to cite.
         cost: beside plain training, in words.
         needs: what it must be given.
@@ -240,11 +241,12 @@ class ObjectiveEntry:
     build: Callable[[Any], Objective]
     summary: str
     per_record: bool
-    paper: str
+    off: tuple[Mapping[str, Any], ...]
+    paper: str = ""
     cost: str = "none"
     needs: tuple[Need, ...] = ()
-    check: Callable[[Any, int], None] = unchecked
-    check_kind: Callable[[Any, str], None] = unchecked
+    check: Callable[[Any, int], None] = lambda spec, classes: None
+    check_kind: Callable[[Any, str], None] = lambda spec, kind: None
     between_epochs: bool = False
     published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    brief: Callable[[Any, float], Any] = unchanged
+    brief: Callable[[Any, float], Any] = lambda spec, share: spec

@@ -12,7 +12,7 @@ from annotated_types import Ge, Gt, Le
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Objective
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry, label_margin
 from reticent.spec import Spec
 
 
@@ -31,21 +31,12 @@ class Ccl(Spec):
     """The exponent of (1 - p) on the convex part, which makes it the focal loss; 0 is cross-entropy."""
 
 
-def build(spec: Ccl) -> Objective:
-    """Return the loss."""
-    return _Ccl(spec)
-
-
-class _Ccl(Objective):
-    def __init__(self, spec: Ccl) -> None:
-        self._spec = spec
-
+class _Ccl(Configured[Ccl]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
-        spec = self._spec
+        spec = self.spec
         if spec.alpha == 1 and not spec.focal:
             return spec.beta * functional.cross_entropy(logits, targets)
-        margin = _margin(logits, targets)
+        margin = label_margin(logits, targets)
         known = functional.logsigmoid(margin)
         # exp(ln p), since the derivative of that is p * sigmoid(-margin): sigmoid's own has 1 - p, which rounds to 0.
         loss = (1 - spec.alpha) * _concave(spec.concave, known.exp())
@@ -57,14 +48,18 @@ class _Ccl(Objective):
         return spec.beta * loss.mean()
 
 
-def _margin(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return the log-odds of the label: ``ln p = logsigmoid(margin)`` and ``ln(1 - p) = logsigmoid(-margin)``."""
-    label = targets[:, None]
-    others = logits.scatter(1, label, float("-inf")).logsumexp(dim=1)
-    return logits.gather(1, label)[:, 0] - others
-
-
 def _concave(name: str, p: Tensor) -> Tensor:
     if name == "exponential":
         return -p.exp()
     return -(p + p.square() / 2) if name == "quadratic" else -p
+
+
+ENTRY = ObjectiveEntry(
+    Ccl,
+    _Ccl,
+    "Cross-entropy with a concave part, so that the losses of members stay spread.",
+    per_record=True,
+    paper="Liu et al. (2024), ICML",
+    cost="a few more operations on the logits",
+    off=({"alpha": 1.0, "beta": 1.0},),
+)

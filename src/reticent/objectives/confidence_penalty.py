@@ -10,7 +10,7 @@ from annotated_types import Ge
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Objective
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry
 from reticent.spec import Spec
 
 
@@ -23,20 +23,22 @@ class ConfidencePenalty(Spec):
     """What a nat of the answers' mean entropy takes off the loss (beta in the paper)."""
 
 
-def build(spec: ConfidencePenalty) -> Objective:
-    """Return the loss."""
-    return _ConfidencePenalty(spec.weight)
-
-
-class _ConfidencePenalty(Objective):
-    def __init__(self, weight: float) -> None:
-        self._weight = weight
-
+class _ConfidencePenalty(Configured[ConfidencePenalty]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
         loss = functional.cross_entropy(logits, targets)
-        if not self._weight:
+        if not self.spec.weight:
             return loss
         known = logits.log_softmax(dim=1)
         entropy = -(known.exp() * known).sum(dim=1).mean()
-        return loss - self._weight * entropy
+        return loss - self.spec.weight * entropy
+
+
+ENTRY = ObjectiveEntry(
+    ConfidencePenalty,
+    _ConfidencePenalty,
+    "Cross-entropy less a share of the entropy of what the model says.",
+    per_record=True,
+    paper="Pereyra et al. (2017), ICLR workshop",
+    cost="one more pass over the logits",
+    off=({"weight": 0.0},),
+)

@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Objective
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry
 from reticent.spec import Spec
 
 
@@ -15,13 +15,15 @@ class CrossEntropy(Spec):
     method: ClassVar[str] = "cross-entropy"
 
 
-def build(spec: CrossEntropy) -> Objective:
-    """Return the loss."""
-    del spec
-    return _CrossEntropy()
-
-
-class _CrossEntropy(Objective):
+class _CrossEntropy(Configured[CrossEntropy]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
         return functional.cross_entropy(logits, targets)
+
+
+ENTRY = ObjectiveEntry(
+    CrossEntropy,
+    _CrossEntropy,
+    "The mean negative log-probability of the true label.",
+    per_record=True,
+    off=({},),
+)

@@ -5,7 +5,6 @@ Dean (2015), "Distilling the knowledge in a neural network"; Tang et al. (2022),
 """
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -22,16 +21,10 @@ FLOOR = -100.0
 
 
 class Distillation(Objective):
-    """Mean over records of the distance between soft targets and answers.
+    """Mean over records of the divergence KL(soft target || answer), which is zero where the targets are met."""
 
-    Attributes:
-        form: "kl", which is zero where the targets are met, or "cross-entropy", which is larger by the targets'
-            entropy; their gradients are equal.
-    """
-
-    def __init__(self, targets: Tensor | Teacher, *, form: Literal["kl", "cross-entropy"] = "kl") -> None:
-        """Take the targets."""
-        self._targets, self.form = targets, form
+    def __init__(self, targets: Tensor | Teacher) -> None:
+        self._targets = targets
 
     def begin(self, context: Context) -> None:
         """Check the targets against the members, and bring them to the device."""
@@ -46,20 +39,7 @@ class Distillation(Objective):
             self._table = _checked(self._targets).to(context.device, torch.float32)
 
     def inputs(self, x: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        """Ask a function for the soft targets of a step.
-
-        Args:
-            x: model input ``(B, ...)``.
-            targets: ``int64 (B,)``.
-            batch: says which records these are.
-
-        Returns:
-            The input as it is.
-
-        Raises:
-            ShapeError: the function's answer is not ``(B, C)``.
-        """
-        del targets
+        """Ask a function for the soft targets of a step, and leave its input as it is."""
         if not isinstance(self._targets, Tensor):
             with torch.no_grad():
                 answer = self._targets(x, batch.ids)
@@ -73,10 +53,9 @@ class Distillation(Objective):
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         """Compute the distance to the soft targets; labels have no part in it."""
-        del targets
         wanted = self._wanted if self._table is None else self._table[batch.ids]
         loss = -(wanted * functional.log_softmax(logits, dim=1).clamp(min=FLOOR)).sum(dim=1).mean()
-        return loss if self.form == "cross-entropy" else loss + torch.xlogy(wanted, wanted).sum(dim=1).mean()
+        return loss + torch.xlogy(wanted, wanted).sum(dim=1).mean()
 
 
 def _checked(probabilities: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from reticent.errors import SpecError
-from reticent.objectives.base import Batch, Context, Objective
+from reticent.objectives.base import Batch, Configured, Context, ObjectiveEntry
 from reticent.spec import Spec
 
 STEPS = 100
@@ -43,11 +43,6 @@ class Hamp(Spec):
     """What a nat of the answers' mean entropy takes off the loss; under kl_scale batch, released values times C."""
     kl_scale: Literal["batch", "element"] = "batch"
     """What the divergence from the labels is divided by: the records, or as released the records times the classes."""
-
-
-def build(spec: Hamp) -> Objective:
-    """Return the loss."""
-    return _Hamp(spec)
 
 
 def check(spec: Hamp, classes: int) -> None:
@@ -81,18 +76,14 @@ def _entropy(share: float, classes: int) -> float:
     return -sum(part * math.log(part / count) for part, count in ((share, 1), (rest, classes - 1)) if part)
 
 
-class _Hamp(Objective):
-    def __init__(self, spec: Hamp) -> None:
-        self._spec = spec
-
+class _Hamp(Configured[Hamp]):
     def begin(self, context: Context) -> None:
         super().begin(context)
-        check(self._spec, context.classes)
+        check(self.spec, context.classes)
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
         classes = logits.shape[1]
-        share = soft_label(self._spec.gamma, classes)
+        share = soft_label(self.spec.gamma, classes)
         known = logits.log_softmax(dim=1)
         if share == 1:
             divergence = functional.cross_entropy(logits, targets)
@@ -100,9 +91,22 @@ class _Hamp(Objective):
             label = known.gather(1, targets[:, None])[:, 0]
             others = (known.sum(dim=1) - label) / (classes - 1)
             divergence = -(share * label + (1 - share) * others).mean() - _entropy(share, classes)
-        if self._spec.kl_scale == "element":
+        if self.spec.kl_scale == "element":
             divergence = divergence / classes
-        if not self._spec.alpha:
+        if not self.spec.alpha:
             return divergence
         entropy = -(known.exp() * known).sum(dim=1).mean()
-        return divergence - self._spec.alpha * entropy
+        return divergence - self.spec.alpha * entropy
+
+
+ENTRY = ObjectiveEntry(
+    Hamp,
+    _Hamp,
+    "Labels as soft as an entropy asks for, and a reward for unsure answers.",
+    check=check,
+    per_record=True,
+    paper="Chen and Pattabiraman (2024), NDSS",
+    cost="one more pass over the logits",
+    published=PUBLISHED,
+    off=({"gamma": 0.0, "alpha": 0.0},),
+)

@@ -10,7 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Objective
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry
 from reticent.spec import Spec
 
 
@@ -23,15 +23,16 @@ class LabelSmoothing(Spec):
     """The share that is spread over all classes, the true one among them."""
 
 
-def build(spec: LabelSmoothing) -> Objective:
-    """Return the loss."""
-    return _LabelSmoothing(spec.smoothing)
-
-
-class _LabelSmoothing(Objective):
-    def __init__(self, smoothing: float) -> None:
-        self._smoothing = smoothing
-
+class _LabelSmoothing(Configured[LabelSmoothing]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
-        return functional.cross_entropy(logits, targets, label_smoothing=self._smoothing)
+        return functional.cross_entropy(logits, targets, label_smoothing=self.spec.smoothing)
+
+
+ENTRY = ObjectiveEntry(
+    LabelSmoothing,
+    _LabelSmoothing,
+    "Cross-entropy against labels that give a small share to every class.",
+    per_record=True,
+    paper="Szegedy et al. (2016), CVPR",
+    off=({"smoothing": 0.0},),
+)

@@ -12,9 +12,9 @@ import torch
 from annotated_types import Ge, Le
 from torch import Tensor
 
-from reticent.objectives._drawing import ByClass, needed_reference
-from reticent.objectives._mixing import Mixing
-from reticent.objectives.base import Context, Examples, Objective, hits
+from reticent.objectives._sampling import ClassIndex, required_reference
+from reticent.objectives.base import Context, Examples, ObjectiveEntry, hits
+from reticent.objectives.mixup import Mixing, mixable
 from reticent.spec import Spec
 
 CHUNK = 1024
@@ -33,28 +33,19 @@ class MixupMmd(Spec):
     """Shares of mixup are drawn from Beta(alpha, alpha); 0 mixes nothing."""
 
 
-def build(spec: MixupMmd) -> Objective:
-    """Return the loss."""
-    return _MixupMmd(spec)
-
-
 class _MixupMmd(Mixing):
-    def __init__(self, spec: MixupMmd) -> None:
-        super().__init__(spec)
-        self._weight, self._gap = spec.weight, spec.gap
-
     def begin(self, context: Context) -> None:
         super().begin(context)
-        if self._weight:
-            self._reference = needed_reference(context, MixupMmd.method)
+        if self.spec.weight:
+            self._reference = required_reference(context, MixupMmd.method)
             self._order, self._matches = (context.generator(f"mixup-mmd/{name}") for name in ("order", "matches"))
 
     def end_epoch(self, epoch: int) -> None:
-        if not self._weight or epoch >= self.context.epochs - 1:
+        if not self.spec.weight or epoch >= self.context.epochs - 1:
             return
         members = self.context.members
         with self.context.evaluating():
-            if abs(self._accuracy(members) - self._accuracy(self._reference)) < self._gap:
+            if abs(self._accuracy(members) - self._accuracy(self._reference)) < self.spec.gap:
                 return
             order = torch.randperm(len(members), generator=self._order)
             for rows in torch.split(order, self.context.batch_size):
@@ -62,10 +53,10 @@ class _MixupMmd(Mixing):
                     self.acts(epoch)
 
     def notices(self) -> list[str]:
-        if not self._weight:
+        if not self.spec.weight:
             return []
         left = "mixup alone" if self._alpha else "plain training"
-        return self.idle("mixup-mmd", "no pass followed an epoch", "Give a smaller gap, or train longer.", left)
+        return self.idle("no pass followed an epoch", "Give a smaller gap, or train longer.", left)
 
     @torch.no_grad()
     def _accuracy(self, examples: Examples) -> float:
@@ -83,7 +74,7 @@ class _MixupMmd(Mixing):
         with torch.no_grad():
             wanted = self.context.ask(reference.take(shuffled[rows]).x).softmax(dim=1)
         answers = self.context.ask(members.take(chosen).x).softmax(dim=1)
-        self.context.update(self._weight * _squared_mmd(answers, wanted))
+        self.context.update(self.spec.weight * _squared_mmd(answers, wanted))
         return True
 
 
@@ -93,10 +84,10 @@ def _matched(labels: Tensor, reference: Tensor, classes: int) -> tuple[Tensor, T
     Where a class has fewer reference records than the batch asks for, they come again; records of classes that the
     reference lacks are left out. Returns rows of both, with equal class counts.
     """
-    there = ByClass(reference, classes)
+    there = ClassIndex(reference, classes)
     chosen = torch.nonzero(there.count[labels] > 0).squeeze(1)
     kept = labels[chosen]
-    place = ByClass(kept, classes).place % there.count[kept]
+    place = ClassIndex(kept, classes).place % there.count[kept]
     return chosen, there.order[there.start[kept] + place]
 
 
@@ -108,3 +99,17 @@ def _squared_mmd(a: Tensor, b: Tensor) -> Tensor:
         return (-squared / 2).exp().mean()
 
     return kernel(a, a) + kernel(b, b) - 2 * kernel(a, b)
+
+
+ENTRY = ObjectiveEntry(
+    MixupMmd,
+    _MixupMmd,
+    "Mixup, and passes that draw the answers for members to those for reference records.",
+    check_kind=mixable,
+    per_record=False,
+    paper="Li et al. (2021), CODASPY",
+    cost="up to one more pass an epoch, with twice as many questions",
+    needs=("reference",),
+    between_epochs=True,
+    off=({"weight": 0.0, "alpha": 0.0},),
+)

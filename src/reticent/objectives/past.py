@@ -17,9 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from reticent.errors import ModelError
-from reticent.objectives._drawing import Deck, needed_reference
-from reticent.objectives.base import Batch, Context, Objective
-from reticent.objectives.gradient import going_back
+from reticent.objectives._sampling import EndlessBatches, required_reference
+from reticent.objectives.base import Batch, Configured, Context, Objective, ObjectiveEntry, named_inplace_errors
 from reticent.spec import Spec
 
 PENALISED = (nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -100,23 +99,19 @@ def brief(spec: Past, share: float) -> Past:
     return spec.replace(tuning_epochs=shorter) if spec.form == "released" else spec
 
 
-class _Released(Objective):
+class _Released(Configured[Past]):
     """The training before the tuning: plain."""
-
-    def __init__(self, spec: Past) -> None:
-        self._spec = spec
 
     def begin(self, context: Context) -> None:
         super().begin(context)
-        if self._spec.usual("weight"):
-            _Tuning(self._spec).begin(context)
+        if self.spec.usual("weight"):
+            _Tuning(self.spec).begin(context)
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
         return functional.cross_entropy(logits, targets)
 
     def then(self) -> tuple[Mapping[str, Any], Objective] | None:
-        spec = self._spec
+        spec = self.spec
         if not spec.usual("weight"):
             return None
         self.acts(0)
@@ -131,19 +126,17 @@ class _Released(Objective):
         }, _Tuning(spec)
 
     def notices(self) -> list[str]:
-        if not self._spec.usual("weight"):
+        if not self.spec.usual("weight"):
             return []
-        return self.idle("past", "training was ended before the tuning (stop_after)", "Leave stop_after out.")
+        return self.idle("training was ended before the tuning (stop_after)", "Leave stop_after out.")
 
 
-class _Tuning(Objective):
+class _Tuning(Configured[Past]):
     """The tuning as released: after each backward pass, the penalised weights' gradients get their term."""
-
-    def __init__(self, spec: Past) -> None:
-        self._weight, self._alpha = spec.usual("weight"), spec.usual("alpha")
 
     def begin(self, context: Context) -> None:
         super().begin(context)
+        self._weight, self._alpha = self.spec.usual("weight"), self.spec.usual("alpha")
         self._penalised = list(_weights(context.model))
         if not self._penalised:
             raise ModelError(
@@ -151,22 +144,20 @@ class _Tuning(Objective):
                 "trained: use past:form=renormalised, or another defense"
             )
         self._outside: tuple[Tensor | None, ...] = ()
-        self._reference = Deck(
-            needed_reference(context, "past"), context.batch_size, context.generator("past/reference")
+        self._reference = EndlessBatches(
+            required_reference(context, "past"), context.batch_size, context.generator("past/reference")
         )
         self._views = context.generator("past/views")
 
     def inputs(self, x: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del targets, batch
         drawn = self._reference.deal()
         logits = self.context.ask(self.context.augment(drawn.x, self._views))
         loss = functional.cross_entropy(logits, drawn.y)
-        with going_back():
+        with named_inplace_errors():
             self._outside = torch.autograd.grad(loss, self._penalised, allow_unused=True)
         return x
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        del batch
         return functional.cross_entropy(logits, targets)
 
     @torch.no_grad()
@@ -199,11 +190,11 @@ def _factors(gap: Tensor, alpha: float, trained: Tensor | None = None) -> Tensor
     return (gap / mean).pow(alpha).clamp(max=LARGEST)
 
 
-class _Renormalised(Objective):
+class _Renormalised(Configured[Past]):
     """A penalty of which the factors have mean 1, in the last epochs of one run."""
 
     def __init__(self, spec: Past) -> None:
-        self._spec = spec
+        super().__init__(spec)
         weight, alpha, multiplies = spec.usual("weight"), spec.usual("alpha"), spec.alpha_role == "multiplier"
         self._weight = weight * alpha if multiplies else weight
         self._exponent = 1.0 if multiplies else alpha
@@ -211,22 +202,22 @@ class _Renormalised(Objective):
     def begin(self, context: Context) -> None:
         super().begin(context)
         self._gammas: list[Tensor] = []
-        self._first = min(round(self._spec.after * context.epochs), context.epochs - 1)
+        self._first = min(round(self.spec.after * context.epochs), context.epochs - 1)
         if not self._weight:
             return
-        self._groups = list(_groups(context.model, self._spec))
+        self._groups = list(_groups(context.model, self.spec))
         self._penalised = [parameter for group in self._groups for parameter in group]
         if not self._penalised:
             raise ModelError(
                 "past penalises weights of two or more axes, and the model has none that is trained: "
                 "set biases_and_norms=true, or use another defense"
             )
-        reference, size = needed_reference(context, "past"), context.batch_size
-        self._members = Deck(context.members, size, context.generator("past/members"))
-        self._reference = Deck(reference, size, context.generator("past/reference"))
+        reference, size = required_reference(context, "past"), context.batch_size
+        self._members = EndlessBatches(context.members, size, context.generator("past/members"))
+        self._reference = EndlessBatches(reference, size, context.generator("past/reference"))
 
     def start_epoch(self, epoch: int) -> None:
-        if not self._weight or epoch < self._first or (self._gammas and self._spec.refresh == "once"):
+        if not self._weight or epoch < self._first or (self._gammas and self.spec.refresh == "once"):
             return
         slopes = iter(self._slopes())
         self._gammas = [
@@ -241,16 +232,16 @@ class _Renormalised(Objective):
         """Average the gradient of the loss gap over batches, in eval mode; zeros where the loss does not depend."""
         totals = [torch.zeros_like(parameter) for parameter in self._penalised]
         with self.context.evaluating():
-            for _ in range(self._spec.batches):
+            for _ in range(self.spec.batches):
                 outside, inside = (
                     functional.cross_entropy(self.context.ask(examples.x), examples.y)
                     for examples in (self._reference.deal(), self._members.deal())
                 )
-                with going_back():
+                with named_inplace_errors():
                     slopes = torch.autograd.grad(outside - inside, self._penalised, allow_unused=True)
                 for total, slope in zip(totals, slopes, strict=True):
                     if slope is not None:
-                        total.add_(slope, alpha=1 / self._spec.batches)
+                        total.add_(slope, alpha=1 / self.spec.batches)
         return totals
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
@@ -258,23 +249,22 @@ class _Renormalised(Objective):
         if not self._gammas:
             return loss
         self.acts(batch.epoch)
-        if self._spec.step == "proximal":
+        if self.spec.step == "proximal":
             return loss
         return loss + self._weight * _penalty(self._penalised, self._gammas)
 
     def notices(self) -> list[str]:
         if not self._weight:
             return []
-        after = f"{self._spec.after:.3g}"
+        after = f"{self.spec.after:.3g}"
         return self.idle(
-            "past",
             f"training ended with the epochs that are plain (after={after})",
             "Give a smaller after, or train longer.",
         )
 
     @torch.no_grad()
     def stepped(self) -> None:
-        if self._spec.step == "proximal":
+        if self.spec.step == "proximal":
             step = self.context.rate() * self._weight
             for parameter, gamma in zip(self._penalised if self._gammas else (), self._gammas, strict=True):
                 parameter.copy_(parameter.sign() * (parameter.abs() - step * gamma).clamp(min=0))
@@ -318,3 +308,20 @@ def _penalty(parameters: list[nn.Parameter], gammas: list[Tensor]) -> Tensor:
     """Sum ``gamma |theta|`` over all weights."""
     parts = [(gamma * parameter.abs()).sum() for parameter, gamma in zip(parameters, gammas, strict=True)]
     return torch.stack(parts).sum()
+
+
+ENTRY = ObjectiveEntry(
+    Past,
+    build,
+    "After training, an L1 penalty that is strongest where the loss gap hangs on a weight.",
+    per_record=False,
+    paper="Hu et al. (2024), arXiv 2410.06814",
+    cost="50 epochs more, each about twice a plain one",
+    needs=("reference",),
+    brief=brief,
+    off=(
+        {"weight": 0.0},
+        {"form": "renormalised", "weight": 0.0},
+        {"form": "renormalised", "alpha": 0.0, "alpha_role": "multiplier"},
+    ),
+)

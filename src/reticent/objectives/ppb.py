@@ -12,7 +12,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Objective
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry
 from reticent.spec import Spec
 
 
@@ -27,34 +27,36 @@ class Ppb(Spec):
     """The share of the epochs that is plain training before the divergence counts."""
 
 
-def build(spec: Ppb) -> Objective:
-    """Return the loss."""
-    return _Ppb(spec)
-
-
-class _Ppb(Objective):
-    def __init__(self, spec: Ppb) -> None:
-        self._spec = spec
-
+class _Ppb(Configured[Ppb]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         loss = functional.cross_entropy(logits, targets)
         half = len(targets) // 2
-        if not self._spec.weight or not half or batch.epoch < self._spec.after * self.context.epochs:
+        if not self.spec.weight or not half or batch.epoch < self.spec.after * self.context.epochs:
             return loss
         self.acts(batch.epoch)
         ranked = logits[: 2 * half].log_softmax(dim=1).sort(dim=1, descending=True, stable=True).values
         first, second = ranked[:half], ranked[half:]
         divergence = (second.exp() * (second - first)).sum(dim=1).mean()
-        return loss + self._spec.weight * divergence
+        return loss + self.spec.weight * divergence
 
     def notices(self) -> list[str]:
-        after = self._spec.after
-        if not self._spec.weight:
+        after = self.spec.after
+        if not self.spec.weight:
             return []
         if not after:
-            return self.idle("ppb", "every batch had one record", "Give a larger batch_size.")
+            return self.idle("every batch had one record", "Give a larger batch_size.")
         return self.idle(
-            "ppb",
             f"training ended with the epochs that are plain (after={after:g})",
             "Give a smaller after, or train longer.",
         )
+
+
+ENTRY = ObjectiveEntry(
+    Ppb,
+    _Ppb,
+    "A penalty on how differently the sorted answers of two halves of a batch look.",
+    per_record=False,
+    paper="Yuan and Zhang (2022), USENIX Security",
+    cost="sorting the logits of every batch",
+    off=({"weight": 0.0},),
+)

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from reticent.errors import SpecError
-from reticent.objectives.base import Batch, Context, Objective, hits
+from reticent.objectives.base import Batch, Configured, Context, ObjectiveEntry, hits
 from reticent.spec import Spec
 
 PUBLISHED: dict[str, dict[str, float]] = {
@@ -44,11 +44,6 @@ class RelaxLoss(Spec):
     """Whether flattened targets are constants; the released code lets gradients flow through them."""
 
 
-def build(spec: RelaxLoss) -> Objective:
-    """Return the loss."""
-    return _RelaxLoss(spec)
-
-
 def check(spec: RelaxLoss, classes: int) -> None:
     """Refuse a level at which nothing is learned."""
     ceiling = math.log(classes)
@@ -61,17 +56,14 @@ def check(spec: RelaxLoss, classes: int) -> None:
         )
 
 
-class _RelaxLoss(Objective):
-    def __init__(self, spec: RelaxLoss) -> None:
-        self._spec = spec
-
+class _RelaxLoss(Configured[RelaxLoss]):
     def begin(self, context: Context) -> None:
         super().begin(context)
-        check(self._spec, context.classes)
+        check(self.spec, context.classes)
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         mean = functional.cross_entropy(logits, targets)
-        level = self._spec.level
+        level = self.spec.level
         if not level:
             return mean
         self.acts(batch.epoch, mean.detach() <= level)
@@ -81,20 +73,33 @@ class _RelaxLoss(Objective):
         return torch.where(mean > level, mean, self._flattened(logits, targets))
 
     def notices(self) -> list[str]:
-        level = self._spec.level
+        level = self.spec.level
         why = f"the mean loss of no batch fell to the level of {level:g}"
-        return self.idle("relaxloss", why, "Give a higher level, or train longer.") if level else []
+        return self.idle(why, "Give a higher level, or train longer.") if level else []
 
     def _flattened(self, logits: Tensor, targets: Tensor) -> Tensor:
         known = logits.log_softmax(dim=1)
         label = known.gather(1, targets[:, None])
-        share = label.exp().clamp(max=self._spec.upper)
-        if self._spec.detach:
+        share = label.exp().clamp(max=self.spec.upper)
+        if self.spec.detach:
             share = share.detach()
         # -sum_j t_j ln p_j with t_y = share and t_j = (1 - share) / (C - 1)
         others = (known.sum(dim=1, keepdim=True) - label) / (logits.shape[1] - 1)
         soft = -(share * label + (1 - share) * others)
-        if self._spec.variant == "A":
+        if self.spec.variant == "A":
             return soft.mean()
         wrong = ~hits(logits, targets)[:, None]
         return (wrong * soft + label).mean()
+
+
+ENTRY = ObjectiveEntry(
+    RelaxLoss,
+    _RelaxLoss,
+    "Holds the mean loss at a level above zero, and flattens answers that fall below it.",
+    check=check,
+    per_record=False,
+    paper="Chen et al. (2022), ICLR",
+    cost="a second loss on the logits in every other epoch",
+    published=PUBLISHED,
+    off=({"level": 0.0},),
+)

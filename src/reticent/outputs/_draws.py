@@ -13,15 +13,7 @@ def secret(generator: torch.Generator) -> bytes:
 
 
 def seeds(x: Tensor, key: bytes) -> list[int]:
-    """Turn the content of each query into a seed that nobody can tell without the key.
-
-    Args:
-        x: model input ``(B, ...)``, on any device.
-        key: of `secret`.
-
-    Returns:
-        B integers from 0 to 2**63 - 1, each a function of its own row and the key (BLAKE2, keyed).
-    """
+    """Turn the content of each query into a seed that nobody can tell without the key."""
     # Zero and minus zero are the same query.
     rows = (x + 0 if x.is_floating_point() else x).detach().cpu().contiguous().numpy()
     digests = (hashlib.blake2b(row.tobytes(), digest_size=8, key=key).digest() for row in rows)
@@ -29,15 +21,6 @@ def seeds(x: Tensor, key: bytes) -> list[int]:
 
 
 def drawn(x: Tensor, key: bytes, draw: Callable[[torch.Generator], Tensor]) -> Tensor:
-    """Draw once for each query, from a generator that its content seeds.
-
-    Args:
-        x: model input ``(B, ...)``.
-        key: of `secret`.
-        draw: from a generator on the CPU to a tensor.
-
-    Returns:
-        The draws, stacked ``(B, ...)``, on the CPU.
-    """
+    """Draw once for each query, from a generator that its content seeds."""
     generator = torch.Generator()
     return torch.stack([draw(generator.manual_seed(seed)) for seed in seeds(x, key)])

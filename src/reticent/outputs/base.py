@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from reticent.objectives.base import Examples, Need, unchecked
+from reticent.objectives.base import Examples, Need
 from reticent.spec import Spec
 from reticent.training.data import Preparation
 
@@ -40,16 +40,6 @@ Output = Callable[[Tensor, Tensor], Tensor]
 """``(logits float64 (B, C), model input (B, ...)) -> float64 (B, C)`` with the same largest column in every row."""
 
 
-def _nothing(spec: Spec) -> tuple[Need, ...]:
-    del spec
-    return ()
-
-
-def _never(spec: Any) -> bool:
-    del spec
-    return False
-
-
 @dataclass(frozen=True)
 class OutputEntry:
     """One line of the table.
@@ -73,10 +63,10 @@ class OutputEntry:
     paper: str = ""
     cost: str = "none"
     needs: tuple[Need, ...] = ()
-    more: Callable[[Any], tuple[Need, ...]] = _nothing
-    reads_members: Callable[[Any], bool] = _never
+    more: Callable[[Any], tuple[Need, ...]] = lambda spec: ()
+    reads_members: Callable[[Any], bool] = lambda spec: False
     instead: str = ""
-    check: Callable[[Any, int], None] = unchecked
+    check: Callable[[Any, int], None] = lambda spec, classes: None
 
     def needed(self, spec: Spec) -> tuple[Need, ...]:
         """List what a spec must be given."""

@@ -19,7 +19,7 @@ from reticent.errors import RolesError
 from reticent.objectives.base import Need
 from reticent.outputs import _draws
 from reticent.outputs._top import keep_top
-from reticent.outputs.base import Context, Output
+from reticent.outputs.base import Context, Output, OutputEntry
 from reticent.spec import Spec
 
 Draw = Callable[[torch.Generator], Tensor]
@@ -101,3 +101,15 @@ def _features(spec: HampOutput, context: Context, shape: tuple[int, ...]) -> Dra
         return torch.where(bits, (uniform < 0.5).to(uniform.dtype), torch.where(inside, uniform, normal))
 
     return features
+
+
+ENTRY = OutputEntry(
+    HampOutput,
+    build,
+    "What the model says of a random input, handed to the classes in the query's order.",
+    paper="Chen and Pattabiraman (2024), NDSS",
+    cost="one more question to the model a query, and the draw of its input, which takes longer",
+    more=needs,
+    reads_members=lambda spec: spec.features == "auto",
+    instead='give its option features, such as features="bits" (pictures and tokens need no rule, and take any)',
+)

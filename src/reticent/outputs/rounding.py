@@ -16,7 +16,7 @@ from annotated_types import Ge, Le
 from torch import Tensor
 
 from reticent.outputs._top import keep_top
-from reticent.outputs.base import Context, Output
+from reticent.outputs.base import Context, Output, OutputEntry
 from reticent.spec import Spec
 
 
@@ -31,12 +31,18 @@ class Rounding(Spec):
 
 def build(spec: Rounding, context: Context) -> Output:
     """Return the rounding."""
-    del context
     units = 10.0**spec.digits
 
     def rounded(logits: Tensor, x: Tensor) -> Tensor:
-        del x
         told = (logits.softmax(dim=1) * units).round().clamp(min=0.5) / units
         return keep_top(told.log(), logits)
 
     return rounded
+
+
+ENTRY = OutputEntry(
+    Rounding,
+    build,
+    "Probabilities to a few decimal digits.",
+    paper="Shokri et al. (2017), S&P",
+)

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from torch import Tensor
 
 from reticent.outputs._top import keep_top
-from reticent.outputs.base import Context, Output
+from reticent.outputs.base import Context, Output, OutputEntry
 from reticent.spec import Spec
 
 
@@ -28,10 +28,16 @@ class Temperature(Spec):
 
 def build(spec: Temperature, context: Context) -> Output:
     """Return the division."""
-    del context
 
     def divided(logits: Tensor, x: Tensor) -> Tensor:
-        del x
         return keep_top(logits / spec.temperature, logits)
 
     return divided
+
+
+ENTRY = OutputEntry(
+    Temperature,
+    build,
+    "Logits divided by a constant; the order of classes stays.",
+    paper="Guo et al. (2017), ICML",
+)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from reticent.errors import SpecError
 from reticent.outputs._top import keep_top
-from reticent.outputs.base import Context, Output
+from reticent.outputs.base import Context, Output, OutputEntry
 from reticent.spec import Spec
 
 
@@ -45,7 +45,6 @@ def build(spec: TopK, context: Context) -> Output:
     k = min(spec.k, context.classes)
 
     def restricted(logits: Tensor, x: Tensor) -> Tensor:
-        del x
         ordered, order = logits.log_softmax(dim=1).sort(dim=1, descending=True, stable=True)
         if k < context.classes:
             rest = ordered[:, k:].logsumexp(dim=1, keepdim=True) - math.log(context.classes - k)
@@ -53,3 +52,12 @@ def build(spec: TopK, context: Context) -> Output:
         return keep_top(torch.empty_like(ordered).scatter_(1, order, ordered), logits)
 
     return restricted
+
+
+ENTRY = OutputEntry(
+    TopK,
+    build,
+    "The k largest probabilities, and what is left spread evenly over the other classes.",
+    check=check,
+    paper="Shokri et al. (2017), S&P",
+)

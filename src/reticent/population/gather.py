@@ -1,6 +1,5 @@
 """Signals of a finished population, read from the store by blocks of records."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from safetensors import safe_open
 
 from reticent.errors import CorruptRunError, SpecError
 from reticent.population.population import Population
-from reticent.population.worker import Made
+from reticent.population.worker import Made, history
 from reticent.procedures.selena import Selena
 from reticent.signals.matrix import Matrix, Rows, Signals
 from reticent.store import Store
@@ -61,20 +60,7 @@ def has_replicas(recipe: Recipe) -> bool:
 
 
 def replicas(population: Population, store: Store, made: Sequence[Made]) -> Matrix:
-    """Open the soft targets that every model's own Split-AI gives its members; each file's hash is checked once.
-
-    Args:
-        population: what was trained; see `has_replicas`.
-        store: where it lies.
-        made: one entry a model, by row.
-
-    Returns:
-        Probabilities ``(M, N, C)`` float32, read by blocks of audited records; NaN where a model does not hold one.
-
-    Raises:
-        SpecError: the models ran no Split-AI.
-        CorruptRunError: runs are gone or their bytes changed; all are named.
-    """
+    """Open the soft targets that every model's own Split-AI gives its members ``(M, N, C)``; NaN for other records."""
     if not has_replicas(population.recipe):
         raise SpecError(
             f"replicas: expected models by the procedure selena, which keep what Split-AI says of their members, got "
@@ -116,9 +102,4 @@ def _open(paths: Sequence[Path], prefix: str, labels: NDArray[np.int64], classes
 
 def trajectories(store: Store, made: Sequence[Made]) -> list[list[float]]:
     """Read how a watched population's accuracy on its non-members went."""
-    curves = []
-    for one in made:
-        run = store.whole(one.training)
-        lines = [json.loads(line) for line in run.file("log.jsonl").read_text(encoding="utf-8").splitlines()]
-        curves.append([line["accuracy"] for line in lines if "accuracy" in line])
-    return curves
+    return [history(store.whole(one.training)).accuracy for one in made]

@@ -11,12 +11,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection
+from pathlib import Path
 
 import torch
 
 from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
 from reticent.interrupts import held_back
-from reticent.population.failures import Failure, failure
 from reticent.population.population import Population
 from reticent.population.worker import Made, Maker, find
 from reticent.store import Store
@@ -25,6 +25,8 @@ GIVE_UP = 3
 """So many failures without one success end the training of a population."""
 VAIN = 3
 """So many passes in a row over models that another process held, without a new model, are made at most."""
+SHOWN = 5
+"""So many reasons are told at most."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Progress:
 
 
 Callback = Callable[[Progress], None]
+Failure = tuple[int, ReticentError]
+"""A model's row, and why it could not be made; the message begins with the row."""
 Results = Generator[Made | Failure, None, None]
 
 
@@ -80,15 +84,21 @@ def train(
     maker = Maker(population, store, device) if workers == 1 and waiting else None
 
     def report() -> None:
-        (progress or _silent)(_progress(made, population.models, earlier, time.perf_counter() - started))
+        if progress is None:
+            return
+        seconds, total, new = time.perf_counter() - started, population.models, len(made) - earlier
+        accuracies = [one.facts["accuracy_non_members"] for one in made.values()]
+        mean = sum(accuracies) / len(accuracies) if accuracies else None
+        left = seconds / new * (total - len(made)) if new else None
+        progress(Progress(len(made), total, earlier, seconds, left, mean))
 
     def gave_up(failures: list[Failure]) -> bool:
-        return len(made) == earlier and _hopeless(failures)
+        """So many models failed that others would too; what is corrupt or locked says nothing of others."""
+        real = sum(not isinstance(error, (CorruptRunError, StoreLockedError)) for _, error in failures)
+        return len(made) == earlier and real >= GIVE_UP
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
-        if not models:
-            return failures
         results = _inline(maker, models) if maker else _pool(population, store, device, workers, models)
         with closing(results):
             for result in results:
@@ -102,23 +112,33 @@ def train(
         return failures
 
     report()
-    failures, vain = attempt(waiting), 0
+    failures, vain = attempt(waiting) if waiting else [], 0
     while vain < VAIN and not gave_up(failures) and (locked := _again(population, store, failures)):
         before = len(made)
         failures = [one for one in failures if one[0] not in locked] + attempt(locked)
         vain = 0 if len(made) > before else vain + 1
     if failures:
-        raise failure(failures, len(made), population.models)
+        raise _failure(failures, len(made), population.models)
     return [made[m] for m in range(population.models)]
 
 
-def _silent(_: Progress) -> None:
-    """Tell nobody."""
-
-
-def _hopeless(failures: list[Failure]) -> bool:
-    """Tell whether so many models failed that others would too; what is corrupt or locked says nothing of others."""
-    return sum(not isinstance(error, (CorruptRunError, StoreLockedError)) for _, error in failures) >= GIVE_UP
+def _failure(failures: list[Failure], done: int, total: int) -> ReticentError:
+    """Put the failures of a population together: each reason once, with the models that it holds for."""
+    real = [one for one in failures if not isinstance(one[1], StoreLockedError)] or failures
+    reasons: dict[str, list[int]] = {}
+    for model, error in real:
+        reasons.setdefault(str(error).removeprefix(f"model {model}: "), []).append(model)
+    told = []
+    for reason, (model, *others) in ((reason, sorted(models)) for reason, models in reasons.items()):
+        same = f"\n  model{'s' * (len(others) > 1)} {', '.join(map(str, others))}: the same" if others else ""
+        told.append(f"model {model}: {reason}{same}")
+    shown = "\n".join(f"  {one}" for one in told[:SHOWN]) + ("\n  ..." if len(told) > SHOWN else "")
+    left = total - done - len(failures)
+    untried = f"; {left} {'was' if left == 1 else 'were'} not tried after that" if left else ""
+    kept = f"{done} {'is' if done == 1 else 'are'} finished and kept{untried}"
+    locked = isinstance(real[0][1], StoreLockedError)
+    what = f"{'is' if len(real) == 1 else 'are'} being made by another process" if locked else "could not be made"
+    return real[0][1].retold(f"{len(failures)} of {total} models {what} ({kept}):\n{shown}")
 
 
 def _again(population: Population, store: Store, failures: list[Failure]) -> list[int]:
@@ -134,14 +154,6 @@ def _free(population: Population, store: Store, model: int) -> bool:
         return all(store.holder(run) is None for run in runs)
     except OSError:
         return False
-
-
-def _progress(made: dict[int, Made], total: int, earlier: int, seconds: float) -> Progress:
-    new = len(made) - earlier
-    left = seconds / new * (total - len(made)) if new else None
-    accuracies = [m.facts["accuracy_non_members"] for m in made.values()]
-    mean = sum(accuracies) / len(accuracies) if accuracies else None
-    return Progress(len(made), total, earlier, seconds, left, mean)
 
 
 def _inline(maker: Maker, waiting: list[int]) -> Results:
@@ -160,8 +172,6 @@ def _start(population: Population, root: str, device: str) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    from pathlib import Path
-
     _MAKER.append(Maker(population, Store(Path(root)), device))
 
 

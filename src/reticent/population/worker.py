@@ -1,7 +1,6 @@
 """Make one model of a population: train it or find it, look at it or find what was seen, keep both in the store."""
 
 import copy
-import json
 import platform
 import time
 from dataclasses import dataclass, replace
@@ -13,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-import reticent
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.objectives.base import Examples
@@ -23,7 +21,7 @@ from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.procedures.costs import COSTS
 from reticent.procedures.estimator import CLIPPED, Estimator
-from reticent.signals.look import UNSTEADY, Seen, look, unsteady
+from reticent.signals.query import UNSTEADY, Seen, ask, unsteady
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
@@ -32,6 +30,7 @@ from reticent.training.materials import Materials, forward
 from reticent.training.memory import peak
 from reticent.training.recipe import Untouched
 from reticent.usercode import told
+from reticent.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Maker:
             if before is None or procedure.repair is None:
                 return procedure.train(recipe, materials, streams)
             made = procedure.repair(
-                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _history(before)
+                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, history(before)
             )
         stages = [{"name": "training", **_costs(before)}, *made.facts.get(COSTS, [])]
         return replace(made, facts={**made.facts, COSTS: stages})
@@ -154,15 +153,9 @@ class Maker:
         started = time.perf_counter()
         with peak(self.device) as memory:
             trained = self._trained(model, before)
-        costs = {"seconds": time.perf_counter() - started, "peak_memory_bytes": memory.bytes}
-        if before is not None:
-            costs = {
-                "seconds": costs["seconds"] + before.facts["seconds"],
-                "peak_memory_bytes": max(
-                    (known for known in (memory.bytes, before.facts["peak_memory_bytes"]) if known is not None),
-                    default=None,
-                ),
-            }
+        seconds = time.perf_counter() - started
+        earlier = {} if before is None else _costs(before)
+        peaks = [known for known in (memory.bytes, earlier.get("peak_memory_bytes")) if known is not None]
         _write_training(draft, trained)
         ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
         draft.write_arrays("roles.safetensors", ids)
@@ -171,7 +164,8 @@ class Maker:
             "kind": "training",
             "model": model,
             "data": population.records.name,
-            **costs,
+            "seconds": seconds + earlier.get("seconds", 0.0),
+            "peak_memory_bytes": max(peaks, default=None),
         }
         draft.facts = trained.facts | made | _environment(self.device)
         return trained.model
@@ -200,7 +194,7 @@ class Maker:
 
     def _ask(self, network: nn.Module, examples: Examples, output: Output | None) -> Seen:
         population = self.population
-        return look(network, examples, self.prepare, population.records.classes, population.queries, output)
+        return ask(network, examples, self.prepare, population.records.classes, population.queries, output)
 
     def _output(self, model: int, network: nn.Module) -> Output | None:
         """Build what the model's answers go through, from what its owner knows."""
@@ -268,28 +262,16 @@ def _write_training(draft: Draft, trained: Trained) -> None:
     for name, tensors in (("initial", trained.initial), ("artefacts", trained.artefacts)):
         if tensors:
             draft.write_arrays(f"{name}.safetensors", {n: _array(v) for n, v in tensors.items()})
-    history = trained.history
-    lines = [
-        json.dumps(
-            {"epoch": epoch, "loss": loss}
-            | _noted("validation_loss", history.validation_loss, epoch)
-            | _noted("accuracy", history.accuracy, epoch)
-        )
-        for epoch, loss in enumerate(history.loss)
-    ]
-    draft.write_bytes("log.jsonl", "".join(f"{line}\n" for line in lines).encode())
+    draft.write_bytes("log.jsonl", trained.history.lines().encode())
 
 
 def _state(run: Run, kind: str) -> dict[str, Tensor]:
     return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
 
 
-def _history(run: Run) -> History:
-    lines = [json.loads(line) for line in run.file("log.jsonl").read_text(encoding="utf-8").splitlines()]
-    history = History([line["loss"] for line in lines])
-    history.validation_loss = [line["validation_loss"] for line in lines if "validation_loss" in line]
-    history.accuracy = [line["accuracy"] for line in lines if "accuracy" in line]
-    return history
+def history(run: Run) -> History:
+    """Read how a training went."""
+    return History.of(run.file("log.jsonl").read_text(encoding="utf-8"))
 
 
 def _costs(run: Run) -> dict[str, Any]:
@@ -303,13 +285,9 @@ def _array(tensor: Tensor) -> NDArray[Any]:
     return array
 
 
-def _noted(name: str, values: list[float], epoch: int) -> dict[str, float]:
-    return {name: values[epoch]} if epoch < len(values) else {}
-
-
 def _environment(device: torch.device) -> dict[str, str]:
     return {
-        "reticent": reticent.__version__,
+        "reticent": VERSION,
         "torch": torch.__version__,
         "python": platform.python_version(),
         "device": str(device),

@@ -1,23 +1,26 @@
 """What a procedure is: a function from a recipe and records to a trained model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+import torch
 from torch import Tensor, nn
 
-from reticent.errors import SpecError
+from reticent.errors import ModelError, ReticentError, SpecError
+from reticent.models.state_dicts import check_state
 from reticent.objectives import OBJECTIVES, Objective
 from reticent.objectives.base import Need
-from reticent.procedures.short import Short, by_epochs
+from reticent.procedures.costs import Short, by_epochs
 from reticent.spec import Spec
 from reticent.training.loop import History
-from reticent.training.materials import Materials
-from reticent.training.network import untrained
+from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
 Kind = TypeVar("Kind", bound=Spec)
+State = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -40,52 +43,6 @@ class Trained:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def own(recipe: Recipe, kind: type[Kind]) -> Kind:
-    """Take the options of a procedure out of a recipe."""
-    spec = recipe.procedure
-    if not isinstance(spec, kind):
-        raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
-    return spec
-
-
-def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
-    """Build a recipe's network, and bring it to the state that training begins from."""
-    return begun(untrained(recipe, materials, streams), materials)
-
-
-def begun(model: nn.Module, materials: Materials) -> nn.Module:
-    """Bring an untrained network to the state that training begins from."""
-    return model if materials.start is None else materials.start.begin(model)
-
-
-def _nothing(recipe: Recipe) -> None:
-    del recipe
-
-
-def _any_number(recipe: Recipe, members: int) -> None:
-    del recipe, members
-
-
-def _alone(recipe: Recipe) -> Recipe | None:
-    del recipe
-    return None
-
-
-class Repair(Protocol):
-    """What follows a procedure's first stage."""
-
-    def __call__(
-        self,
-        model_state: Mapping[str, Tensor],
-        initial_state: Mapping[str, Tensor],
-        recipe: Recipe,
-        materials: Materials,
-        streams: Streams,
-        before: History | None = None,
-    ) -> Trained:
-        """Repair a model that is trained already."""
-
-
 @dataclass(frozen=True)
 class ProcedureEntry:
     """One line of the table.
@@ -98,15 +55,17 @@ class ProcedureEntry:
         cost: beside plain training, in words.
         needs: what it must be given.
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
-        unproved: the sentence that its models say where there is no epsilon although a part of it could prove one.
+        unproved: why models of a recipe have no epsilon although a part of it could prove one; empty where none could.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         check_members: the same for a number of members that is too small for the recipe.
         check_network: the same for the untrained network; None where it cannot matter.
+        ready: the same again, by what takes seconds to import: for procedures that train something else before.
         network: builds the untrained network, so that stored weights can be put into it.
         inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
         first: the recipe of its first stage, where that is a training which stands on its own, so that a finished run
             of it serves; else None.
-        repair: does what follows the first stage, to a model that is trained already; None where nothing does.
+        repair: does what follows the first stage, to a model that is trained already: ``(trained state, initial state,
+            recipe, materials, streams, history of the first stage or None) -> Trained``; None where nothing follows.
         short: makes a short training of a recipe, by which its cost is estimated.
     """
 
@@ -117,20 +76,61 @@ class ProcedureEntry:
     cost: str = "none"
     needs: tuple[Need, ...] = ()
     proves: bool = False
-    unproved: str = ""
-    check: Callable[[Recipe], None] = _nothing
-    check_members: Callable[[Recipe, int], None] = _any_number
+    unproved: Callable[[Recipe], str] = lambda _: ""
+    check: Callable[[Recipe], None] = lambda _: None
+    check_members: Callable[[Recipe, int], None] = lambda _, members: None
     check_network: Callable[[Recipe, nn.Module], None] | None = None
+    ready: Callable[[nn.Module], None] = lambda _: None
     network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
     inner: tuple[str, ...] = ()
-    first: Callable[[Recipe], Recipe | None] = _alone
-    repair: Repair | None = None
+    first: Callable[[Recipe], Recipe | None] = lambda _: None
+    repair: Callable[[State, State, Recipe, Materials, Streams, History | None], Trained] | None = None
     short: Callable[[Recipe], Short] = by_epochs
+
+
+def own(recipe: Recipe, kind: type[Kind]) -> Kind:
+    """Take the options of a procedure out of a recipe."""
+    spec = recipe.procedure
+    if not isinstance(spec, kind):
+        raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
+    return spec
 
 
 def objective(recipe: Recipe) -> Objective:
     """Build a recipe's objective, fresh."""
     return OBJECTIVES[recipe.objective.method].build(recipe.objective)
+
+
+def fresh(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    """Build a recipe's network, and bring it to the state that training begins from."""
+    return begun(untrained(recipe, materials, streams), materials)
+
+
+def begun(model: nn.Module, materials: Materials) -> nn.Module:
+    """Bring an untrained network to the state that training begins from."""
+    return model if materials.start is None else materials.start.begin(model)
+
+
+def snapshot(model: nn.Module) -> dict[str, Tensor]:
+    """Copy a model's parameters and buffers to the CPU."""
+    return {name: value.detach().cpu().clone().contiguous() for name, value in model.state_dict().items()}
+
+
+def given_state(model: nn.Module, state: State, what: str) -> dict[str, Tensor]:
+    """Bring a network to a state that was given from outside, after checking that it fits and is finite."""
+    known = model.state_dict()
+    lost = any(name.endswith("running_mean") and name not in known for name in state)
+    hint = (
+        "; statistics of BatchNorm have no place where the fine-tuning is dpsgd, which needs GroupNorm from the "
+        "beginning: fine-tune without dpsgd"
+    )
+    check_state(model, state, what, hint if lost else "")
+    model.load_state_dict(dict(state))
+    copied = snapshot(model)
+    wrong = [n for n, v in copied.items() if v.is_floating_point() and not bool(torch.isfinite(v).all())]
+    if wrong:
+        raise ModelError(f"{what}: {wrong[0]}: expected finite numbers, got NaN or infinity")
+    return copied
 
 
 def gathered(notices: Sequence[Sequence[str]], parts: str) -> list[str]:
@@ -144,6 +144,10 @@ def let_go(loss: Objective) -> None:
     vars(loss).pop("context", None)
 
 
-def snapshot(model: nn.Module) -> dict[str, Tensor]:
-    """Copy a model's parameters and buffers to the CPU."""
-    return {name: value.detach().cpu().clone().contiguous() for name, value in model.state_dict().items()}
+@contextmanager
+def named(part: str) -> Iterator[None]:
+    """Say in an error which part of a procedure it is about."""
+    try:
+        yield
+    except ReticentError as error:
+        raise error.prefixed(f"{part}: ") from error

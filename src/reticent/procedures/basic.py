@@ -1,16 +1,11 @@
 """Procedures that make a model in one go; each begins where it is told to, so that it can be a second stage of others.
 
-A procedure with a second stage names those that it takes (`ProcedureEntry.inner`) and looks them up here.
+A procedure with a second stage names those that it takes (`TwoStage.inner`) and looks them up here.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-from reticent.errors import SpecError, UnknownNameError
 from reticent.procedures import dpsgd, mist, plain, selena
 from reticent.procedures.base import ProcedureEntry
-from reticent.spec import Spec
-from reticent.training.recipe import Plain, Recipe
+from reticent.training.recipe import Plain
 
 BASIC: dict[str, ProcedureEntry] = {
     "dpsgd": ProcedureEntry(
@@ -20,9 +15,10 @@ BASIC: dict[str, ProcedureEntry] = {
         paper="Abadi et al. (2016), CCS",
         cost="1.5 to 4 times plain training, half a second to find the noise, and the memory of one gradient a record",
         proves=True,
-        unproved=dpsgd.WITHOUT_NOISE,
+        unproved=dpsgd.unproved,
         check=dpsgd.check,
         check_members=dpsgd.check_members,
+        ready=dpsgd.layers.check,
         network=dpsgd.network,
     ),
     "mist": ProcedureEntry(
@@ -47,27 +43,3 @@ BASIC: dict[str, ProcedureEntry] = {
         short=selena.short,
     ),
 }
-
-
-def read(inner: Any) -> Any:
-    """Read a second stage's procedure as the full form of a spec writes it; for the validators of `inner` fields."""
-    if not isinstance(inner, Mapping):
-        return inner
-    options = dict(inner)
-    name = options.pop("method", None)
-    if name not in BASIC:
-        raise UnknownNameError("second stage", str(name), BASIC)
-    return BASIC[name].spec(**options)
-
-
-def second(recipe: Recipe, inner: Spec, taken: tuple[str, ...]) -> tuple[ProcedureEntry, Recipe]:
-    """Find the procedure of a second stage, and the recipe that it follows."""
-    outer = recipe.procedure.method
-    if inner.method not in taken:
-        raise SpecError(
-            f"{inner.method} cannot be the second stage of {outer}, which takes {', '.join(taken)}: use one of them, "
-            f"or {inner.method} alone"
-        )
-    entry, its = BASIC[inner.method], recipe.replace(procedure=inner)
-    entry.check(its)
-    return entry, its

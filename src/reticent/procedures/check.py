@@ -1,7 +1,5 @@
 """What can be told of a recipe's parts together before anything is trained: what they need, and what has no meaning."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 
@@ -12,7 +10,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
-from reticent.signals.look import check_ending
+from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
@@ -23,16 +21,13 @@ from reticent.usercode import reported
 
 def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
     """List what the parts of a recipe must be given."""
-    return {name: wanted for name, wanted in _parts(recipe) if wanted}
-
-
-def _parts(recipe: Recipe) -> Iterator[tuple[str, tuple[Need, ...]]]:
-    yield recipe.objective.method, OBJECTIVES[recipe.objective.method].needs
-    yield recipe.procedure.method, PROCEDURES[recipe.procedure.method].needs
-    inner = getattr(recipe.procedure, "inner", None)
-    if inner is not None:
-        yield inner.method, PROCEDURES[inner.method].needs
-    yield recipe.output.method, OUTPUTS[recipe.output.method].needed(recipe.output)
+    procedures = [recipe.procedure, getattr(recipe.procedure, "inner", recipe.procedure)]
+    wanted = {
+        recipe.objective.method: OBJECTIVES[recipe.objective.method].needs,
+        **{one.method: PROCEDURES[one.method].needs for one in procedures},
+        recipe.output.method: OUTPUTS[recipe.output.method].needed(recipe.output),
+    }
+    return {name: what for name, what in wanted.items() if what}
 
 
 def check_network(recipe: Recipe, records: Records) -> None:

@@ -1,16 +1,23 @@
-"""What the stages of a procedure cost: measured, so that it differs from run to run and lies apart from other facts."""
+"""What the stages of a training cost: measured, and estimated from a training that is short enough to be measured."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+from reticent.objectives import OBJECTIVES
 from reticent.training.memory import peak
+from reticent.training.recipe import Recipe
 
 COSTS = "stages"
 """The fact that holds them: the only one of a procedure that differs between two runs of the same seed."""
+FIRST = "training"
+"""The stage that is a first training."""
+FEW = 4
+"""Epochs of a short training whose objective adds something between two epochs; else there is one."""
 
 
 class Costs:
@@ -37,3 +44,53 @@ class Costs:
     def facts(self) -> dict[str, Any]:
         """The stages in order: ``name``, ``seconds``, and ``peak_memory_bytes`` beyond what was held before."""
         return {COSTS: list(self._told)}
+
+
+@dataclass(frozen=True)
+class Short:
+    """A short training, as a procedure makes it of a whole one: none that it refuses where it takes the whole.
+
+    Attributes:
+        recipe: of the short training.
+        rest: how often the whole training has what the short one does outside its stages (the fact "stages").
+        times: by stage, how often it has what is done there; once where a stage is not named.
+        inside: by stage, how many first trainings lie in it, as far as their epochs go; what else is in it is there
+            once.
+    """
+
+    recipe: Recipe
+    rest: float = 1.0
+    times: Mapping[str, float] = field(default_factory=dict)
+    inside: Mapping[str, float] = field(default_factory=dict)
+
+    def whole(self, seconds: float, stages: Mapping[str, float]) -> float:
+        """Estimate what the whole training takes."""
+        longer = self.first(stages) - stages.get(FIRST, 0.0)
+        own = (stages[name] * self.times.get(name, 1.0) + longer * self.inside.get(name, 0.0) for name in stages)
+        return self.rest * max(0.0, seconds - sum(stages.values())) + sum(own)
+
+    def first(self, stages: Mapping[str, float]) -> float:
+        """Estimate what the first training takes, of the whole."""
+        return stages.get(FIRST, 0.0) * self.times.get(FIRST, 1.0)
+
+
+def epochs(recipe: Recipe) -> float:
+    """Tell how many epochs a training has, if it is not ended early."""
+    return recipe.stop_after or recipe.epochs
+
+
+def few(recipe: Recipe) -> int:
+    """Tell how many epochs of a recipe show what one of them costs."""
+    return min(recipe.epochs, FEW if OBJECTIVES[recipe.objective.method].between_epochs else 1)
+
+
+def cut(recipe: Recipe, number: int) -> Recipe:
+    """Give a recipe so many epochs, all of which are trained."""
+    loss = OBJECTIVES[recipe.objective.method].brief(recipe.objective, number / recipe.epochs)
+    return recipe.replace(epochs=number, warmup_epochs=0.0, patience=None, stop_after=None, objective=loss)
+
+
+def by_epochs(recipe: Recipe) -> Short:
+    """Shorten a training of which every part is repeated in every epoch."""
+    number = few(recipe)
+    return Short(cut(recipe, number), rest=epochs(recipe) / number)

@@ -45,14 +45,7 @@ class Estimator(nn.Module):
         self.clipped = False
 
     def forward(self, x: Tensor) -> Tensor:
-        """Ask the classifier.
-
-        Args:
-            x: model input ``(B, ...)``.
-
-        Returns:
-            Logits ``(B, C)``. A class that it was not trained on has the least probability that can be told.
-        """
+        """Ask the classifier."""
         answers = self._asked(x.detach().cpu().numpy())
         logs = self._of_probabilities(answers) if self.method == PROBABILITIES else self._of_decisions(answers)
         return torch.from_numpy(logs).to(x.device)

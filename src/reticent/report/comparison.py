@@ -5,45 +5,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from reticent.findings.comparison import ComparisonDocument, Row
+from reticent.findings.comparison import ComparisonDocument, Role, Row
 from reticent.findings.numbers import Estimate
 from reticent.report.output import Output
-
-COLUMNS = (
-    "name",
-    "role",
-    "matches",
-    "epochs_kept",
-    "models",
-    "accuracy_members",
-    "accuracy_non_members",
-    "accuracy_non_members_low",
-    "accuracy_non_members_high",
-    "attack",
-    "best_of",
-    "auc_attack",
-    "auc",
-    "auc_low",
-    "auc_high",
-    "fpr",
-    "tpr",
-    "tpr_low",
-    "tpr_high",
-    "tpr_tied",
-    "epsilon",
-    "accountant_epsilon",
-    "pareto",
-    "seconds_per_model",
-    "peak_memory_bytes_per_model",
-    "control",
-    "leaks",
-    "shown_by",
-    "control_missed",
-    "unlearned",
-    "settled",
-    "notices",
-)
-"""The columns of ``compare.csv``."""
 
 
 def write_comparison(output: Output, document: ComparisonDocument) -> tuple[Path, ...]:
@@ -54,9 +18,10 @@ def write_comparison(output: Output, document: ComparisonDocument) -> tuple[Path
 
     blocks = comparison(document)
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    lines = [_line(row, document) for row in document.rows]
+    writer = csv.DictWriter(stream, list(lines[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_line(row, document) for row in document.rows)
+    writer.writerows(lines)
     section = {"compare.md": markdown(blocks)} if output.kind == "md" else {}
     return output.write(document, {"compare.html": html(blocks), "compare.csv": stream.getvalue(), **section})
 
@@ -64,23 +29,17 @@ def write_comparison(output: Output, document: ComparisonDocument) -> tuple[Path
 def _line(row: Row, document: ComparisonDocument) -> dict[str, Any]:
     """Flatten a row; numbers keep all their digits, an unknown value is empty."""
     costs, held = document.costs(row), row.control
-    plain = {key: getattr(row, key) for key in ("name", "epochs_kept", "models", "attack", "best_of", "auc_attack")}
-    standing: dict[str, Any] = {}
-    if held is not None:
-        standing = {
-            "control": held.name,
-            "leaks": held.leak.value,
-            "shown_by": "; ".join(held.by),
-            "control_missed": held.missed,
-            "unlearned": held.unlearned,
-            "settled": _yes(held.settled),
-        }
     return {
-        **plain,
+        "name": row.name,
         "role": row.role.value,
-        "matches": "" if row.role == "recipe" else "; ".join(row.matches),
+        "matches": "" if row.role is Role.RECIPE else "; ".join(row.matches),
+        "epochs_kept": row.epochs_kept,
+        "models": row.models,
         "accuracy_members": None if row.accuracy.members is None else row.accuracy.members.mean,
         **_estimate("accuracy_non_members", row.accuracy.non_members),
+        "attack": row.attack,
+        "best_of": row.best_of,
+        "auc_attack": row.auc_attack,
         **_estimate("auc", row.auc),
         "fpr": document.fpr,
         **_estimate("tpr", row.tpr),
@@ -90,7 +49,12 @@ def _line(row: Row, document: ComparisonDocument) -> dict[str, Any]:
         "pareto": _yes(row.pareto),
         "seconds_per_model": costs.seconds_per_model,
         "peak_memory_bytes_per_model": costs.peak_memory_bytes_per_model,
-        **standing,
+        "control": held and held.name,
+        "leaks": held and held.leak.value,
+        "shown_by": "; ".join(held.by) if held else None,
+        "control_missed": held and held.missed,
+        "unlearned": held and held.unlearned,
+        "settled": _yes(held.settled) if held else None,
         "notices": "; ".join(row.notices),
     }
 

@@ -31,21 +31,10 @@ their squares."""
 def answers(
     values: ArrayLike, labels: ArrayLike, name: str, classes: int | None = None
 ) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
-    """Check what M models say of N records against the labels.
+    """Check what M models say of N records, ``(M, N)`` or ``(M, N, K)``, against the labels.
 
-    Args:
-        values: ``(M, N)`` or ``(M, N, K)``.
-        labels: ``(N,)``, in any of the forms of `conversion.whole`.
-        name: of the argument, for messages: "logits", "probabilities" or "margins".
-        classes: number of classes, where the values do not say it; None takes any label.
-
-    Returns:
-        ``(M, N, K)`` of a floating type that holds the numbers exactly, and the labels.
-
-    Raises:
-        ShapeError: other axes, of which the message says what they may be; no numbers at all; or labels that are none.
-        NonFiniteError: NaN or infinity.
-        InputError: a label beyond the classes.
+    `name` is the argument's, for messages: "logits", "probabilities" or "margins". Returns ``(M, N, K)`` of a floating
+    type that holds the numbers exactly, and the labels, in the range of the classes where these are known.
     """
     truth = _numbered(conversion.whole(arrays.array(labels, "labels"), "labels"))
     checked = checks.array(**{name: values}, ndim=tuple(range(8)))
@@ -107,15 +96,7 @@ def _check_range(labels: NDArray[np.int64], classes: int | None, *, one: bool) -
 
 
 def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> None:
-    """Refuse probabilities among logits, whichever models they are of.
-
-    Args:
-        logits: ``(M, N, C)``, widened by `two_logits`.
-        shape: as they came, for the remedy.
-
-    Raises:
-        InputError: some model's are squashed; the message names the first, counts them, and says what to do.
-    """
+    """Refuse probabilities among logits ``(M, N, C)``, widened by `two_logits`; `shape` is as they came."""
     kinds = {model: kind for model, row in enumerate(logits) if (kind := squashed(row)) is not None}
     if not kinds:
         return
@@ -140,16 +121,7 @@ def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> No
 
 
 def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], classes: int) -> None:
-    """Refuse what is often taken for margins: logits, and the label's probabilities or their logarithms.
-
-    Args:
-        margins: ``(M, N, Q)``.
-        labels: ``(N,)``.
-        classes: number of classes.
-
-    Raises:
-        InputError: the message says what they look like, and what to do.
-    """
+    """Refuse what is often taken for margins ``(M, N, Q)``: logits, or what is told of the label alone."""
     if margins.shape[2] == classes and by_class(margins, labels):
         name = "probabilities" if squashed(margins[0]) == SOFTMAX else "logits"
         raise InputError(
@@ -180,15 +152,7 @@ def two_logits(logits: NDArray[Any]) -> NDArray[Any]:
 
 
 def finite_rows(values: NDArray[Any], what: str) -> None:
-    """Check that every model's numbers are finite.
-
-    Args:
-        values: ``(M, ...)``.
-        what: the argument's name, for the message.
-
-    Raises:
-        NonFiniteError: names the first model with NaN or infinity, or numbers beyond `LARGEST`, and how many.
-    """
+    """Check that every model's numbers ``(M, ...)`` are finite, and not beyond `LARGEST`."""
     for model, row in enumerate(values):
         bad = int(np.count_nonzero(~(np.abs(row) <= np.float64(LARGEST))))
         if bad:

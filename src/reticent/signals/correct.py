@@ -15,15 +15,7 @@ def knows(signals: Signals) -> bool:
 
 
 def correct(signals: Signals, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which records have the strictly largest logit at their label, whatever the order of the classes.
-
-    Args:
-        signals: that `knows` it.
-        rows: models ``(R,)``.
-
-    Returns:
-        ``(R, N)``; a tie with another class is a mistake. Cost: O(R N C), by blocks of records.
-    """
+    """Tell which records models label correctly, ``(R, N)``, of signals that `knows` it; a tie is a mistake."""
     result = np.empty((len(rows), signals.records), dtype=np.bool_)
     if signals.logits is None:
         for block in signals.blocks():

@@ -106,7 +106,8 @@ class Signals:
         numbers, truth = answers(logits, labels, "logits")
         values = two_logits(numbers)
         check_unsquashed(values, numbers.shape)
-        return cls._of(values, truth)
+        margins = np.stack([margin(row, truth)[:, None] for row in values])
+        return cls(labels=truth, margins=margins, classes=values.shape[2], logits=values)
 
     @classmethod
     def from_probabilities(cls, probabilities: ArrayLike, labels: ArrayLike) -> "Signals":
@@ -147,11 +148,6 @@ class Signals:
         found = cls(labels=truth, margins=margins, classes=logits.shape[2], logits=logits)
         coarsest = max(own, key=lambda one: one.unit)
         return replace(found, notices=(clipped_words(clipped, numbers.size, coarsest),) if clipped else ())
-
-    @classmethod
-    def _of(cls, values: NDArray[Any], truth: NDArray[np.int64]) -> "Signals":
-        rows = [margin(row, truth)[:, None] for row in values]
-        return cls(labels=truth, margins=np.stack(rows), classes=values.shape[2], logits=values)
 
     @classmethod
     def from_margins(cls, margins: ArrayLike, labels: ArrayLike, classes: int | None = None) -> "Signals":
@@ -196,25 +192,14 @@ class Signals:
         return self.margins.shape[2]
 
     def among(self, ids: NDArray[np.int64]) -> "Signals":
-        """Keep some of the records, in memory.
-
-        Args:
-            ids: which, ``(K,)``.
-
-        Returns:
-            The signals of these alone, in their order.
-        """
+        """Keep some of the records ``(K,)``, in their order, in memory."""
         logits = None if self.logits is None else np.asarray(self.logits[:, ids])
         return replace(self, labels=self.labels[ids], margins=np.asarray(self.margins[:, ids]), logits=logits)
 
     def blocks(self, width: int | None = None) -> Iterator[slice]:
         """Divide the records so that a float64 block of all models stays below `BLOCK_BYTES`.
 
-        Args:
-            width: numbers a model and record; by default the number of queries.
-
-        Yields:
-            Slices of the records, in order.
+        `width` is how many numbers a model and record have; by default as many as queries.
         """
         each = 8 * self.models * (width or self.queries)
         step = max(1, BLOCK_BYTES // each)

@@ -65,17 +65,10 @@ def resolution(values: NDArray[np.floating]) -> Resolution:
 
 
 def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[Floats, int]:
-    """Take logarithms of one model's probabilities.
+    """Take logarithms of one model's probabilities: logits ``(N, C)``, and how many were below what can be told.
 
     What is at most half of the least number, such as zero, is told as that. Zeros of rounded numbers share at most what
     their row lacks to one, or half a unit if that is more, so that many classes of none do not outweigh the others.
-
-    Args:
-        probabilities: ``(N, C)``, or ``(N, 1)`` of class 1 of two.
-        told: how finely these are told.
-
-    Returns:
-        Logits ``(N, C)`` with C at least 2, and how many numbers were below what can be told.
     """
     given = np.minimum(probabilities.astype(np.float64), 1.0)
     if given.shape[1] == 1:
@@ -98,13 +91,7 @@ def logarithms(probabilities: NDArray[np.floating], told: Resolution) -> tuple[F
 def shared_margins(probabilities: NDArray[np.floating], labels: NDArray[np.int64], unit: float) -> Floats:
     """Take margins of rounded probabilities or of shares of votes by the label's own alone, so that equal ones tie.
 
-    Args:
-        probabilities: of one model, ``(N, C)``, or ``(N, 1)`` of class 1 of two.
-        labels: ``(N,)``.
-        unit: that all of them are whole multiples of.
-
-    Returns:
-        ``log p - log(1 - p)``, ``(N,)``; what is 0 or 1 is told as half a unit from there.
+    They are ``log p - log(1 - p)``, ``(N,)``; what is 0 or 1 is told as half a unit from there.
     """
     steps = np.rint(np.clip(probabilities.astype(np.float64), 0, 1) / unit)
     whole = round(1 / unit)
@@ -115,16 +102,7 @@ def shared_margins(probabilities: NDArray[np.floating], labels: NDArray[np.int64
 
 
 def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, name: str) -> None:
-    """Check that one model's numbers are probabilities.
-
-    Args:
-        probabilities: ``(N, C)``, or ``(N, 1)`` of class 1 of two.
-        told: how finely these are told.
-        name: what messages call them.
-
-    Raises:
-        InputError: a number is none, or a row does not sum to one.
-    """
+    """Check that one model's numbers ``(N, C)``, or ``(N, 1)`` of class 1 of two, are probabilities."""
     sums = probabilities.sum(axis=1, dtype=np.float64)
     classes = probabilities.shape[1]
     if (

@@ -38,17 +38,7 @@ class Queries(Spec):
 
 
 def view(x: Tensor, down: int, right: int, flip: bool) -> Tensor:
-    """Make one view of a batch of images.
-
-    Args:
-        x: model input ``(B, channels, H, W)``; any other shape only for the plain view.
-        down: rows to shift by.
-        right: columns to shift by.
-        flip: mirror left and right first.
-
-    Returns:
-        The same shape.
-    """
+    """Make one view of a batch of images ``(B, channels, H, W)``: mirrored first, then shifted; plain of any batch."""
     if flip:
         x = x.flip(3)
     if not (down or right):
@@ -60,14 +50,6 @@ def view(x: Tensor, down: int, right: int, flip: bool) -> Tensor:
 
 
 def all_views(queries: Queries, x: Tensor) -> list[Tensor]:
-    """Make every view of a batch.
-
-    Args:
-        queries: names them.
-        x: model input ``(B, ...)``.
-
-    Returns:
-        One tensor a query.
-    """
+    """Make every view of a batch, one tensor a query."""
     with torch.no_grad():
         return [view(x, *args) for args in queries.views()]

@@ -33,14 +33,9 @@ LOOKS = {
 
 
 def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> str | None:
-    """Tell whether one model's answers look as if a sigmoid or a softmax had made them.
+    """Tell whether one model's answers ``(N, C)`` look as if a sigmoid or a softmax made them; one logit is ``(0, z)``.
 
-    Args:
-        answers: ``(N, C)``; an answer of one logit is ``(0, z)``.
-        rows: with fewer records than that, nothing is recognised.
-
-    Returns:
-        A kind of `LOOKS`; None for what may be logits. Logits that do not differ at all are logits.
+    A kind of `LOOKS`; None for what may be logits, and for fewer records than `rows`.
     """
     if len(answers) < rows:
         return None
@@ -73,14 +68,9 @@ def of_label(margins: NDArray[Any]) -> str | None:
 
 
 def by_class(answers: NDArray[Any], labels: NDArray[np.int64]) -> bool:
-    """Tell whether columns are classes: the label's is the largest of its row much more often than by chance.
+    """Tell whether columns of ``(M, N, C)`` are classes: the label's is the largest much more often than by chance.
 
-    Args:
-        answers: ``(M, N, C)``.
-        labels: ``(N,)`` below C.
-
-    Returns:
-        Whether it is so, by records, since models agree; chance is what two independent columns would agree by.
+    Chance is what two independent columns would agree by; it is judged by records, since models agree.
     """
     if len(labels) < TELLING_ROWS:
         return False

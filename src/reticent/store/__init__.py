@@ -8,8 +8,7 @@ a killed process blocks nobody. Several processes may share a store.
 * `folder`: the store: find, claim, remove
 * `run`: one finished run, and the one rule whether it is whole
 * `locks`: what live processes hold, and how to look without disturbing them
-* `plain`: files of plain values, read with suspicion
-* `disk`: what the disk says, in words
+* `disk`: what the disk says, and files of plain values
 """
 
 from reticent.store.folder import PARTIAL, REMOVING, RUNS, Draft, Store

@@ -1,18 +1,22 @@
-"""What the disk says, in words: what is gone, what cannot be read now, what cannot be written."""
+"""What the disk says: what is gone, what cannot be read now or written; files of plain values, read with suspicion."""
 
 import errno
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from reticent.errors import StoreError
 
 GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG})
 """Errors that say that there is no such file. All others may pass: the file may be whole."""
+LARGEST, DEEPEST = 16_000_000, 50
+"""Bytes, and values inside values, of a file of plain values; what reticent writes has some thousand, and some five."""
 
 
 def gone(error: OSError) -> bool:
@@ -23,12 +27,39 @@ def gone(error: OSError) -> bool:
 @contextmanager
 def reading(path: Path) -> Iterator[BufferedReader]:
     """Open a plain file; what is none (a folder, a pipe that would never end) is not there."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise FileNotFoundError(errno.ENOENT, "it is no plain file", str(path))
     with os.fdopen(handle, "rb") as stream:
         yield stream
+
+
+def read_plain(path: Path) -> dict[str, Any]:
+    """Read a JSON object whose values are few, shallow, finite and text that can be written."""
+    with reading(path) as stream:
+        content = stream.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST:,} bytes")
+    try:
+        value: Any = json.loads(content.decode("utf-8"))
+        deep = _depth(value) > DEEPEST
+    except RecursionError:
+        deep = True
+    if deep:
+        raise ValueError("it is nested too deeply")
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except ValueError:
+        raise ValueError("it holds a number that is not finite, or half a character") from None
+    if not isinstance(value, dict):
+        raise ValueError("it is no JSON object")  # noqa: TRY004 (one kind for all that may stand in a file)
+    return value
+
+
+def _depth(value: Any) -> int:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, parts), default=0)
 
 
 def sha256(path: Path) -> str:

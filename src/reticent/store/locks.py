@@ -4,6 +4,7 @@ Two kinds. A *claim* is on one run, by the process that writes or removes it. A 
 the process that trains them, reads them or will: they stay while it lives.
 """
 
+import fcntl
 import json
 import os
 import secrets
@@ -12,10 +13,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from reticent.store.disk import gone
-from reticent.store.plain import read_plain
+from reticent.store.disk import gone, read_plain
 
 USES = "uses"
 STALE = 86_400.0
@@ -28,10 +28,6 @@ def held(lock: Path) -> bool:
     Whoever takes it meanwhile waits some microseconds, and does not fail.
     """
     try:
-        import fcntl
-    except ImportError:
-        return _held_elsewhere(lock)
-    try:
         handle = os.open(lock, os.O_RDONLY)
     except OSError as error:
         if gone(error):
@@ -43,19 +39,6 @@ def held(lock: Path) -> bool:
         return True
     finally:
         os.close(handle)
-    return False
-
-
-def _held_elsewhere(lock: Path) -> bool:
-    """Try to take a lock, where the operating system has no way to only look."""
-    if not lock.exists():
-        return False
-    taken = FileLock(lock, timeout=0)
-    try:
-        taken.acquire()
-    except Timeout:
-        return True
-    taken.release()
     return False
 
 

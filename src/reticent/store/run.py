@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from reticent.errors import CorruptRunError, UnreadableRunError
-from reticent.store.disk import gone, sha256
-from reticent.store.plain import read_plain
+from reticent.store.disk import gone, read_plain, sha256
 
 DONE = "done.json"
 SEAL = "sha256"
@@ -45,28 +44,18 @@ class Run:
 
     Attributes:
         folder: where it lies.
-        done: what ``done.json`` holds; ``done["files"]`` maps file names to SHA-256, ``done["facts"]`` is the maker's.
+        files: names of files to their SHA-256.
+        facts: what the maker wrote of the run.
     """
 
     folder: Path
-    done: Mapping[str, Any]
+    files: Mapping[str, str]
+    facts: Mapping[str, Any]
 
     @property
     def id(self) -> str:
         """The run's name."""
         return self.folder.name
-
-    @property
-    def files(self) -> Mapping[str, str]:
-        """Names of files to their SHA-256."""
-        files: Mapping[str, str] = self.done["files"]
-        return files
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What the maker wrote of the run."""
-        facts: Mapping[str, Any] = self.done["facts"]
-        return facts
 
     def file(self, name: str) -> Path:
         """Return the path of a file, after checking its hash."""
@@ -129,7 +118,7 @@ def look(folder: Path) -> Run | None:
     wrong = _wrong(done)
     if wrong:
         raise ValueError(wrong)
-    return Run(folder, done)
+    return Run(folder, done["files"], done["facts"])
 
 
 def _wrong(done: Mapping[str, Any]) -> str | None:

@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import reticent
 from reticent.ambient import fixed
-from reticent.locate.top import shuffled, top
+from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
@@ -28,6 +27,7 @@ from reticent.studies.bench import Bench
 from reticent.studies.measured import Bools, means, record_weights
 from reticent.studies.numbers import combined
 from reticent.training.start import Start
+from reticent.version import VERSION
 
 PRUNED = 0.85
 """Share of the weights that is pruned."""
@@ -69,7 +69,7 @@ def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
     scoring = Scoring(unlearning=0.0)
     said = {
         "format": FORMAT,
-        "reticent": reticent.__version__,
+        "reticent": VERSION,
         "training": made.training,
         "pruned": PRUNED,
         "models": list(MODELS),
@@ -103,8 +103,8 @@ def _networks(maker: Maker, store: Store, made: Made, scoring: Scoring) -> list[
     run = store.whole(made.training)
     initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
     scores = score(network, initial, materials, scoring, streams.child("pruned"), population.recipe)
-    kept = top(scores, 1 - PRUNED)
-    drawn = shuffled(kept, streams.child("pruned").generator("by chance"))
+    kept = topk_mask(scores, 1 - PRUNED)
+    drawn = shuffled_mask(kept, streams.child("pruned").generator("by chance"))
     starts = [Start(_masked(initial, keep), keep) for keep in (kept, drawn)]
     retrained = [plain.train(population.recipe, replace(materials, start=one), streams).model for one in starts]
     cut = maker.network(made)

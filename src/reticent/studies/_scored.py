@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from reticent.ambient import fixed
 from reticent.jobs.locate.numbers import by_kind, held
-from reticent.locate.agree import agreement, pairs
-from reticent.locate.kinds import KINDS, kinds
-from reticent.locate.top import Scores
+from reticent.locate.correlation import agreement, pairs
+from reticent.locate.layer_kinds import KINDS, layer_kinds
+from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
@@ -47,7 +47,7 @@ def _compared(
 ) -> tuple[Numbers, dict[str, Any]]:
     numbers: Numbers = {}
     clouds: dict[str, Any] = {}
-    of = kinds(network)
+    of = layer_kinds(network)
     for found in by_kind(vulnerability, learnability, of, drawn=False):
         row = NAMES.get(found.kind, ALL)
         names = [name for name in vulnerability if row in {ALL, NAMES[of[name]]}]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from reticent.jobs.comparison.early import Stop, stopped, stops
+from reticent.jobs.work import Work
 from reticent.studies.bench import Bench
 from reticent.studies.measured import Measured, measure
 from reticent.studies.numbers import Estimate, Measure, combined
@@ -102,7 +103,7 @@ def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Cont
 
     Where to end is chosen by accuracy alone (`reticent.jobs.comparison.early`).
     """
-    places = stops(baseline.job, [one.accuracy for one in rows], progress=bench.progress, stage=bench.tell)
+    places = stops(baseline.job, [one.accuracy for one in rows], Work(bench.tell, bench.progress))
     if places is None:
         return Controls((), {row.name: baseline for row in rows})
     early = {place.epochs: place for place in places if place.epochs < place.end}

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import reticent
 from reticent import opening
 from reticent.ambient import fixed
 from reticent.data.load import load
@@ -27,6 +26,7 @@ from reticent.studies.base import Found, Results, Scale, Setting, Study
 from reticent.studies.bench import Bench
 from reticent.studies.places import MADE
 from reticent.studies.told import assemble
+from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
 FORMAT = 7
@@ -213,7 +213,7 @@ class _Runner:
         records = self._data[setting.key]
         said = {
             "format": FORMAT,
-            "reticent": reticent.__version__,
+            "reticent": VERSION,
             "study": self._study.name,
             "base": dict(setting.base),
             "options": dict(setting.options),

@@ -1,8 +1,9 @@
 """The loop: one for every objective, with batches gathered from tensors on the device."""
 
 import copy
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -33,6 +34,21 @@ class History:
     validation_loss: list[float] = field(default_factory=list)
     accuracy: list[float] = field(default_factory=list)
     kept: int = 0
+
+    def lines(self) -> str:
+        """Write one JSON object an epoch."""
+        named = {"loss": self.loss, "validation_loss": self.validation_loss, "accuracy": self.accuracy}
+        each = ({key: values[at] for key, values in named.items() if at < len(values)} for at in range(len(self.loss)))
+        return "".join(f"{json.dumps({'epoch': at} | values)}\n" for at, values in enumerate(each))
+
+    @classmethod
+    def of(cls, lines: str) -> "History":
+        """Read what `lines` wrote; which epoch was kept is not in it."""
+        read = [json.loads(line) for line in lines.splitlines()]
+        loss, validation, accuracy = (
+            [one[key] for one in read if key in one] for key in ("loss", "validation_loss", "accuracy")
+        )
+        return cls(loss, validation, accuracy)
 
 
 def fit(
@@ -111,20 +127,20 @@ def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: 
 @torch.no_grad()
 def accuracy(model: nn.Module, materials: Materials, records: Examples) -> float:
     """Compute the share of records that a model labels correctly, in eval mode."""
-    model.eval()
-    right = 0
-    for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
-        right += int(hits(forward(model, materials.prepare(x), materials.classes), y).sum())
-    return right / len(records)
+    return sum(int(hits(logits, y).sum()) for logits, y in _asked(model, materials, records)) / len(records)
 
 
 @torch.no_grad()
 def validation_loss(model: nn.Module, materials: Materials) -> float:
     """Compute the mean cross-entropy of the validation records, in eval mode."""
-    model.eval()
-    records = materials.validation
-    total = 0.0
-    for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
-        logits = forward(model, materials.prepare(x), materials.classes)
+    records, total = materials.validation, 0.0
+    for logits, y in _asked(model, materials, records):
         total += float(nn.functional.cross_entropy(logits.double(), y, reduction="sum"))
     return total / len(records)
+
+
+def _asked(model: nn.Module, materials: Materials, records: Examples) -> Iterator[tuple[Tensor, Tensor]]:
+    """Ask a model about some records, in eval mode: logits and labels, batch by batch."""
+    model.eval()
+    for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
+        yield forward(model, materials.prepare(x), materials.classes), y

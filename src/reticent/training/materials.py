@@ -1,4 +1,4 @@
-"""What one model is trained from, and how a model is asked."""
+"""What one model is trained from: its records and its untrained network; and how a model is asked."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,13 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError
+from reticent.models import ARCHITECTURES
+from reticent.models.base import build
 from reticent.objectives.base import Examples
 from reticent.training.data import Preparation
+from reticent.training.recipe import Recipe
 from reticent.training.start import Start
+from reticent.training.streams import Streams
 
 ALONE = "Expected more than 1 value per channel"
 """How torch's error begins where BatchNorm is given one number a channel."""
@@ -95,3 +99,11 @@ def _unsupported(answer: Tensor) -> str:
     if answer.dim() == 1 or answer.shape[1:] == (1,):
         return "; a regression is not supported"
     return ""
+
+
+def untrained(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+    """Build a recipe's network with the model's own initialisation stream, on the device."""
+    entry = ARCHITECTURES[recipe.architecture.method]
+    with streams.lent("init"):
+        model = build(entry, recipe.architecture, materials.prepare.input, materials.classes)
+    return model.to(materials.prepare.device)

@@ -27,16 +27,8 @@ class Peak:
     bytes: int | None = None
 
 
-@dataclass
-class _Open:
-    """A measurement that has not ended: the largest that was seen before the system's counter was set back in it."""
-
-    device: torch.device
-    top: int = 0
-
-
-_OPEN: list[_Open] = []
-"""Measurements under way, the outermost first."""
+_OPEN: list[tuple[torch.device, list[int]]] = []
+"""Measurements under way, the outermost first, each with the peaks that were seen before the counter was set back."""
 
 
 @contextmanager
@@ -46,21 +38,19 @@ def peak(device: torch.device) -> Iterator[Peak]:
     On the CPU this is the peak of the resident memory, which Linux counts and lets a process set back; memory that the
     process holds already and uses again is not counted.
     """
-    measured, counter = Peak(), _Cuda(device) if device.type == "cuda" else _Resident()
-    for other in _OPEN:
-        if other.device == device:
-            other.top = max(other.top, counter.top() or 0)
-    known = counter.set_back()
-    start = counter.now() if known else None
-    own = _Open(device)
+    for other, seen in _OPEN:
+        if other == device:
+            seen.append(_top(device) or 0)
+    start = _now(device) if _set_back(device) else None
+    measured, own = Peak(), (device, list[int]())
     _OPEN.append(own)
     try:
         yield measured
     finally:
-        _OPEN.remove(own)
-    top = counter.top() if known else None
+        _OPEN.pop()
+    top = _top(device)
     if start is not None and top is not None:
-        measured.bytes = max(0, max(top, own.top) - start)
+        measured.bytes = max(0, max([top, *own[1]]) - start)
 
 
 def peak_of_process() -> int:
@@ -69,39 +59,25 @@ def peak_of_process() -> int:
     return max(_LARGEST[0], unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, _resident("VmHWM") or 0)
 
 
-class _Cuda:
-    """Counts a CUDA device's memory."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-
-    def set_back(self) -> bool:
-        torch.cuda.reset_peak_memory_stats(self._device)
+def _set_back(device: torch.device) -> bool:
+    """Let the system's counter of the peak begin anew, where it can be told to."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
         return True
+    _LARGEST[0] = max(_LARGEST[0], _resident("VmHWM") or 0)
+    try:
+        _RESET.write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
 
-    def now(self) -> int | None:
-        return torch.cuda.memory_allocated(self._device)
 
-    def top(self) -> int | None:
-        return torch.cuda.max_memory_allocated(self._device)
+def _now(device: torch.device) -> int | None:
+    return torch.cuda.memory_allocated(device) if device.type == "cuda" else _resident("VmRSS")
 
 
-class _Resident:
-    """Counts this process' resident memory."""
-
-    def set_back(self) -> bool:
-        _LARGEST[0] = max(_LARGEST[0], _resident("VmHWM") or 0)
-        try:
-            _RESET.write_text("5", encoding="ascii")
-        except OSError:
-            return False
-        return True
-
-    def now(self) -> int | None:
-        return _resident("VmRSS")
-
-    def top(self) -> int | None:
-        return _resident("VmHWM")
+def _top(device: torch.device) -> int | None:
+    return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else _resident("VmHWM")
 
 
 def _resident(name: str) -> int | None:

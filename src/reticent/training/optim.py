@@ -1,12 +1,144 @@
-"""From a recipe to its optimizer, and learning-rate schedules as a function of the step."""
+"""Optimizers and learning-rate schedules.
+
+Adam, AdamW and SGD call PyTorch's fused kernels without what ``torch.optim`` wraps around them; the numbers are those
+of ``torch.optim`` with ``fused=True``, bit for bit. What is saved is the import of PyTorch's compiler, which the first
+``torch.optim`` object of a process causes (1.6 s), and what is done around each step, which counts where networks are
+small. Where a version of PyTorch has no kernel of the known form, ``torch.optim`` takes the steps.
+
+Papers: Kingma and Ba (2015), Adam; Loshchilov and Hutter (2019), AdamW; Sutskever et al. (2013), momentum.
+"""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from reticent.training.fused import Adam, Optimizer, Sgd
 from reticent.training.recipe import Recipe
+
+_ADAM = "exp_avgs exp_avg_sqs max_exp_avg_sqs state_steps lr beta1 beta2 weight_decay eps amsgrad maximize"
+_SGD = "momentum_buffer_list weight_decay momentum lr dampening nesterov maximize is_first_step"
+KNOWN = {"_fused_adam_": _ADAM, "_fused_adamw_": _ADAM, "_fused_sgd_": _SGD}
+"""Kernels, and what they take behind parameters and gradients; they are private, so that another version may differ."""
+
+
+def usable(kernel: str) -> bool:
+    """Tell whether this version of PyTorch has a kernel in the form in which it is called here."""
+    found = getattr(getattr(torch.ops.aten, kernel, None), "default", None)
+    names = [] if found is None else [argument.name for argument in found._schema.arguments]
+    return hasattr(torch, kernel) and " ".join(names).startswith(f"self grads {KNOWN[kernel]}")
+
+
+class Optimizer:
+    """What the loop needs of an optimizer.
+
+    Attributes:
+        rate: the learning rate of the next step.
+    """
+
+    def __init__(self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float, kernel: str) -> None:
+        self.parameters, self.rate, self.weight_decay = list(parameters), rate, weight_decay
+        self._kernel: Any = getattr(torch, kernel, None)
+        # One object a parameter: then it does not matter which parameters have a gradient in which step.
+        self._wrapped = None if usable(kernel) else [self._torch(p) for p in self.parameters]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update every parameter that has a gradient."""
+        active = {i: p.grad for i, p in enumerate(self.parameters) if p.grad is not None}
+        if self._wrapped is not None:
+            for i in active:
+                self._wrapped[i].param_groups[0]["lr"] = self.rate
+                self._wrapped[i].step()
+        elif active:
+            self._update(active)
+
+    def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+        raise NotImplementedError
+
+    def _update(self, active: dict[int, Tensor]) -> None:
+        raise NotImplementedError
+
+
+class Adam(Optimizer):
+    """Adam, with weight decay in the gradient, or decoupled from it (AdamW)."""
+
+    def __init__(
+        self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float = 0.0, *, decoupled: bool = False
+    ) -> None:
+        self._decoupled = decoupled
+        super().__init__(parameters, rate, weight_decay, "_fused_adamw_" if decoupled else "_fused_adam_")
+        self._first, self._second = (
+            [torch.zeros_like(p, memory_format=torch.preserve_format) for p in self.parameters] for _ in range(2)
+        )
+        device = self.parameters[0].device if self.parameters else None
+        self._steps = torch.zeros(len(self.parameters), dtype=torch.float32, device=device)
+        self._each = list(self._steps.unbind())
+
+    def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+        kind = torch.optim.AdamW if self._decoupled else torch.optim.Adam
+        return kind([parameter], lr=self.rate, weight_decay=self.weight_decay, fused=True)
+
+    def _update(self, active: dict[int, Tensor]) -> None:
+        if len(active) == len(self.parameters):
+            self._steps += 1
+        else:
+            self._steps[list(active)] += 1
+        kept = ([values[i] for i in active] for values in (self._first, self._second))
+        self._kernel(
+            [self.parameters[i] for i in active],
+            list(active.values()),
+            *kept,
+            [],
+            [self._each[i] for i in active],
+            lr=self.rate,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=self.weight_decay,
+            eps=1e-8,
+            amsgrad=False,
+            maximize=False,
+        )
+
+
+class Sgd(Optimizer):
+    """Stochastic gradient descent with momentum, weight decay in the gradient."""
+
+    def __init__(
+        self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float, momentum: float, *, nesterov: bool
+    ) -> None:
+        self._momentum, self._nesterov = momentum, nesterov
+        super().__init__(parameters, rate, weight_decay, "_fused_sgd_")
+        self._buffers: dict[int, Tensor] = {}
+
+    def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+        options: dict[str, Any] = {"momentum": self._momentum, "nesterov": self._nesterov}
+        return torch.optim.SGD([parameter], lr=self.rate, weight_decay=self.weight_decay, fused=True, **options)
+
+    def _update(self, active: dict[int, Tensor]) -> None:
+        fresh = [i for i in active if i not in self._buffers and self._momentum]
+        for i in fresh:
+            self._buffers[i] = torch.empty_like(self.parameters[i], memory_format=torch.preserve_format)
+        for chosen, first in ((fresh, True), ([i for i in active if i not in fresh], False)):
+            if chosen:
+                self._kernel(
+                    [self.parameters[i] for i in chosen],
+                    [active[i] for i in chosen],
+                    [self._buffers[i] for i in chosen if self._momentum],
+                    weight_decay=self.weight_decay,
+                    momentum=self._momentum,
+                    lr=self.rate,
+                    dampening=0.0,
+                    nesterov=self._nesterov,
+                    maximize=False,
+                    is_first_step=first,
+                )
 
 
 def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> Optimizer:

@@ -3,10 +3,8 @@
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from reticent.models.mlp import MLP
-from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.spec import Spec
 
 
@@ -22,12 +20,26 @@ class Untouched(Spec):
     method: ClassVar[str] = "none"
 
 
+def _mlp() -> Spec:
+    """Make the usual network's spec when it is asked for: the options of a recipe are told without loading torch."""
+    from reticent.models.mlp import MLP
+
+    return MLP()
+
+
+def _cross_entropy() -> Spec:
+    from reticent.objectives.cross_entropy import CrossEntropy
+
+    return CrossEntropy()
+
+
 class Recipe(Spec):
     """How one model is made. A defense is only ever a different recipe."""
 
-    architecture: Spec = MLP()
-    """The network's spec, of the table in `reticent.models`."""
-    objective: Spec = CrossEntropy()
+    architecture: Spec = Field(default_factory=_mlp)
+    """The network: mlp, cnn, resnet18 to resnet152, resnet20, vgg11 to vgg19, vit, atm, transformer, or module:factory
+    of your own. [what suits the data set]"""
+    objective: Spec = Field(default_factory=_cross_entropy)
     """What a step minimises, of the table in `reticent.objectives`."""
     procedure: Spec = Plain()
     """How training runs as a whole, of the table in `reticent.procedures`."""

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
-from reticent.objectives.base import Batch, Context, Objective
-from reticent.objectives.gradient import going_back
+from reticent.objectives.base import Batch, Context, Objective, named_inplace_errors
 from reticent.spec import canonical
-from reticent.training import augment, optim
-from reticent.training.fused import Adam
+from reticent.training import optim
+from reticent.training.data import augment
 from reticent.training.materials import Materials, forward
+from reticent.training.optim import Adam
 from reticent.training.recipe import Recipe
 from reticent.training.start import Frozen
 from reticent.training.streams import Streams
@@ -57,20 +57,13 @@ class Run:
             update=self.update,
             generator=lambda name: self.streams.generator(f"objective/{name}"),
             rate=lambda: self.optimizer.rate,
-            augment=lambda x, noise: augment.augment(x, recipe.augmentation, recipe.padding, noise),
+            augment=lambda x, noise: augment(x, recipe.augmentation, recipe.padding, noise),
             adam=Adam,
             trains=self.frozen.trains,
         )
 
     def ask(self, x: Tensor) -> Tensor:
-        """Ask the model about stored records, in the mode that it is in.
-
-        Args:
-            x: ``(B, ...)``, not augmented.
-
-        Returns:
-            ``float32 (B, C)``.
-        """
+        """Ask the model about stored records, in the mode that it is in."""
         return self._logits(self.materials.prepare(x))
 
     def _logits(self, x: Tensor) -> Tensor:
@@ -114,19 +107,10 @@ class Run:
         return loss
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
-        """Take one step.
-
-        Args:
-            x: stored records ``(B, ...)``.
-            y: their labels.
-            batch: what else is known of the step.
-
-        Returns:
-            The loss, detached.
-        """
+        """Take one step."""
         recipe = self.recipe
         if recipe.augmentation != "none":
-            x = augment.augment(x, recipe.augmentation, recipe.padding, self.noise)
+            x = augment(x, recipe.augmentation, recipe.padding, self.noise)
         self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
         given = self.objective.inputs(self.materials.prepare(x), y, batch)
         loss = self.objective(self._logits(given), y, batch)
@@ -137,7 +121,7 @@ class Run:
     def update(self, loss: Tensor) -> None:
         """Move the parameters by one step of the optimizer."""
         self.optimizer.zero_grad()
-        with going_back():
+        with named_inplace_errors():
             loss.backward()  # type: ignore[no-untyped-call]
         self.objective.graded()
         self.frozen.mask()
@@ -152,7 +136,7 @@ def _weights(recipe: Recipe) -> str:
     """Name what else may make a loss grow without bounds: what a defense adds to it."""
     told = canonical(recipe.objective)
     name = told.pop("method")
-    if name == Recipe.model_fields["objective"].default.method:
+    if name == Recipe().objective.method:
         return ""
     chosen = ", ".join(f"{key}={value}" for key, value in told.items())
     return f"; or {name} adds too much: make its weights smaller" + (f" ({chosen})" if chosen else "")

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError
-from reticent.models.fitting import check_state
+from reticent.models.state_dicts import check_state
 
 
 @dataclass(frozen=True, eq=False)

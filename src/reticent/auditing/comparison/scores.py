@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from reticent import checks
 from reticent.auditing.roc import two_groups
-from reticent.errors import InputError, ShapeError, UnknownNameError
+from reticent.errors import InputError, ShapeError
 from reticent.findings.comparison import Role
 
 Floats = NDArray[np.float64]
@@ -27,8 +27,6 @@ class RowScores:
             non-members; None if it is not known.
         correct: booleans ``(T, N)``, whether each target is right on each record; takes the place of `accuracy`, and
             gives sharper tests. None if it is not known.
-        targets: ``(T,)``, the targets' numbers; None if they are not known.
-        data: what names the records, such as their digest; None if it is not known.
         role: what the row is there for.
         matches: names of the rows whose accuracy a control has, or of the row whose models these are; of the baseline,
             names of the rows that it stands beside by itself, since nothing earlier is as accurate.
@@ -42,8 +40,6 @@ class RowScores:
     members: Bools
     accuracy: tuple[Floats, Floats] | None = None
     correct: Bools | None = None
-    targets: ArrayLike | None = None
-    data: str | None = None
     role: Role = Role.RECIPE
     matches: Sequence[str] = ()
     runs: str | None = None
@@ -72,10 +68,6 @@ def checked(rows: Sequence[RowScores]) -> tuple[RowScores, ...]:
     found = tuple(_checked(row) for row in rows)
     for other in found[1:]:
         _same(found[0], other)
-    for row in rows:
-        for matched in row.matches:
-            if matched not in names:
-                raise UnknownNameError(f"row that {row.name!r} matches", matched, names)
     return found
 
 
@@ -115,24 +107,12 @@ def _accuracy(
 
 
 def _same(first: RowScores, other: RowScores) -> None:
-    """Check that another row has the first one's records, targets and memberships."""
-    if first.data is not None and other.data is not None and first.data != other.data:
-        raise InputError(
-            f"{other.name}: expected the records of {first.name} ({first.data}), got others ({other.data}): "
-            "audit both on the same data set and roles"
-        )
+    """Check that another row has the first one's memberships."""
     if first.members.shape != other.members.shape:
         raise ShapeError(
             f"{other.name}: expected shape {first.members.shape} (targets, records), as {first.name} has, got "
             f"{other.members.shape}: train both with the same number of models, on the same records"
         )
-    if first.targets is not None and other.targets is not None:
-        wanted, got = checks.integers(targets=first.targets, ndim=1), checks.integers(targets=other.targets, ndim=1)
-        if not np.array_equal(wanted, got):
-            raise InputError(
-                f"{other.name}: expected the targets of {first.name}, {wanted.tolist()}, got {got.tolist()}: "
-                "audit the same models in both"
-            )
     differ = int((first.members != other.members).sum())
     if differ:
         raise InputError(

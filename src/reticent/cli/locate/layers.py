@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
 
-from cyclopts import Parameter
-
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags, Several
 
 
 def layers(
     flags: Flags = Flags(),  # noqa: B008
     *,
-    stage: Annotated[list[str] | None, Parameter(negative="")] = None,
+    stage: Several = None,
     seeds: int | None = None,
     swap: bool | None = None,
     equalise: str | None = None,
@@ -36,34 +33,17 @@ def layers(
         probe: svm or none: the linear probe; its options are --set probe.NAME=value. [svm]
         test: Share of the records for measuring accuracy. [0.2]
         options: An option of the defense.
-
-    Returns:
-        The files that were written.
     """
-    from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, told, unlost
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed
     from reticent.jobs.locate.layers import prepare, run
-    from reticent.report.kinds import layers as kind
     from reticent.report.output import LAYERS
 
-    own: dict[str, Any] = {
-        "stages": tuple(stage) if stage else None,
-        "seeds": seeds,
-        "swap": swap,
-        "equalise": equalise,
-        "margin": margin,
-        "probe": probe,
-        "test": test,
-    }
-    given = {key: value for key, value in own.items() if value is not None}
-    values = with_options(flags.values(), options, flags.config)
-    job, chosen = prepare(flags.config, values | given)
-    with unlost(), screen() as shown:
-        found = run(
-            job,
-            chosen,
-            progress=shown.model,
-            stage=shown.stage,
-            checked=lambda out: replaced(out, LAYERS, shown.note),
-        )
-    return told(kind.layers(found.findings), found.files)
+    asked = flags.asked(options) | {"seeds": seeds, "swap": swap, "equalise": equalise, "margin": margin}
+    asked |= {"stages": tuple(stage) if stage else None, "probe": probe, "test": test}
+    job, chosen = prepare(flags.config, {key: value for key, value in asked.items() if value is not None})
+    found = reported(
+        LAYERS,
+        lambda screen: run(job, chosen, progress=screen.model, stage=screen.stage, checked=screen.checked),
+    )
+    return listed(found.files)

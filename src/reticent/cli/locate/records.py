@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags
 
 
 def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B008
@@ -13,28 +13,17 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
         run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
         flags: what to train, and how.
         options: An option of the defense.
-
-    Returns:
-        The files that were written.
     """
-    from reticent.cli.progress import screen
-    from reticent.cli.screen import replaced, told, unlost
-    from reticent.jobs.locate.records import again, locate_records
-    from reticent.report.kinds import records as kind
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed
+    from reticent.jobs.locate.records import locate_records
     from reticent.report.output import RECORD_LIST
 
-    values = with_options(flags.values(), options, flags.config)
-    if run is not None:
-        given = values | ({"config": flags.config} if flags.config else {})
-        with unlost():
-            found = again(run, given, checked=lambda out: replaced(out, RECORD_LIST))
-    else:
-        with unlost(), screen() as shown:
-            found = locate_records(
-                flags.config,
-                progress=shown.model,
-                stage=shown.stage,
-                checked=lambda out: replaced(out, RECORD_LIST, shown.note),
-                **values,
-            )
-    return told(kind.records(found.findings), found.files)
+    given = flags.asked(options) | ({"config": flags.config} if run and flags.config else {})
+    found = reported(
+        RECORD_LIST,
+        lambda screen: locate_records(
+            run or flags.config, progress=screen.model, stage=screen.stage, checked=screen.checked, **given
+        ),
+    )
+    return listed(found.files)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, with_options
+from reticent.cli.flags import Flags, initial_state
 
 
 def weights(
@@ -36,38 +36,29 @@ def weights(
         flags: data set and recipe, as for `reticent audit`.
         options: An option of the defense.
 
-    Returns:
-        The files that were written.
-
     Raises:
         InputError: two initial states are given.
     """
-    from reticent.cli.screen import replaced, told, unlost
-    from reticent.errors import InputError
+    from reticent.cli.job import reported
+    from reticent.cli.screen import listed
     from reticent.jobs.locate.weights import locate_weights
-    from reticent.report.kinds import weights as kind
     from reticent.report.output import WEIGHTS
 
-    if initial is not None and initial_seed is not None:
-        raise InputError("--initial and --initial-seed: both say what the state before training was; leave one out")
-    values = with_options(flags.values(), options, flags.config)
     scoring = {"scoring.steps": steps, "scoring.unlearning": unlearning}
-    with unlost():
-        found = locate_weights(
+    values = flags.asked(options) | {key: item for key, item in scoring.items() if item is not None}
+    start = initial_state(initial, initial_seed)
+    found = reported(
+        WEIGHTS,
+        lambda screen: locate_weights(
             flags.config,
             weights=weights,
-            initial=initial if initial is not None else initial_seed,
+            initial=start,
             members=members,
             model=model,
             seeds=seeds,
-            stage=_tell,
-            checked=lambda out: replaced(out, WEIGHTS),
-            **(values | {key: item for key, item in scoring.items() if item is not None}),
-        )
-    return told(kind.weights(found.findings), found.files)
-
-
-def _tell(stage: str) -> None:
-    from reticent.cli.screen import stderr
-
-    stderr().print(stage, style="dim", markup=False)
+            stage=screen.note,
+            checked=screen.checked,
+            **values,
+        ),
+    )
+    return listed(found.files)

@@ -7,7 +7,7 @@ would be off by its luck, and where accuracy hardly rises any more that is a mat
 part in the choice.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -16,11 +16,14 @@ import numpy as np
 from reticent.data.membership import Membership
 from reticent.jobs.config import Job
 from reticent.jobs.using import using
+from reticent.jobs.work import Work
 from reticent.population.gather import trajectories
-from reticent.population.train import Callback, train
+from reticent.population.train import train
 from reticent.training.loop import planned
 from reticent.training.run import batch_sizes
 
+QUIET = Work()
+"""Tells nobody."""
 PILOTS = 4
 """Models whose accuracy is followed to the end, to see how long to follow that of more."""
 FINE = 32
@@ -55,28 +58,20 @@ class Stop:
     steep: float = 0.0
 
 
-def pilots(
-    job: Job,
-    models: int = PILOTS,
-    epochs: float | None = None,
-    *,
-    progress: Callback | None = None,
-    stage: Callable[[str], None] | None = None,
-) -> list[float] | None:
+def pilots(job: Job, models: int = PILOTS, epochs: float | None = None, work: Work = QUIET) -> list[float] | None:
     """Follow the accuracy of the first audited models of the undefended recipe on records they were not trained on."""
     population = job.population
     if population.recipe.procedure.method == "function":
         return None
-    if stage is not None:
-        until = "" if epochs is None else f", {epochs:g} of {population.recipe.epochs} epochs"
-        stage(f"pilots of the early-stopped control{until}")
+    until = "" if epochs is None else f", {epochs:g} of {population.recipe.epochs} epochs"
+    work.tell(f"pilots of the early-stopped control{until}")
     membership = Membership(population.membership.matrix[:models])
     recipe = population.recipe.replace(patience=None)
     if epochs is not None:
         recipe = recipe.replace(stop_after=epochs)
     watched = replace(population, recipe=recipe, membership=membership, drawing=population.drawing[:models], watch=True)
     with using(job.config.store, watched) as store:
-        made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=progress)
+        made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=work.progress)
         curves = trajectories(store, made)
     shortest = min(len(curve) for curve in curves)
     if not shortest:
@@ -114,44 +109,30 @@ def _moments(curve: Sequence[float], end: float) -> dict[float, float]:
     return {min(float(number), end): value for number, value in enumerate(curve, 1)}
 
 
-def stops(
-    job: Job,
-    accuracies: Sequence[float],
-    *,
-    progress: Callback | None = None,
-    stage: Callable[[str], None] | None = None,
-) -> list[Stop] | None:
+def stops(job: Job, accuracies: Sequence[float], work: Work = QUIET) -> list[Stop] | None:
     """Find where the undefended recipe has each of some accuracies; few pilots say how long to look at more of them."""
     recipe, chance = job.population.recipe, 1 / job.records.classes
     end = float(recipe.stop_after or recipe.epochs)
-    rough = pilots(job, min(PILOTS, job.population.models), progress=progress, stage=stage)
+    rough = pilots(job, min(PILOTS, job.population.models), work=work)
     if rough is None or len(rough) != ceil(end):
         return None
     latest = max(stop(rough, accuracy, chance, end=end).epochs for accuracy in accuracies)
     models, last = min(FINE, job.population.models), ceil(1.5 * latest) + 1
-    fine = pilots(job, models, last, progress=progress, stage=stage) if last < end else None
+    fine = pilots(job, models, last, work) if last < end else None
     if fine is None or max(fine) < max(accuracies):
         # What few models reach early, all together may reach late, or never.
-        fine = pilots(job, models, progress=progress, stage=stage) or rough
+        fine = pilots(job, models, work=work) or rough
     known = _moments(fine, min(end, float(len(fine))))
     found = []
     for accuracy in accuracies:
         where = stop(fine, accuracy, chance, recipe.epochs, end=max(known))
         curved = where.reached and where.steep > STEEP
-        where = _asked(job, models, fine, accuracy, where, progress, stage) if curved else where
+        where = _asked(job, models, fine, accuracy, where, work) if curved else where
         found.append(replace(where, end=end))
     return found
 
 
-def _asked(
-    job: Job,
-    models: int,
-    curve: Sequence[float],
-    accuracy: float,
-    where: Stop,
-    progress: Callback | None,
-    stage: Callable[[str], None] | None,
-) -> Stop:
+def _asked(job: Job, models: int, curve: Sequence[float], accuracy: float, where: Stop, work: Work) -> Stop:
     """Stop the same pilots there, ask how accurate they are, and draw the line anew through what they say.
 
     Accuracy may go up and down within an epoch, so that no line finds it: then it is the nearest of what was asked, and
@@ -166,7 +147,7 @@ def _asked(
         if same in asked:
             break
         asked.add(same)
-        reached = pilots(job, models, where.epochs, progress=progress, stage=stage)
+        reached = pilots(job, models, where.epochs, work)
         if reached is None:
             return where
         between[where.epochs] = reached[-1]

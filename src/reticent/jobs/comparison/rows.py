@@ -28,7 +28,6 @@ class AuditedRow:
         findings: of its audit.
         scores: by attack, ``(T, N)``.
         members: booleans ``(T, N)``.
-        targets: ``(T,)``.
         correct: booleans ``(T, N)``, whether each target labels each record correctly; None if it is not known.
         audit: name of the folder of its report.
         role: what the row is there for.
@@ -41,7 +40,6 @@ class AuditedRow:
     findings: AuditDocument
     scores: Mapping[str, NDArray[np.float64]]
     members: NDArray[np.bool_]
-    targets: NDArray[np.int64]
     correct: NDArray[np.bool_] | None
     audit: str
     role: Role = Role.RECIPE
@@ -71,8 +69,6 @@ class AuditedRow:
             self.scores,
             self.members,
             correct=self.correct,
-            targets=self.targets,
-            data=self.findings.data.digest,
             role=self.role,
             matches=tuple(self.matches),
             runs=identity(runs) if runs and all(runs) else None,
@@ -127,7 +123,6 @@ def brought(done: Audited | Attacked, problem: Problem, name: str) -> AuditedRow
         done.findings,
         done.scores,
         problem.membership.matrix[problem.targets],
-        problem.targets,
         correct(problem.signals, problem.targets) if knows(problem.signals) else None,
         done.files[0].parent.name,
     )

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from reticent import opening
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.config import SHORT, AuditConfig
 from reticent.jobs.defenses import parts_of, with_option
+from reticent.options import SHORT, AuditConfig
 from reticent.training.recipe import Recipe
 
 Source = str | Path | Mapping[str, Any] | AuditConfig

@@ -12,13 +12,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from reticent.data.load import of_python
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.findings.audit import AuditDocument
 from reticent.jobs import replicas
 from reticent.jobs.attack import audited, problem_of, read_signals, runnable
-from reticent.jobs.attacks import AttackConfig, gather_attacks
+from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.pairing import Shared, check_pairs
 from reticent.jobs.comparison.sources import (
     Defenses,
@@ -30,9 +29,10 @@ from reticent.jobs.comparison.sources import (
     of_defenses,
     place,
 )
-from reticent.jobs.config import OWN, SHORT, AuditConfig, Job, chosen, gather, prepare
+from reticent.jobs.config import OWN, Job, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
+from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions
 from reticent.say.grammar import agree
 from reticent.spec import text
 from reticent.training.recipe import Recipe

@@ -47,9 +47,9 @@ from reticent.population.worker import Made
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
 from reticent.say.verdict import sentence
-from reticent.signals.beside import beside
-from reticent.signals.look import UNSTEADY, Seen
+from reticent.signals.composed import appended
 from reticent.signals.matrix import Floats
+from reticent.signals.query import UNSTEADY, Seen
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -83,7 +83,7 @@ def audited(
 ) -> Audited:
     """Attack a model with its references."""
     signals, _ = gather.signals(population, store, made)
-    joined = beside(signals, seen.margins, seen.logits)
+    joined = appended(signals, seen.margins, seen.logits)
     problem = Problem.make(joined, ready.membership, [ready.target], np.arange(ready.target))
     settings, row = Settings.of(ready.config), ready.membership.matrix[ready.target]
     audits, scores = attacked(problem, ready.attacks, settings, progress=tell)

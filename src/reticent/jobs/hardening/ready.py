@@ -17,21 +17,22 @@ from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import replicas
 from reticent.jobs.attacks import build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, AuditConfig, workers
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.source import Own, Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
+from reticent.options import AuditConfig
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
+from reticent.procedures.base import given_state
 from reticent.procedures.check import check, check_network, needs
-from reticent.procedures.states import given_state
 from reticent.rounding import percent
-from reticent.signals.look import Seen, look, unsteady
 from reticent.signals.queries import Queries
+from reticent.signals.query import Seen, ask, unsteady
 from reticent.spec import Spec
 from reticent.training.data import Preparation
 from reticent.training.loop import check_recipe
@@ -165,7 +166,7 @@ def _materials(known: Sorted, device: torch.device) -> Materials:
 def asked(network: nn.Module, examples: Examples, materials: Materials, name: str, streams: Streams) -> Seen:
     """Ask a network about records, whatever its own code raises."""
     with usercode.reported(f"the model {name}, asked about the records,", ModelError), streams.lent("asking"):
-        seen = look(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
+        seen = ask(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
         return replace(seen, unsteady=unsteady(network, examples, materials.prepare, materials.classes))
 
 

@@ -118,7 +118,7 @@ def _repair(ready: Ready) -> Trained:
     repair = PROCEDURES[recipe.procedure.method].repair
     if repair is None:
         raise SpecError(f"{recipe.procedure.method} repairs no model that is trained already")
-    return repair(ready.trained, ready.initial, recipe, ready.materials, ready.streams)
+    return repair(ready.trained, ready.initial, recipe, ready.materials, ready.streams, None)
 
 
 def _write(made: Trained, ready: Ready, draft: Draft) -> None:

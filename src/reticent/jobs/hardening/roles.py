@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.data.load import load, together
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import InputError, RolesError
 from reticent.findings.harden import Note, RecordsNote
 from reticent.jobs.locate.source import member_ids
+from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
 MEMBERS, OTHERS, REFERENCE = "members", "non-members", "reference"

@@ -28,15 +28,16 @@ from reticent.findings.locate import (
     TrainedNetwork,
 )
 from reticent.jobs import document
-from reticent.jobs.config import AuditConfig, Job, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.locate.networks import ALL, HALVES, Key, Networks
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.work import Work
-from reticent.locate.evidence import judged
+from reticent.locate.feature_maps import map_distances
 from reticent.locate.layers import Contrast, Layers, Onset
-from reticent.locate.maps import apart
+from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
+from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.output import LAYERS
 from reticent.say import locate as say
@@ -208,7 +209,7 @@ def _measured(networks: Networks, options: Options) -> Measured:
         everything = maker.materials(networks.made(key).model).members
         for half in HALVES[: 2 if options.swap else 1]:
             network = networks.network((repetition, half))
-            gap = apart(whole, network, everything.x, maker.prepare, classes, shown)
+            gap = map_distances(whole, network, everything.x, maker.prepare, classes, shown)
             contrasts.append(Contrast(gap.distances, ~networks.split.row((repetition, half))[seen]))
             sizes = gap.sizes
         if options.probe is not None:
@@ -230,7 +231,7 @@ def _try_stages(networks: Networks, options: Options) -> None:
     network, maker = made
     job = networks.job
     two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
-    apart(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))
+    map_distances(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))
 
 
 def _findings(networks: Networks, options: Options, measured: Measured, work: Work) -> LayersDocument:

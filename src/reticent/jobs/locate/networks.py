@@ -14,7 +14,7 @@ from reticent.data.membership import Membership
 from reticent.errors import InputError, ModelError
 from reticent.jobs.config import Job
 from reticent.jobs.using import using
-from reticent.locate.halves import part
+from reticent.locate.group_split import group_split
 from reticent.locate.layers import Layers, check_halves, equalised
 from reticent.population.gather import signals
 from reticent.population.population import Population
@@ -57,10 +57,10 @@ def split(job: Job, options: Layers, share: float) -> Split:
     """Divide the audited records into test records and the halves of each repetition."""
     seed, audited = job.config.seed, job.population.roles.audited
     groups = job.records.groups[audited]
-    test = part(groups, share, seeds.rng(seed, "layers", "test"))
+    test = group_split(groups, share, seeds.rng(seed, "layers", "test"))
     left, halves = np.flatnonzero(~test), []
     for repetition in range(options.seeds):
-        first = part(groups[left], 0.5, seeds.rng(seed, "layers", "halves", repetition))
+        first = group_split(groups[left], 0.5, seeds.rng(seed, "layers", "halves", repetition))
         check_halves(first)
         half = np.zeros(len(audited), dtype=np.bool_)
         half[left[first]] = True

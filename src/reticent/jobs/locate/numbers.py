@@ -11,9 +11,10 @@ from reticent.findings.locate import ByKind, ByLayer, Density, Largest, ScoredDa
 from reticent.jobs import document
 from reticent.jobs.locate.scores import RATES
 from reticent.jobs.locate.source import Source
-from reticent.locate.agree import agreement, pairs, total
-from reticent.locate.kinds import KINDS
-from reticent.locate.top import BLOCK, jaccard, top
+from reticent.locate.correlation import agreement, pairs, total
+from reticent.locate.layer_kinds import KINDS
+from reticent.locate.scoring import BLOCK
+from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.training.loop import accuracy
 
 State = Mapping[str, Tensor]
@@ -64,7 +65,7 @@ def held(vulnerability: State, learnability: State, unused: Sequence[str]) -> tu
     sums = [total(side, names) for side in (vulnerability, learnability)]
     rows = []
     for rate in RATES:
-        masks = [top(side, rate, unused=unused) for side in (vulnerability, learnability)]
+        masks = [topk_mask(side, rate, unused=unused) for side in (vulnerability, learnability)]
         entries = sum(int(torch.count_nonzero(mask)) for mask in masks[0].values())
         both = sum(int(torch.count_nonzero(masks[0][name] & masks[1][name])) for name in names)
         rows.append(
@@ -84,7 +85,7 @@ def by_layer(
     vulnerability: State, learnability: State, kinds: Mapping[str, str], unused: Sequence[str]
 ) -> tuple[ByLayer, ...]:
     """Measure what each layer holds: a module with its own parameters, in the order of the network."""
-    mask = top(vulnerability, MARKED, unused=unused)
+    mask = topk_mask(vulnerability, MARKED, unused=unused)
     sums = [total(side, list(side)) for side in (vulnerability, learnability)]
     everything = sum(value.numel() for value in vulnerability.values())
     layers: dict[str, list[str]] = {}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import SpecError
-from reticent.jobs.config import AuditConfig
+from reticent.options import AuditConfig
 from reticent.report.output import Form, Output
 
 ATTACKING = (

@@ -15,7 +15,6 @@ from reticent.ambient import fixed
 from reticent.auditing.exposed import exposed
 from reticent.auditing.exposure import exposure
 from reticent.data.load import load
-from reticent.data.options import DataOptions
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
 from reticent.findings.audit import AuditDocument
@@ -23,12 +22,13 @@ from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvir
 from reticent.findings.records import GROUP, RecordRow
 from reticent.jobs import document
 from reticent.jobs.comparison.sources import Finished, place
-from reticent.jobs.config import OWN, AuditConfig, Job, called
+from reticent.jobs.config import OWN, Job, called
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
 from reticent.jobs.reading import read_document
 from reticent.jobs.using import using
 from reticent.jobs.work import Work
+from reticent.options import AuditConfig, DataOptions
 from reticent.population import gather
 from reticent.population.train import Callback, train
 from reticent.population.worker import Made

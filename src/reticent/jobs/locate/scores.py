@@ -14,10 +14,9 @@ from torch import Tensor
 from reticent.errors import CorruptFileError, MissingFileError, StoreError
 from reticent.findings.locate import Steps
 from reticent.jobs.locate.source import Source
-from reticent.locate.scoring import answers, run
-from reticent.locate.steps import Answers
-from reticent.locate.top import Scores, top
-from reticent.locate.weights import Scoring
+from reticent.locate.scoring import Scores
+from reticent.locate.topk_mask import topk_mask
+from reticent.locate.weights import Answers, Scoring, answers, run
 from reticent.report.files import make_folder
 
 RATES = (0.001, 0.01, 0.05)
@@ -68,7 +67,7 @@ def scored(source: Source, scoring: Scoring, repeats: int, folder: Path, stage: 
         source.restore()
         found = run(network, told[k], materials, scoring, one, recipe)
         facts.append(_steps(found))
-        sets.append({rate: _packed(top(found, rate)) for rate in RATES} if repeats > 1 else {})
+        sets.append({rate: _packed(topk_mask(found, rate)) for rate in RATES} if repeats > 1 else {})
         if k == 0:
             unused = tuple(sorted(found.unused))
             _save(files[0], found)

@@ -17,17 +17,18 @@ from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
 from reticent.findings.locate import Origin
-from reticent.jobs.config import BY_KIND, AuditConfig, Job
+from reticent.jobs.config import BY_KIND, Job
 from reticent.jobs.locate.states import read
 from reticent.jobs.recipes import build_recipe
-from reticent.locate.scoring import copied, fill, wide
+from reticent.locate.working_copy import copied, fill, wide
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
-from reticent.models.fitting import fitted
+from reticent.models.state_dicts import fitted
 from reticent.models.user import check_whole
+from reticent.options import AuditConfig
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
-from reticent.signals.look import check_ending
+from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.store import Store
 from reticent.training.data import Preparation

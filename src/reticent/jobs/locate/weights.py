@@ -15,16 +15,17 @@ from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.findings.locate import InitialState, ScoredModel, ScoringSteps, WeightsDocument, WeightsEnvironment
-from reticent.jobs.config import KEYS, OWN, AuditConfig, chosen, prepare
+from reticent.jobs.config import KEYS, OWN, chosen, prepare
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known, stability
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
 from reticent.jobs.locate.source import Own, Source, Weights, of_own, of_population
 from reticent.jobs.using import using
 from reticent.jobs.work import Work
-from reticent.locate.kinds import kinds
-from reticent.locate.top import Scores
+from reticent.locate.layer_kinds import layer_kinds
+from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
+from reticent.options import AuditConfig
 from reticent.population.train import choose_device
 from reticent.report.output import WEIGHTS, Output
 from reticent.say import locate as say
@@ -191,7 +192,7 @@ def _located(
         data = known(source, config.dataset)
         with peak(device) as memory, source.streams.lent("asking"):
             found = scored(source, scoring, repeats, out.folder, work.tell)
-    parameters, of = sum(p.numel() for p in source.network.parameters()), kinds(source.network)
+    parameters, of = sum(p.numel() for p in source.network.parameters()), layer_kinds(source.network)
     source.network.to("meta")
     with work.on("numbers", "numbers"):
         vulnerability, learnability = found.read()

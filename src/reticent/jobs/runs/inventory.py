@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from reticent.errors import InputError, StoreError
 from reticent.store import PARTIAL, REMOVING, RUNS, Run, Store, look
-from reticent.store.disk import gone
-from reticent.store.plain import read_plain
+from reticent.store.disk import gone, read_plain
 
 State = Literal["finished", "corrupt", "cannot be read", "unfinished", "in use"]
 NAME = re.compile(rf"([0-9a-f]{{20}})({re.escape(PARTIAL)}|{re.escape(REMOVING)})?")

@@ -12,7 +12,7 @@ from reticent.data.records import Records
 from reticent.errors import ModelError
 from reticent.jobs.selftest.line import Line, Lines, twin
 from reticent.jobs.selftest.made import SEED
-from reticent.signals import look as asked
+from reticent.signals import query as asked
 from reticent.signals.queries import Queries
 from reticent.training.data import Examples, Preparation
 
@@ -71,7 +71,7 @@ def _no_trace(prepare: Preparation, examples: Examples) -> Line:
 
 
 def _ask(network: nn.Module, prepare: Preparation, examples: Examples) -> Answers:
-    return asked.look(network, examples, prepare, CLASSES, Queries()).logits
+    return asked.ask(network, examples, prepare, CLASSES, Queries()).logits
 
 
 def _part(examples: Examples, rows: slice) -> Examples:

@@ -7,7 +7,6 @@ import numpy as np
 
 from reticent import attacks
 from reticent.attacks.lira import Lira
-from reticent.attacks.lira_released import LiraReleased
 from reticent.attacks.rmia import Rmia
 from reticent.attacks.selena_replica import SelenaReplica
 from reticent.auditing import roc
@@ -103,11 +102,13 @@ def null() -> Lines:
 
 def _few_models() -> Lines:
     """Attack few models that leak nothing, whose margins have heavy or skewed tails."""
-    for name, spec in {"lira": Lira(), "rmia": Rmia(), "lira-released": LiraReleased()}.items():
+    for name, entry in attacks.ATTACKS.items():
+        if not entry.strong or attacks.needs_replicas(name):
+            continue
         areas = []
         for models, shape in FEW:
             problem = made.tails(models, FEW_RECORDS, shape)
-            areas.append(made.auc(attacks.score(spec, problem, made.SEED), problem.membership.matrix))
+            areas.append(made.auc(attacks.score(name, problem, made.SEED), problem.membership.matrix))
         worst = max(areas, key=lambda area: abs(area - 0.5))
         yield within(
             f"{name}-few-models", 0.5 - FEW_LIMIT, 0.5 + FEW_LIMIT, worst,

@@ -146,7 +146,7 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
     costs = [document.costs(row) for row in rows]
     columns = {
         b.Column("Recipe", numbers=False): [
-            b.Cell((b.Dot(pictures.kind(document, row), str(at)), b.Name(row.name)), below=_remarked(document, row))
+            b.Cell((b.Dot(pictures.kind(document, row), str(at)), b.Name(row.name)), at, _remarked(document, row))
             for at, row in enumerate(rows, 1)
         ],
         b.Column("Accuracy, non-members"): [estimate(row.accuracy.non_members, True) for row in rows],

@@ -267,9 +267,10 @@ class _Page:
 
     def cell(self, cell: b.Cell, column: b.Column, first: bool, stacks: bool) -> Html:
         """Write a cell; where lines become cards, it says which column it is of, since the heads are not above it."""
-        text = self.text(cell.text)
+        signs, said = _parted(cell.text)
+        text = self.text(said)
         if text and (first or not column.numbers):
-            text = _element("bdi", text)
+            text = Html(self.text(signs) + (text if isinstance(said, b.Name) else _element("bdi", text)))
         elif stacks and (cell.below or cell.tone != "usual"):
             text = _element("span", text, class_="value")
         below = (_element("span", self.text(one), class_="span") for one in cell.below)
@@ -285,6 +286,13 @@ class _Page:
             data_label=clean(label) if stacks and not first else None,
             data_key=None if cell.key is None else f"{cell.key:.9g}",
         )
+
+
+def _parted(text: b.Text) -> tuple[b.Text, b.Text]:
+    """Part the signs that a cell begins with from its name, which a table is sorted by."""
+    if not isinstance(text, tuple) or not text or not isinstance(text[0], b.Dot):
+        return (), text
+    return text[0], text[1] if len(text) == 2 else text[1:]
 
 
 def _escaped(text: str) -> Html:

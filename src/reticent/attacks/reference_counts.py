@@ -1,0 +1,86 @@
+"""Counting references: does every target keep enough of them for every record?"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks.base import Needs, Rows
+from reticent.data.membership import Membership
+from reticent.data.records import listed
+from reticent.errors import TooFewReferencesError
+
+Counts = NDArray[np.int64]
+FEW = 0.5
+"""Up to this share of the records, leaving out those that are short is named as a remedy."""
+CHEAPEST = Needs(references_out=1)
+"""What any attack needs that compares models and has options, with those that need least."""
+
+
+def counts(membership: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Counts, Counts]]:
+    """Count each target's references trained on a record and those not, ``(N,)`` each, the target left out."""
+    inside = np.add.reduce(membership.matrix[references], axis=0, dtype=np.int64)
+    outside = len(references) - inside
+    for target in targets:
+        own = membership.matrix[target]
+        yield (inside - own, outside - ~own) if target in references else (inside, outside)
+
+
+def lacking(needs: Needs, membership: Membership, targets: Rows, references: Rows) -> NDArray[np.bool_]:
+    """Tell which records ``(N,)`` have too few IN or OUT references for some target."""
+    short = np.zeros(membership.records, dtype=np.bool_)
+    for inside, outside in counts(membership, targets, references):
+        short |= (inside < needs.references_in) | (outside < needs.references_out)
+    return short
+
+
+def require(method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows) -> None:
+    """Check that every target has as many references as an attack needs."""
+    for target in targets:
+        others = int(np.count_nonzero(references != target))
+        if others < needs.references:
+            raise TooFewReferencesError(
+                f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
+                f"target {target}, so {needs.references - others} are missing: add rows to the references"
+            )
+    worst, most = None, 0
+    for target, (inside, outside) in zip(targets, counts(membership, targets, references), strict=True):
+        short = int(np.count_nonzero((inside < needs.references_in) | (outside < needs.references_out)))
+        if short > most:
+            worst, most = (int(target), inside, outside), short
+    if worst is None:
+        return
+    rows = membership.matrix[references]
+    if len(rows) > 1 and (rows == rows[0]).all():
+        raise TooFewReferencesError(
+            f"{method}: all {len(rows)} references were trained on the same records (their rows of membership are "
+            "equal), so that none has both IN and OUT references: more models of the same split do not help: train "
+            "each on a half of the records of its own"
+        )
+    cheapest = lacking(CHEAPEST, membership, targets, references)
+    remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())
+    raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
+
+
+def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short: int) -> str:
+    lacks_in = np.maximum(needs.references_in - inside, 0)
+    lacks_out = np.maximum(needs.references_out - outside, 0)
+    record = int(np.argmax(lacks_in + lacks_out))
+    return (
+        f"expected at least {needs.references_in} IN and {needs.references_out} OUT references for every record, but "
+        f"target {target} has fewer for {short} of {len(inside)} records: record {record} has {inside[record]} IN and "
+        f"{outside[record]} OUT, so {lacks_in[record]} IN and {lacks_out[record]} OUT are missing"
+    )
+
+
+def _remedy(needs: Needs, short: NDArray[np.bool_], *, options: bool) -> str:
+    """Say what helps: more models always, fewer records where few are short, other options where those are enough."""
+    most = max(needs.references_in, needs.references_out)
+    remedies = [f"train more models ({2 * (most + 1)} are enough where each record is in half of them)"]
+    if short.mean() <= FEW:
+        remedies.append(
+            f"leave out the {short.sum()} records that are short for some target ({listed(np.flatnonzero(short))})"
+        )
+    if options and not needs.replicas:
+        remedies.append("choose options that need fewer")
+    return ", or ".join(remedies)

@@ -1,0 +1,69 @@
+"""RMIA: how many other records does a record beat, in probability under the target over probability elsewhere?
+
+Paper: Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership inference attacks". A record x is compared
+with records z: ``LR(x, z) = [p(x | target) / p(x)] / [p(z | target) / p(z)]``, and the score is the fraction of z with
+LR above gamma. Deviations: ratios are compared as logarithms; without a population, the other audited records serve as
+z, the pair of a record with itself dropped from the fraction's numerator and denominator and nothing else "corrected";
+the temperature acts on every signal (the released code ignores it for "taylor"). With an odd `degree` ratios may be
+negative; as in the released code, x then dominates z where both have one sign and x is the larger in size by more than
+gamma. With `trim`, as there, IN and OUT references are cut together; but each record keeps as many IN as OUT ones,
+since their shares would otherwise give the target's row of a balanced membership away.
+
+To read from the bottom up: `options`, `probability`, `dominance`, `ratios`, `slopes`, and `score` here.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from reticent.attacks.base import AttackEntry, Problem
+from reticent.attacks.rmia import ratios, slopes
+from reticent.attacks.rmia.dominance import beaten
+from reticent.attacks.rmia.options import Rmia, fits, needs
+from reticent.signals.matrix import Floats
+
+__all__ = ["ENTRY", "Rmia", "score"]
+
+
+def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score each record by the fraction of comparison records that it dominates.
+
+    Args:
+        spec: the options.
+        problem: with a population for ``population="held-out"``.
+        rng: draws the references on which `a` is chosen.
+
+    Returns:
+        ``(T, N)`` from 0 to 1, in steps of one over the number of comparison records.
+
+    Cost: O((R + T) N Q) for the ratios of all targets, then a sort and a binary search a target; with several queries
+    O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: the scores and a block, or one
+    target's ratios if they are larger.
+    """
+    queries = spec.queries or problem.signals.queries
+    problem = replace(problem, population=None) if spec.population == "others" else problem
+    # The pair of a record with itself has LR = 1, never above gamma: it only leaves the denominator.
+    compared = problem.signals.records - 1 if problem.population is None else problem.population.records
+    chosen = np.full(len(problem.targets), 1.0 if spec.a == "auto" else spec.a)
+    if spec.mode == "offline" and spec.a == "auto":
+        chosen = slopes.choose(spec, problem, queries, rng)
+    scores = np.empty(problem.shape)
+    for group in ratios.groups(problem, queries):
+        part = replace(problem, targets=problem.targets[group])
+        log_x, others = ratios.audited(spec, part, queries).logs(chosen[group]), ratios.held_out(spec, part, queries)
+        log_z = log_x if others is None else others.logs(chosen[group])
+        for i, row in enumerate(range(len(scores))[group]):
+            scores[row] = beaten(log_x.of(i), log_z.of(i), float(np.log(spec.gamma))) / compared
+    return scores
+
+
+ENTRY = AttackEntry(
+    spec=Rmia,
+    score=score,
+    needs=needs,
+    summary="Counts the records that a record beats in likelihood under the target relative to other models.",
+    paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
+    access="margins",
+    strong=True,
+    fits=fits,
+)

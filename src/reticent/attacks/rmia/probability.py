@@ -1,0 +1,69 @@
+"""The probability of the label that RMIA compares, by one of four formulas, kept off zero.
+
+With an odd Taylor degree, such as 3, which the released code computes, most of these "probabilities" can be negative: a
+class far below zero gets a negative share, and so can their sum. They are kept as they are, as there.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from reticent.attacks.base import Rows
+from reticent.attacks.rmia.options import Rmia
+from reticent.signals.matrix import Floats, Signals
+
+BLOCK = 256
+"""Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
+
+
+def read(
+    spec: Rmia, signals: Signals, targets: Rows, temperature: float, queries: int
+) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Compute every model's probability of the true label, from the margin where that suffices, else from logits.
+
+    Yields:
+        A slice of the records, every model's probability ``(M, n, queries)``, and the targets' logarithms of its size
+        ``(T, n, queries)``, which do not saturate where the probability is nearly 1; both float64.
+    """
+    shift = spec.margin if spec.signal in {"soft-margin", "sm-taylor"} else 0.0
+    if spec.margins_suffice(temperature, signals.classes):
+        for block in signals.blocks(BLOCK * signals.queries):
+            values = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, :queries]
+            yield block, *_sigmoid(values / temperature - shift, targets, spec.epsilon)
+        return
+    assert signals.logits is not None
+    for block in signals.blocks(BLOCK // 64 * signals.classes):
+        u = np.asarray(signals.logits[:, block], dtype=np.float64) / temperature
+        at = np.broadcast_to(signals.labels[block][None, :, None], (*u.shape[:2], 1))
+        own = np.take_along_axis(u, at, axis=2) - shift
+        if spec.signal in {"softmax", "soft-margin"}:
+            np.put_along_axis(u, at, -np.inf, axis=2)
+            top = u.max(axis=2, keepdims=True)
+            rest = top + np.log(np.exp(u - top).sum(axis=2, keepdims=True))
+            yield block, *_sigmoid(own - rest, targets, spec.epsilon)
+        else:
+            own = taylor(own, spec.degree)
+            others = taylor(u, spec.degree)
+            np.put_along_axis(others, at, 0.0, axis=2)
+            whole = own + others.sum(axis=2, keepdims=True)
+            ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
+            kept = np.where(np.abs(ratio) < spec.epsilon, spec.epsilon, ratio)
+            yield block, kept, np.log(np.abs(kept[targets]))
+
+
+def taylor(values: Floats, degree: int) -> Floats:
+    """Evaluate the Taylor polynomial of the exponential function at zero."""
+    result = np.ones_like(values)
+    for k in range(degree, 0, -1):
+        result = 1 + values * result / k
+    return result
+
+
+def _sigmoid(margins: Floats, targets: Rows, epsilon: float) -> tuple[Floats, Floats]:
+    """Return all rows' logistic function, and its logarithm for the targets, neither saturating, floored at epsilon."""
+    small = np.abs(margins)
+    np.exp(np.negative(small, out=small), out=small)
+    log_p = np.minimum(margins[targets], 0.0) - np.log1p(small[targets])
+    p = np.where(margins >= 0, 1.0, small)
+    p /= np.add(small, 1.0, out=small)
+    return np.maximum(p, epsilon, out=p), np.maximum(log_p, np.log(epsilon), out=log_p)

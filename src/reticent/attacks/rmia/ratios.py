@@ -1,0 +1,143 @@
+"""RMIA's log-ratios: a record's probability under the target over its marginal under the references."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks import leave_one_out
+from reticent.attacks.balance import Balance, Dropped
+from reticent.attacks.base import Offer, Problem
+from reticent.attacks.rmia import probability
+from reticent.attacks.rmia.dominance import Logs
+from reticent.attacks.rmia.options import Rmia, temperature
+from reticent.signals import matrix
+from reticent.signals.matrix import Floats, Signals
+
+DOMINATED = 1e-3
+"""A sum of which less than this is left is added up again."""
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """What all targets say of N records, against the references.
+
+    Attributes:
+        log_p: log-probabilities under the targets ``(T, N, Q)``; of their size where they are negative.
+        negative: where they are; None where none can be.
+        marginal: mean probability ``(T, N, Q)``: over IN and OUT references with equal weights or, if `outside`, over
+            OUT references alone.
+        outside: whether the marginal still lacks the world in which the record was trained on.
+        epsilon: smallest size of a marginal.
+    """
+
+    log_p: Floats
+    negative: NDArray[np.bool_] | None
+    marginal: Floats
+    outside: bool
+    epsilon: float
+
+    def logs(self, a: float | Floats) -> Logs:
+        """Compute the log-ratios; `a` gives the IN probability from the OUT one: one slope, or one a target."""
+        marginal = self.marginal
+        if self.outside:
+            slope = np.reshape(a, (-1, 1, 1))
+            marginal = 0.5 * ((1 + slope) * marginal + (1 - slope))
+        negative = None if self.negative is None else self.negative != (marginal < 0)
+        return Logs(self.log_p - np.log(np.maximum(np.abs(marginal), self.epsilon)), negative)
+
+
+def audited(spec: Rmia, problem: Problem, queries: int) -> Ratios:
+    """Read the audited records: O((R + T) N Q)."""
+    return _gather(spec, problem, problem.signals, problem.membership.matrix, queries)
+
+
+def held_out(spec: Rmia, problem: Problem, queries: int) -> Ratios | None:
+    """Read the population, if there is one, of which every reference is OUT.
+
+    Online, too, the marginal is the mean over all references: nobody was trained on these records, so there is no IN
+    world to weigh.
+    """
+    if problem.population is None:
+        return None
+    nobody = np.zeros((problem.signals.models, problem.population.records), dtype=np.bool_)
+    return _gather(spec, problem, problem.population, nobody, queries)
+
+
+def groups(problem: Problem, queries: int) -> Iterator[slice]:
+    """Divide the targets so that what is kept of all records for one group stays below `BLOCK_BYTES`."""
+    records = problem.signals.records + (0 if problem.population is None else problem.population.records)
+    step = max(1, matrix.BLOCK_BYTES // (16 * records * queries))
+    for start in range(0, len(problem.targets), step):
+        yield slice(start, start + step)
+
+
+def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.bool_], queries: int) -> Ratios:
+    shape = (len(problem.targets), signals.records, queries)
+    log_p, marginal = np.empty(shape), np.empty(shape)
+    left_out = leave_one_out.rows(problem.targets, problem.references)
+    both = spec.mode == "online" and signals is problem.signals
+    balance = _balance(spec, problem) if signals is problem.signals else None
+    divisor = temperature(spec, Offer.of(problem), queries)
+    odd = spec.signal in {"taylor", "sm-taylor"} and spec.degree % 2 == 1
+    negative = np.zeros(shape, dtype=np.bool_) if odd else None
+    for block, p, log in probability.read(spec, signals, problem.targets, divisor, queries):
+        log_p[:, block] = log
+        if negative is not None:
+            negative[:, block] = p[problem.targets] < 0
+        inside = members[:, block][problem.references]
+        dropped = None if balance is None else balance.dropped(block, inside)
+        for query in range(queries):
+            references = p[problem.references, :, query]
+            if spec.trim > 0:
+                marginal[:, block, query] = _trimmed(references, inside, left_out, spec, dropped)
+                continue
+            mean = _mean(references, ~inside, left_out, dropped, member=False)
+            if both:
+                mean = 0.5 * (mean + _mean(references, inside, left_out, dropped, member=True))
+            marginal[:, block, query] = mean
+    return Ratios(log_p, negative, marginal, outside=spec.mode == "offline", epsilon=spec.epsilon)
+
+
+def _balance(spec: Rmia, problem: Problem) -> Balance | None:
+    """Say whether members and non-members must be given equally many references.
+
+    Not online where the two mirror each other: the mean over both worlds is then as noisy for the one as for the other.
+    But always where both are cut together, since then their shares count.
+    """
+    balance = Balance(problem)
+    return None if spec.mode == "online" and spec.trim == 0 and balance.mirrored else balance
+
+
+def _trimmed(
+    values: Floats, inside: NDArray[np.bool_], left_out: NDArray[np.int64], spec: Rmia, dropped: Dropped | None
+) -> Floats:
+    """Average the references without the smallest and the largest: online of IN and OUT together, as released."""
+    mask = np.ones_like(inside) if spec.mode == "online" else ~inside
+    if dropped is None:
+        return leave_one_out.trimmed_means(values, mask, left_out, spec.trim)
+    gone = dropped.inside | dropped.outside if spec.mode == "online" else dropped.outside
+    return leave_one_out.trimmed_means(values, mask, left_out, spec.trim, gone, dropped.which)
+
+
+def _mean(
+    values: Floats, mask: NDArray[np.bool_], left_out: NDArray[np.int64], dropped: Dropped | None, *, member: bool
+) -> Floats:
+    """Average the masked references but the target and the dropped one; what is not masked is not looked at."""
+    count = leave_one_out.counts(mask, left_out)
+    result = leave_one_out.sums(np.where(mask, values, 0.0))[left_out]
+    if dropped is not None:
+        gone = dropped.side(member=member)
+        lost = np.where(gone, dropped.of(values), 0.0)
+        count = count - gone
+        result -= lost
+        # What is left of a sum that the dropped one dominates has no digits: it is summed by itself.
+        target, record = np.nonzero(gone & (np.abs(result) < DOMINATED * np.abs(lost)))
+        if len(target):
+            rest = np.where(mask[:, record], values[:, record], 0.0)
+            rest = np.concatenate([rest, np.zeros((1, len(record)))])
+            for out in (left_out[target], dropped.which[target, record]):
+                rest[out, np.arange(len(record))] = 0.0
+            result[target, record] = leave_one_out.total(rest)
+    return result / np.maximum(count, 1)

@@ -1,0 +1,171 @@
+"""What a user may say of an audit, its attacks and its data: every flag, key of a file and Python argument.
+
+The command line and ``docs/configuration.md`` are made from these specs and that of the recipe. A text may end with
+what stands for no value, in square brackets. Nothing heavy is loaded, so that help is fast.
+"""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Lt
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic.fields import FieldInfo
+
+from reticent import opening
+from reticent.errors import InputError
+from reticent.spec import Spec, choices, full
+
+Options = dict[str, Any]
+Count = Annotated[int, Ge(2)]
+Kind = Literal["table", "pictures", "arrays"]
+ABOUT = {"table": "columns of a table (csv, Parquet, or a data frame)", "pictures": "a folder of pictures"}
+
+
+def several(names: Any) -> Any:
+    """Turn a single name into a tuple of one."""
+    return (names,) if isinstance(names, str) else names
+
+
+def _at_home(value: str) -> str:
+    return str(opening.path(value)) if value.startswith("~") else value
+
+
+def _name_or_table(value: Any) -> Any:
+    if value is not None and not isinstance(value, (str, Mapping)):
+        raise ValueError("a name such as relaxloss, or a table with a name")
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(several)]
+"""Names, of which one may be given as it is."""
+FOLDER = "folder"
+Folder = Annotated[str, AfterValidator(_at_home), FOLDER]
+
+
+class DataOptions(Spec):
+    """How a user's own data are read."""
+
+    label: str | None = None
+    """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
+    classes, in sorted order. [the one named label, y, target or class]"""
+    not_features: Names = ()
+    """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
+    them, and they may have gaps."""
+    rare: dict[str, Count] = Field(default_factory=dict)
+    """For csv and Parquet files: COLUMN=N, texts of fewer than N records are one category; in TOML
+    ``{diagnosis = 10}``."""
+    hash: dict[str, Count] = Field(default_factory=dict)
+    """For csv and Parquet files: COLUMN=N, texts are put into N features by their hash, several into one; in TOML
+    ``{diagnosis = 64}``."""
+    missing: Literal["refuse", "indicator"] = "refuse"
+    """For csv and Parquet files: what a column of numbers with gaps becomes. indicator fills in the column's median,
+    and adds a feature that is 1 where it did. Gaps among texts are a category of their own, whatever stands here."""
+    scale: Literal["none", "standard"] = "none"
+    """For csv and Parquet files: standard takes from each column of numbers its mean, and divides by its standard
+    deviation. Means, medians and categories are taken over all records, members or not."""
+
+    image_size: Annotated[int, Ge(1)] | None = None
+    """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
+
+    def given(self) -> dict[str, Any]:
+        """Return what was asked for that is not usual."""
+        fields = DataOptions.model_fields.items()
+        usual = {key: field.get_default(call_default_factory=True) for key, field in fields}
+        return {key: getattr(self, key) for key, value in usual.items() if getattr(self, key) != value}
+
+    def check(self, kind: Kind, what: str | Path) -> None:
+        """Refuse what was asked for that these data do not have."""
+        for key in self.given():
+            belongs: Kind = "pictures" if key == "image_size" else "table"
+            if belongs != kind:
+                raise InputError(f"{key}: is about {ABOUT[belongs]}, got {what}: leave it out")
+
+
+class AttackConfig(Spec):
+    """What a user may say of attacks and of the audit of their scores."""
+
+    attacks: Names = ()
+    """Attacks to run. [all that the answers allow, but lira-released and selena-replica]"""
+    attack: dict[str, Options] = Field(default_factory=dict)
+    """Options of attacks, one table a name: ``[attack.lira]``."""
+    seed: Annotated[int, Ge(0)] = 0
+    """The master seed: who trains on what, every model's streams, the bootstrap."""
+    replicates: Annotated[int, Ge(100)] = 1000
+    """Bootstrap replicates behind the intervals over models."""
+    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
+    """Level of every interval."""
+    delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
+    """Delta of the lower bounds on epsilon; also of the epsilon that dpsgd keeps, where it has no delta of its own."""
+    promised_epsilon: Annotated[float, Ge(0)] | None = None
+    """The epsilon, at delta, that you say the training keeps; shown beside the lower bound, as stated."""
+    control: Literal["none", "null"] = "none"
+    """null repeats the audit with permuted membership, where there is nothing to find."""
+    format: Literal["html", "md"] = "html"
+    """md writes report.md too, a section of a model card."""
+    group_by: Names = ()
+    """Columns of the data whose groups of records are compared, beside the classes, which always are."""
+
+
+class AuditConfig(DataOptions, AttackConfig):
+    """What a user may say of an audit; every key of ``audit.toml`` and every flag."""
+
+    dataset: Annotated[str, AfterValidator(_at_home)] = "digits"
+    """A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder of pictures by class, or
+    module:function."""
+    data_dir: Folder | None = None
+    """Folder of official data files. [RETICENT_DATA, then the cache folder]"""
+    records: Annotated[int, Ge(2)] | None = None
+    """How many records to audit, drawn at random. [all that no other role takes]"""
+    validation: Annotated[int, Ge(0)] = 0
+    """Records for early stopping (with recipe.patience)."""
+    reference: Annotated[int, Ge(0)] | None = None
+    """The defender's reference non-members. [none, or a fifth of the records where a defense needs them]"""
+    population: Annotated[int, Ge(0)] = 0
+    """Records that no model sees, as the attacker's yardstick (RMIA)."""
+    models: Annotated[int, Ge(2)] | None = None
+    """How many models to train. [what suits the data set]"""
+    workers: Annotated[int, Ge(1)] | None = None
+    """Processes to train in. [one a core on the CPU, one on CUDA]"""
+    device: str = "auto"
+    """auto, cpu, cuda or cuda:N."""
+    store: Folder = "reticent-store"
+    """Folder of finished models, never trained twice. Several commands may share it at once: one that finds all that is
+    left being made by another ends with exit code 2, and finds everything when it is run again."""
+    out: Folder = "reticent-audit"
+    """Folder for the report and its numbers."""
+    defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
+    """A name of `reticent defenses`, or several joined by +, with options: dpsgd:epsilon=8; in a file or in Python also
+    a table with ``name`` and options. Short for the recipe's objective, procedure and output. [none]"""
+    also_non_adaptive: bool = False
+    """Also attack with references that are trained without the defense, as one who does not know of it would."""
+    recipe: Options = Field(default_factory=dict)
+    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output``
+    are a name, or a table with ``name`` and options."""
+    queries: Options = Field(default_factory=dict)
+    """Views of each record that the attacks may ask about: the fields of `Queries`."""
+
+
+SHORT = {"train": "recipe.procedure.name"}
+"""Short keys, and where they lead."""
+
+
+def described(field: FieldInfo) -> tuple[str, str]:
+    """Say what an option means, after the words that it may be, and what its default is or stands for."""
+    words, text = ", ".join(map(str, choices(field.annotation))), " ".join((field.description or "").split())
+    told, bracket, stands_for = text.removesuffix("]").rpartition(" [")
+    if bracket and text.endswith("]"):
+        text, usual = told, stands_for
+    elif field.is_required():
+        usual = "must be given"
+    else:
+        value = full(field.get_default(call_default_factory=True))
+        value = value.get("method") if isinstance(value, dict) else value
+        usual = "" if value in (None, []) else f"{value:g}" if isinstance(value, float) else str(value)
+    return (f"{words}. {text}" if words else text), usual
+
+
+def flag(option: str, column: str, value: int | None = None) -> str:
+    """Write a flag that a shell takes, whatever the column is called."""
+    return f"--{option} {shlex.quote(column if value is None else f'{column}={value}')}"

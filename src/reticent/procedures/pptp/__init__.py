@@ -1,0 +1,143 @@
+"""PPTP: the stages of a trained network where membership shows are set back and trained again; the others stay.
+
+Paper: Fang and Kim, "Decoupling generalizability and membership privacy risks in neural networks" (arXiv 2602.02296),
+algorithm 1. No code was found. Judgements: the stage where the paper's freezing stops (table 6) is the first that is
+trained again (`boundary`); the paper chooses it by eye, here a rule does (`locate.layers.judged`); setting back means
+the initial values (`rewind`), of the statistics of BatchNorm too; those of stages that stay are not touched again.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from torch import nn
+
+from reticent.errors import SpecError
+from reticent.locate.layers import Onset, onset
+from reticent.models.stages import stages
+from reticent.objectives import OBJECTIVES
+from reticent.procedures.base import State, named, own, snapshot
+from reticent.procedures.costs import Costs, Short
+from reticent.procedures.pptp.choice import chosen, measurable, possible, started
+from reticent.procedures.pptp.spec import AUTO, PPTP
+from reticent.procedures.two_stage import First, SetBack, TwoStage, accuracies, undefended
+from reticent.training.loop import History
+from reticent.training.materials import Materials
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
+
+__all__ = ["METHOD", "PPTP", "repair", "train"]
+
+FOR_AUTO = ("seeds", "swap", "equalise", "margin")
+"""Options that mean nothing where the stage is given."""
+APART = ("mist", "selena")
+"""Procedures of a second training that rest on networks which leave members out."""
+SHARED = (
+    "pptp with {0}: the networks of {0} that leave a member out share the stages that stay, which were trained on it."
+)
+
+
+class _Method(TwoStage):
+    """What PPTP refuses, and what it does between the two trainings."""
+
+    kind = PPTP
+    inner = ("plain", "dpsgd", "mist", "selena")
+    no_epsilon = (
+        "pptp with dpsgd proves nothing and has no epsilon: the stages that stay, and which they are, depend on the "
+        "members, and no noise hides it."
+    )
+
+    def first_recipe(self, recipe: Recipe) -> Recipe:
+        """Tell what the first training is."""
+        return undefended(recipe).replace(objective=OBJECTIVES[own(recipe, PPTP).pretraining].spec())
+
+    def early(self, recipe: Recipe) -> int | None:
+        """Tell after how many epochs of the first training its state is kept."""
+        rewind = own(recipe, PPTP).rewind
+        return rewind if isinstance(rewind, int) else None
+
+    def check(self, recipe: Recipe) -> None:
+        """Refuse options that mean nothing beside each other, or lie beyond the first training."""
+        super().check(recipe)
+        spec, usual = own(recipe, PPTP), PPTP()
+        idle = [name for name in FOR_AUTO if getattr(spec, name) != getattr(usual, name)]
+        if spec.stage != AUTO and idle:
+            raise SpecError(
+                f"pptp: {idle[0]}: says how the stage is measured, and the stage is given ({spec.stage}): leave one of "
+                "the two out"
+            )
+        whole = int(recipe.stop_after or recipe.epochs)
+        sure = whole if recipe.patience is None else min(whole, recipe.patience + 1)
+        if isinstance(spec.rewind, int) and spec.rewind > sure:
+            early = "" if recipe.patience is None else f" (it may stop early, with patience {recipe.patience})"
+            raise SpecError(
+                f"pptp: rewind: expected at most {sure}, the whole epochs that the first training surely has{early}, "
+                f"got {spec.rewind}"
+            )
+
+    def check_members(self, recipe: Recipe, members: int) -> None:
+        """Refuse too few members, to measure the stage with or for the second training."""
+        if own(recipe, PPTP).stage == AUTO:
+            measurable(members)
+        super().check_members(recipe, members)
+
+    def check_network(self, recipe: Recipe, model: nn.Module) -> None:
+        """Refuse a stage that the network does not have, and patterns that divide it into none."""
+        spec = own(recipe, PPTP)
+        possible(model, stages(model, spec.stages), spec)
+
+    def set_back(
+        self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
+    ) -> SetBack:
+        """Choose the stages that are trained again, and the state that they begin from.
+
+        Cost: for auto, at the defaults, three times plain training; four times where the model was not trained plainly,
+            of networks that are trained on the members and halves of them. One network more in memory.
+        """
+        spec, trained = own(recipe, PPTP), snapshot(model)
+        back_to = _values(spec, first, trained)
+        shown, known = stages(model, spec.stages), accuracies(model, materials)
+        plain = first.history is not None and self.first_recipe(recipe) == undefended(recipe)
+
+        def measured() -> Onset:
+            built, options = partial(self.network, recipe), spec.measuring()
+            with named("pptp, measuring the first risky stage"):
+                return onset(recipe, materials, streams, options, whole=model if plain else None, network=built)
+
+        with costs.stage("choice"):
+            choice = chosen(shown, spec, measured)
+        start, count = started(model, shown[: choice.first], trained, back_to)
+        total = sum(value.numel() for value in model.parameters())
+        shares = {"parameters": total, "parameters_frozen": count, "share_frozen": count / total}
+        shared = [SHARED.format(spec.inner.method)] if spec.inner.method in APART and choice.first else []
+        return SetBack(start, {"accuracy_before": known, **choice.facts, **shares}, [*choice.notices, *shared])
+
+    def facts(self, back: SetBack, before: History | None, after: History) -> dict[str, Any]:
+        """Put together what a run says of the procedure."""
+        own = {} if before is None else {"epochs": [len(before.loss), len(after.loss)]}
+        return own | back.facts
+
+    def short(self, recipe: Recipe) -> Short:
+        """Shorten all trainings; what else is measured to choose the stage is as long as it is."""
+        spec = own(recipe, PPTP)
+        brief = spec.replace(rewind="initial") if isinstance(spec.rewind, int) else spec
+        made = super().short(recipe.replace(procedure=brief))
+        half = 1.0 if spec.equalise == "steps" else 0.5
+        inside = spec.seeds * (1 + half * (1 + spec.swap)) - (self.first_recipe(recipe) == undefended(recipe))
+        return replace(made, inside={"choice": inside} if spec.stage == AUTO else {})
+
+
+def _values(spec: PPTP, first: First, trained: State) -> State:
+    """Find the values that the risky stages go back to."""
+    if not isinstance(spec.rewind, int):
+        return first.initial if spec.rewind == "initial" else trained
+    if not first.early:
+        raise SpecError(
+            f"pptp: rewind: the state after {spec.rewind} epochs is not known of a model that is trained already: use "
+            "initial or trained"
+        )
+    return first.early
+
+
+METHOD = _Method()
+train, repair = METHOD.train, METHOD.repair

@@ -1,0 +1,319 @@
+"""Procedures that train twice: plain training, a choice of the weights that go back, and a second training.
+
+A method is a `TwoStage` that says what happens between the two trainings (`set_back`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+
+from reticent import seeds
+from reticent.errors import ModelError, SpecError, UnknownNameError
+from reticent.objectives import OBJECTIVES
+from reticent.objectives.cross_entropy import CrossEntropy
+from reticent.procedures.base import (
+    ProcedureEntry,
+    State,
+    Trained,
+    given_state,
+    let_go,
+    named,
+    objective,
+    own,
+    snapshot,
+)
+from reticent.procedures.basic import BASIC
+from reticent.procedures.costs import FIRST, Costs, Short, cut, epochs
+from reticent.spec import Spec
+from reticent.training.loop import History, accuracy, fit, joined
+from reticent.training.materials import Materials, untrained
+from reticent.training.recipe import Plain, Recipe
+from reticent.training.run import Run
+from reticent.training.start import Start
+from reticent.training.streams import Streams
+
+NOTHING_LEFT = (
+    "Every weight is held, so that nothing was left to fine-tune: the model answers as the rewinding left it."
+)
+
+
+def read_inner(inner: Any) -> Any:
+    """Read a second stage's procedure as the full form of a spec writes it; for the validators of `inner` fields."""
+    if not isinstance(inner, Mapping):
+        return inner
+    options = dict(inner)
+    name = options.pop("method", None)
+    if name not in BASIC:
+        raise UnknownNameError("second stage", str(name), BASIC)
+    return BASIC[name].spec(**options)
+
+
+def undefended(recipe: Recipe) -> Recipe:
+    """Tell what plain training of a recipe is."""
+    return recipe.replace(objective=CrossEntropy(), procedure=Plain())
+
+
+def shortened(recipe: Recipe, epochs: int) -> Recipe:
+    """Give a recipe other epochs, and bring its warm-up and its stop into proportion."""
+    share, stop = epochs / recipe.epochs, recipe.stop_after
+    return recipe.replace(
+        epochs=epochs,
+        warmup_epochs=min(recipe.warmup_epochs * share, epochs),
+        stop_after=None if stop is None else min(stop * share, epochs),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """What is known of the first training.
+
+    Attributes:
+        initial: the state before it.
+        history: None where it lies outside: the model was given.
+        early: the state after the epoch that was to be kept; empty without one.
+        notices: what its objective has to say.
+    """
+
+    initial: dict[str, Tensor]
+    history: History | None
+    early: Mapping[str, Tensor] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class SetBack:
+    """What was done between the two trainings.
+
+    Attributes:
+        start: where the second training begins, and what it must not move.
+        facts: what a run says of it, under the procedure's name.
+        notices: sentences for the report.
+        artefacts: what is kept beside the weights.
+        trains: there is something left to train.
+    """
+
+    start: Start
+    facts: dict[str, Any]
+    notices: list[str]
+    artefacts: dict[str, Tensor] = field(default_factory=dict)
+    trains: bool = True
+
+
+class TwoStage:
+    """A procedure that trains twice."""
+
+    kind: ClassVar[type[Spec]]
+    """Its spec, with the options ``tuning_epochs`` and ``inner``."""
+    inner: ClassVar[tuple[str, ...]]
+    """Procedures that have a meaning as the second training."""
+    no_epsilon: ClassVar[str]
+    """What is said where the second training could prove an epsilon."""
+
+    def set_back(
+        self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
+    ) -> SetBack:
+        """Choose what of a trained network goes back, and say where the second training begins."""
+        raise NotImplementedError
+
+    def first_recipe(self, recipe: Recipe) -> Recipe:
+        """Tell what the first training is."""
+        return undefended(recipe)
+
+    def early(self, recipe: Recipe) -> int | None:
+        """Tell after how many epochs of the first training its state is kept."""
+        del recipe
+        return None
+
+    def check(self, recipe: Recipe) -> None:
+        """Refuse what has no meaning, before anything is trained."""
+        chosen, (_, its) = recipe.objective.method, self.second(recipe)
+        if its.epochs == 1 and OBJECTIVES[chosen].between_epochs:
+            raise SpecError(
+                f"{recipe.procedure.method}: tuning_epochs: expected at least 2 with {chosen}, got 1: what {chosen} "
+                "adds comes between two epochs of the second training, so none of it would be trained: give more "
+                "tuning_epochs"
+            )
+
+    def check_members(self, recipe: Recipe, members: int) -> None:
+        """Refuse too few members."""
+        entry, its = self.second(recipe)
+        entry.check_members(its, members)
+
+    def check_network(self, recipe: Recipe, model: nn.Module) -> None:
+        """Refuse a network that cannot be trained so."""
+        raise NotImplementedError
+
+    def check_materials(self, recipe: Recipe, materials: Materials) -> None:
+        """Refuse records that would be found too few after the first training."""
+
+    def second(self, recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
+        """Find the second training's procedure and recipe: other epochs, warm-up and stop in proportion."""
+        spec: Any = own(recipe, self.kind)
+        inner = spec.inner
+        if inner.method not in self.inner:
+            raise SpecError(
+                f"{inner.method} cannot be the second stage of {spec.method}, which takes {', '.join(self.inner)}: use "
+                f"one of them, or {inner.method} alone"
+            )
+        entry = BASIC[inner.method]
+        its = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // 2)).replace(procedure=inner)
+        entry.check(its)
+        return entry, its
+
+    def network(self, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+        """Build the untrained network that the second training's procedure trains, from the first training on."""
+        entry, its = self.second(recipe)
+        return entry.network(its, materials, streams)
+
+    def train(self, recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
+        """Train, set back, and train again.
+
+        The first training is plain, bit for bit. The second has a new optimizer and the schedule from its beginning,
+        over its own epochs; `warmup_epochs` and `stop_after` hold for it in proportion, `patience` as it is.
+        """
+        if materials.start is not None:
+            raise ModelError(
+                f"{recipe.procedure.method} begins from a fresh initialisation: expected materials without a start"
+            )
+        model, costs = self._ready(recipe, materials, streams), Costs(materials.prepare.device)
+        initial, one = snapshot(model), self.first_recipe(recipe)
+        loss, kept = objective(one), dict[str, Tensor]()
+        make = partial(_Noted, after=self.early(recipe), kept=kept)
+        with costs.stage(FIRST), named(f"{recipe.procedure.method}, the first training"):
+            history = fit(model, one, materials, loss, streams, make=make)
+        first = First(initial, history, kept, loss.notices())
+        let_go(loss)
+        back = self.set_back(model, first, recipe, materials, streams, costs)
+        del model, loss
+        kept.clear()
+        return self._again(back, first, recipe, materials, streams, costs)
+
+    def repair(
+        self,
+        model_state: State,
+        initial_state: State,
+        recipe: Recipe,
+        materials: Materials,
+        streams: Streams,
+        before: History | None = None,
+    ) -> Trained:
+        """Do to a model that is trained already what `train` does after its first training."""
+        model, costs = self._ready(recipe, materials, streams), Costs(materials.prepare.device)
+        first = First(given_state(model, initial_state, "the initial state"), before)
+        given_state(model.eval(), model_state, "the trained state")
+        back = self.set_back(model, first, recipe, materials, streams, costs)
+        del model
+        return self._again(back, first, recipe, materials, streams, costs)
+
+    def first(self, recipe: Recipe) -> Recipe | None:
+        """Tell what the first training is, where it is plain training of the architecture as it is."""
+        one, entry = undefended(recipe), self.second(recipe)[0]
+        alone = self.first_recipe(recipe) == one and self.early(recipe) is None and entry.network is untrained
+        return one if alone else None
+
+    def short(self, recipe: Recipe) -> Short:
+        """Shorten both trainings; what lies between them is as long as it is."""
+        entry, its = self.second(recipe)
+        brief = entry.short(its).recipe
+        spec = recipe.procedure.replace(tuning_epochs=brief.epochs, inner=brief.procedure)
+        times = {FIRST: epochs(recipe), "tuning": epochs(its) / brief.epochs}
+        return Short(cut(recipe.replace(procedure=spec), 1).replace(objective=brief.objective), times=times)
+
+    def entry(self, summary: str, **said: Any) -> ProcedureEntry:
+        """Write its line of the table."""
+        return ProcedureEntry(
+            self.kind,
+            self.train,
+            summary,
+            unproved=self.unproved,
+            check=self.check,
+            check_members=self.check_members,
+            check_network=self.check_network,
+            network=self.network,
+            inner=self.inner,
+            first=self.first,
+            repair=self.repair,
+            short=self.short,
+            **said,
+        )
+
+    def unproved(self, recipe: Recipe) -> str:
+        """Say why there is no epsilon where the second training could prove one."""
+        return self.no_epsilon if self.second(recipe)[0].proves else ""
+
+    def facts(self, back: SetBack, before: History | None, after: History) -> dict[str, Any]:
+        """Put together what a run says of the procedure."""
+        del before, after
+        return back.facts
+
+    def _ready(self, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
+        """Build the network, and refuse before any training what the later parts would refuse."""
+        self.check(recipe)
+        model = self.network(recipe, materials, streams)
+        self.check_materials(recipe, materials)
+        self.check_members(recipe, len(materials.members))
+        self.check_network(recipe, model)
+        self.second(recipe)[0].ready(model)
+        return model
+
+    def _again(
+        self, back: SetBack, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
+    ) -> Trained:
+        """Train for the second time; where nothing is left to train, the model stays as it is."""
+        (entry, its), name = self.second(recipe), recipe.procedure.method
+        notices, drawn = [*first.notices, *back.notices], tuning(streams)
+        with costs.stage("tuning"), named(f"{name}, the second training"):
+            if back.trains:
+                made = entry.train(its, replace(materials, start=back.start), drawn)
+                notices += [*([self.no_epsilon] if entry.proves else []), *made.facts.get("notices", [])]
+            else:
+                made = Trained(back.start.begin(entry.network(its, materials, drawn)).eval(), {}, History())
+                notices.append(NOTHING_LEFT)
+        facts = {key: value for key, value in made.facts.items() if key not in {"accountant", "notices"}}
+        return Trained(
+            made.model,
+            first.initial,
+            made.history if first.history is None else joined(first.history, made.history),
+            made.artefacts | back.artefacts,
+            facts
+            | ({"notices": notices} if notices else {})
+            | {name: self.facts(back, first.history, made.history)}
+            | costs.facts,
+        )
+
+
+class _Noted(Run):
+    """A run that copies the state after some epochs."""
+
+    def __init__(self, *given: Any, after: int | None, kept: dict[str, Tensor]) -> None:
+        super().__init__(*given)
+        self._after, self._kept = after, kept
+
+    def epoch(self, epoch: int, batches: int) -> float:
+        loss = super().epoch(epoch, batches)
+        if epoch + 1 == self._after:
+            self._kept.update(snapshot(self.model))
+        return loss
+
+
+class _Tuning(Streams):
+    """Streams of the second training: its own, but for the one that builds the network, which is the same network."""
+
+    def integer(self, name: str) -> int:
+        """Return a stream as one integer; that of "init" is the one that the first stage was built with."""
+        path = self.path[:-1] if name == "init" else self.path
+        return seeds.integer(self.seed, "model", self.model, *path, name)
+
+
+def tuning(streams: Streams) -> Streams:
+    """Derive the streams of the second training."""
+    return _Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
+
+
+def accuracies(model: nn.Module, materials: Materials) -> dict[str, float]:
+    """Compute the accuracy of the model that is to be repaired, on each kind of records that there are."""
+    roles = {"members": materials.members, "reference": materials.reference, "validation": materials.validation}
+    return {role: accuracy(model, materials, records) for role, records in roles.items() if len(records)}

@@ -20,8 +20,8 @@ from reticent.auditing.epsilon.combine import combined, level
 from reticent.errors import InputError, ShapeError
 from reticent.findings.epsilon import Accountant, EpsilonAudit
 from reticent.jobs.measure import Settings
-from reticent.report.sections.epsilon import parts as epsilon_parts
-from reticent.report.sections.epsilon import tile as epsilon_tile
+from reticent.report.blocks import Notice
+from reticent.report.kinds.epsilon import blocks, card
 from reticent.rounding import plain as digits
 from reticent.rounding import significant_down as rounded_down
 from reticent.say.epsilon import spoken
@@ -194,9 +194,9 @@ def test_the_sentences():
 def test_the_sentence_and_the_card_have_the_same_number(lower):
     accountant = {"epsilon": lower + 1, "delta": 1e-5, "source": "rdp"}
     said = sentence(lower, 1e-5, 0.95, accountant)
-    card = epsilon_tile({"epsilon": {"lower": lower, "delta": 1e-5, "confidence": 0.95, "accountant": accountant}})
-    assert f"epsilon below {card['value']} (at delta" in said
-    assert said.rstrip(".").split()[-1] == card["note"].split()[-1]
+    shown = card(EpsilonAudit(lower=lower, delta=1e-5, confidence=0.95, accountant=accountant))
+    assert f"epsilon below {shown.value} (at delta" in said
+    assert said.rstrip(".").split()[-1] == shown.note.split()[-1]
     assert f"epsilon below {rounded_down(0.00123456)} (at" in sentence(0.00123456, 1e-5, 0.95, None)
 
 
@@ -247,10 +247,10 @@ def test_what_training_proves_stays_beside_what_is_stated():
     assert (told.accountant, told.proven) == (stated, proof)
     assert "epsilon at most 2, as stated by the user" in told.sentence
     assert "the accountant proves at most 7.89. So the training does not prove the promise." in told.sentence
-    assert epsilon_tile({"epsilon": told.to_json()})["note"].endswith("; the accountant proves at most 7.89")
+    assert card(told).note.endswith("; the accountant proves at most 7.89")
     asked["accountant"] = stated.with_(epsilon=8.0)
     kept = spoken(audit_epsilon(scores, members, proven=proof, **asked).overall)
     assert kept.sentence.endswith("So the training proves the promise.")
     assert "proven" not in audit_epsilon(scores, members, **asked).overall.to_json()
     for document, unproven in ((told, True), (kept, False)):
-        assert epsilon_parts({"epsilon": document.to_json()}, [])["unproven"] is unproven
+        assert any(isinstance(block, Notice) for block in blocks(document, [])) is unproven

@@ -149,7 +149,7 @@ def pasted(section):
 
 EDITS = {
     "pasted into a card": pasted,
-    "one word changed": lambda section: section.replace(b"In brackets", b"In parentheses"),
+    "one word changed": lambda section: section.replace(b"in brackets", b"in parentheses"),
     "more below": lambda section: section + b"\n## Licence\n",
     "the last line left out": lambda section: section.rsplit(b"\n<!--")[0] + b"\n",
     "notes": lambda _: b"# My notes\n",

@@ -15,7 +15,8 @@ from reticent.jobs.config import chosen, prepare
 from reticent.jobs.score_files import save_scores
 from reticent.population.gather import signals
 from reticent.population.train import train
-from reticent.report.tables import terminal
+from reticent.report.kinds.audit import audit as kind
+from reticent.report.render.terminal import terminal
 from reticent.signals.matrix import margin
 from reticent.store import Store
 
@@ -249,7 +250,7 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
     assert "rmia" in names
     assert "The strongest attacks are missing (lira and rmia " in done.document["verdict"]["detail"]
     console = Console(file=StringIO(), width=200)
-    console.print(terminal(done.document))
+    console.print(terminal(kind(done.findings)))
     assert "The attack lira was left out: " in console.file.getvalue()
     assert run(brought).document["left_out"] == []
     with pytest.raises(TooFewReferencesError, match="lira"):

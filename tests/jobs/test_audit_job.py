@@ -13,7 +13,9 @@ from rich.console import Console
 import reticent
 from reticent.data.roles import Roles
 from reticent.errors import ModelError
-from reticent.report.tables import terminal
+from reticent.findings.audit import AuditDocument
+from reticent.report.kinds.audit import audit as kind
+from reticent.report.render.terminal import terminal
 from reticent.store import Store
 
 KEYS = [
@@ -51,7 +53,7 @@ def done(tmp_path_factory):
 
 def shown(document):
     console = Console(file=StringIO(), width=120)
-    console.print(terminal(document))
+    console.print(terminal(kind(AuditDocument.read(document))))
     return console.file.getvalue()
 
 
@@ -163,7 +165,7 @@ def test_models_at_chance_are_named(tmp_path):
     assert document["verdict"]["detail"].startswith("4 of 4 models did not learn. ")
     assert shown(document).index("4 of 4 models did not learn") < shown(document).index("oracle")
     assert not any("More models" in sentence for sentence in document["verdict"]["cannot_say"])
-    assert "Model 2: labels" in shown(document)
+    assert "Model 2 labels" in shown(document)
     assert "did not learn (model 0, 1, 2, 3)" in (tmp_path / "out" / "report.html").read_text()
 
 

@@ -1,12 +1,10 @@
 """One delta for the bounds and for DP-SGD, and what is said where there are two, or where no epsilon is proved."""
 
-import json
-
 import numpy as np
 import pytest
-from rich.console import Console
 
 from reticent.errors import SpecError
+from reticent.findings.epsilon import EpsilonAudit
 from reticent.jobs.config import called
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.recipes import at_delta
@@ -14,8 +12,8 @@ from reticent.options import AttackConfig
 from reticent.procedures import PROCEDURES
 from reticent.procedures.cwrf import CWRF
 from reticent.procedures.dpsgd import DPSGD
-from reticent.report.sections.epsilon import parts, tile
-from reticent.report.tables import terminal
+from reticent.report.blocks import Bars
+from reticent.report.kinds.epsilon import blocks, card
 from reticent.training.recipe import Recipe
 
 MEMBERS = np.array([60, 62])
@@ -61,27 +59,22 @@ def test_recipes_that_would_choose_that_delta_by_themselves_keep_their_identity(
     assert at_delta(recipe, AttackConfig().replace(seed=1), [10**6]) is recipe
 
 
-def test_bounds_at_two_deltas_share_no_picture_and_the_tile_tells_both():
-    document = {"epsilon": FOUND | {"accountant": PROVED}}
-    assert parts(document, [])["track"] is None
-    note = tile(document)["note"]
+def _found(**more):
+    return EpsilonAudit.model_validate(FOUND | more)
+
+
+def test_bounds_at_two_deltas_share_no_picture_and_the_card_tells_both():
+    apart, same = _found(accountant=PROVED), _found(accountant=PROVED | {"delta": 1e-3})
+    assert [any(isinstance(block, Bars) for block in blocks(one, [])) for one in (apart, same)] == [False, True]
+    note = card(apart).note
     assert "delta 0.001, " in note
     assert note.endswith("the accountant proves at most 7.90 at delta 0.00001")
-    same = {"epsilon": FOUND | {"accountant": PROVED | {"delta": 1e-3}}}
-    assert parts(same, [])["track"] is not None
-    assert tile(same)["note"].endswith("proves at most 7.90")
+    assert card(same).note.endswith("proves at most 7.90")
 
 
 def test_where_nothing_is_proved_it_is_said_where_epsilon_is_read():
     why = PROCEDURES["cwrf"].unproved(Recipe(procedure=CWRF(inner=DPSGD())))
-    told = FOUND | {"unproved": why, "sentence": f"Found. {why}"}
-    document = json.loads(json.dumps({"epsilon": told, "population": {"notices": [why, "Another."]}}))
-    assert tile(document)["note"].endswith("training proves no upper bound")
-    console = Console(width=1000, record=True, file=None, quiet=False)
-    with console.capture() as shown:
-        console.print(terminal(document))
-    assert shown.get().count(why) == 1
-    assert shown.get().index(why) < shown.get().index("Another.")
+    assert card(_found(unproved=why)).note.endswith("training proves no upper bound")
 
 
 def test_the_cards_of_both_stages_say_that_together_they_prove_nothing():

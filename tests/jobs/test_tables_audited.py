@@ -52,7 +52,7 @@ def test_numbers_that_count_records_are_told_in_the_terminal_the_document_and_th
     ]
     assert (columns["colour"]["values"], columns["colour"]["missing"]) == (1, 40)
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
-    assert "What the models were fed" in page
+    assert "What the models were given: what each column" in page
     assert "taken over all records, members or not" in page
     assert page.count("Check this:") == 1
     assert r"Column 'customer\_id': seems to number the records" in (folder / "out" / "report.md").read_text()

@@ -5,10 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-from reticent.auditing.epsilon.wording import rounded_up
 
 import reticent
 from reticent.errors import EXTRAS, MissingExtraError
+from reticent.findings.epsilon import Accountant
 from reticent.jobs import document
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
@@ -16,6 +16,7 @@ from reticent.options import AttackConfig
 from reticent.population.worker import Made
 from reticent.procedures.dpsgd import WITHOUT_NOISE
 from reticent.procedures.dpsgd.extra import OLDEST, needed
+from reticent.rounding import significant_up as rounded_up
 
 PRV = {"epsilon": 2.5, "delta": 1e-5, "source": "prv"}
 
@@ -27,8 +28,8 @@ def made(*facts):
 def test_the_largest_epsilon_at_the_largest_delta_stands_for_all_models():
     other = {"epsilon": 2.0, "delta": 1e-4, "source": "rdp", "noise": 1.0}
     both = document.accountant(made({"accountant": PRV}, {"accountant": other}))
-    assert both == {"epsilon": 2.5, "delta": 1e-4, "source": "prv and rdp"}
-    assert document.accountant(made({"accountant": PRV}, {"accountant": PRV})) == PRV
+    assert both == Accountant(epsilon=2.5, delta=1e-4, source="prv and rdp")
+    assert document.accountant(made({"accountant": PRV}, {"accountant": PRV})) == Accountant.model_validate(PRV)
 
 
 @pytest.mark.parametrize("lacking", [{}, {"accountant": None}, {"accountant": {"delta": 1e-5, "source": "prv"}}])
@@ -47,7 +48,7 @@ def test_notices_are_told_once_and_in_order():
 
 
 def test_bounds_take_the_accountants_delta_unless_the_user_says_otherwise():
-    computed = PRV | {"delta": 1e-6}
+    computed = Accountant.model_validate(PRV | {"delta": 1e-6})
     assert Settings.of(AttackConfig(), computed).delta == 1e-6
     assert Settings.of(AttackConfig(), computed).accountant == computed
     assert Settings.of(AttackConfig(delta=1e-5), computed).delta == 1e-5
@@ -55,7 +56,7 @@ def test_bounds_take_the_accountants_delta_unless_the_user_says_otherwise():
     assert Settings.of(AttackConfig()).delta == 1e-5
     assert Settings.of(AttackConfig()).accountant is None
     stated = Settings.of(AttackConfig(promised_epsilon=1.0), computed)
-    assert (stated.delta, stated.accountant) == (1e-5, {"epsilon": 1.0, "delta": 1e-5, "source": "given"})
+    assert (stated.delta, stated.accountant) == (1e-5, Accountant(epsilon=1.0, delta=1e-5, source="given"))
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,7 @@ def _verdict(first: dict[str, Any], count: int, models: int, members: int) -> di
         "fpr": 0.01,
         "auc": auc["mean"],
         "auc_interval": auc["interval"],
+        "confidence": 0.95,
         "cannot_say": [
             "What an attacker with more reference models, or with a newer attack, would find.",
             "Whether a record's content (not only its presence in the training set) can be recovered.",
@@ -257,12 +258,12 @@ def _population(models: int, members: int, rng: np.random.Generator) -> dict[str
         "models": models,
         "seed": 0,
         "parameters": 26122,
-        "queries": [{"mirror": False, "shift": [0, 0]}],
+        "queries": {"mirror": False, "shift": [0, 0]},
         "accuracy": {
             "members": {"mean": float(inside.mean()), "std": float(inside.std())},
             "non_members": {"mean": float(outside.mean()), "std": float(outside.std())},
         },
-        "health": [{"model": 3, "problem": "its accuracy on members (0.31) is far below the others'"}],
+        "health": [{"model": 3, "problem": "labels 31 % of its own training records correctly"}],
         "per_model": [
             {
                 "model": i,

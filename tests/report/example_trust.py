@@ -54,7 +54,7 @@ def extend(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "memorisation_soft": row["memorisation"],
                 "memorisation_soft_error": 0.05,
                 "exposure_error": 0.62,
-                "sex": PEOPLE[int(rng.integers(3))],
+                "group_sex": PEOPLE[int(rng.integers(3))],
             }
         )
     return made
@@ -156,6 +156,6 @@ def _control(attacks: list[dict[str, Any]], rng: np.random.Generator) -> dict[st
         "kind": "null",
         "attacks": shuffled,
         "passed": True,
-        "detectable": {"auc": 0.517, "tpr": 0.0168, "fpr": 0.01, "power": 0.8},
+        "detectable": {"attack": "lira", "auc": 0.517, "tpr": 0.0168, "fpr": 0.01, "power": 0.8},
         "sentence": "With the membership shuffled, no attack finds more than chance.",
     }

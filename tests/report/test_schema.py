@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from reticent.report.csv import COLUMNS
+from reticent.findings.records import COLUMNS
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema.md"
 
@@ -21,7 +21,7 @@ def _keys(value, free=("recipe", "spec")):
 
 @pytest.fixture(scope="module")
 def documented():
-    quoted = re.findall(r"`([^`]+)`", SCHEMA.read_text(encoding="utf-8"))
+    quoted = re.findall(r"`([^`\n]+)`", SCHEMA.read_text(encoding="utf-8"))
     return {part for text in quoted for part in re.split(r"[.\[\]]+", text)}
 
 

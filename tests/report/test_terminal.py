@@ -8,20 +8,20 @@ import example
 import example_compare
 import example_trust
 import pytest
+from audit_forms import blocks
 from shown_comparison import typed
 
 from reticent.cli.run import guarded
 from reticent.cli.screen import NARROWEST, listed, stdout
 from reticent.report.kinds.comparison import comparison
 from reticent.report.render.terminal import terminal
-from reticent.report.tables import terminal as audited
 
 
 @pytest.fixture(scope="module")
 def documents():
     """What is laid out for the terminal."""
     return [
-        audited(example_trust.add(example.document(models=4, records=600))),
+        terminal(blocks(example_trust.add(example.document(models=4, records=600)))),
         terminal(comparison(typed(example_compare.comparison(recipes=4, controls=2)))),
     ]
 

@@ -7,11 +7,12 @@ import io
 import numpy as np
 import pytest
 import shown_comparison
+from audit_forms import html, markdown, terminal
 from reading import read
 from rich.console import Console
 
 import reticent
-from reticent.report import html, markdown, tables, wording
+from reticent.report import wording
 
 
 def printed(renderable):
@@ -44,22 +45,22 @@ def test_an_audit_of_saturated_answers_is_marked_in_numbers_and_words(saturated)
     assert {group["tpr"]["tied"] for group in saturated["groups"][0]["groups"]} == {True}
     said = saturated["verdict"]
     assert (said["leak"], said["tied"]) == ("cannot tell", True)
-    assert "Equal scores decide that share: the thresholds accuse 0.0 % of the other records, and the" in said["detail"]
+    assert "Equal scores decide that share: the thresholds flag 0.0 % of the non-members, and the" in said["detail"]
     assert (
         "No attack did better than chance, but equal scores decide the share found, so a leak that matters is not "
         "excluded."
     ) in said["detail"]
-    assert any(line.startswith("Whether there is a leak: so many records have equal") for line in said["cannot_say"])
+    assert any(line.startswith("Whether there is a leak: too many records have equal") for line in said["cannot_say"])
 
 
 def audit_page(document):
-    return read(html.html(document, []))
+    return read(html(document))
 
 
 AUDIT = {
-    "terminal": (lambda document: printed(tables.terminal(document)), f"% {wording.MARK}"),
-    "Markdown": (lambda document: " ".join(markdown.markdown(document).split()), f"% {wording.MARK} ("),
-    "page": (lambda document: " ".join(audit_page(document).text.split()), f"{wording.MARK} So many records"),
+    "terminal": (lambda document: " ".join(terminal(document, 200).split()), f"% {wording.MARK}"),
+    "Markdown": (lambda document: " ".join(markdown(document).split()), f"% {wording.MARK} ("),
+    "page": (lambda document: " ".join(audit_page(document).text.split()), f"{wording.MARK} Many records"),
 }
 
 
@@ -87,11 +88,11 @@ def clear(part):
 
 def test_the_page_marks_attacks_groups_and_the_tile(saturated):
     root = audit_page(saturated)
-    assert len(root.all("li", id="ties")) == 1
     marks = root.all("a", class_="mark")
     rates = [rate for rate in saturated["attacks"][0]["overall"]["tpr_at_fpr"] if rate["tpr"] and rate["tpr"]["tied"]]
-    assert len(marks) == len(rates) + len(saturated["groups"][0]["groups"])
-    assert {mark.attributes["href"] for mark in marks} == {"#ties"}
+    assert len(marks) == 1 + len(rates) + len(saturated["groups"][0]["groups"])
+    notes = {mark.attributes["href"].removeprefix("#") for mark in marks}
+    assert {root.one("p", id=note).text for note in notes} == {f"{wording.MARK} {wording.TIES}"}
     assert any(one.text.strip().endswith(wording.MARK) for one in root.all("p", class_="big"))
 
 

@@ -17,7 +17,7 @@ def test_a_percentage_is_one_word_on_a_page():
     ("value", "text"), [(-0.0001, "0.000"), (-1.5, "−1.500"), (None, "–"), (math.nan, "–"), (2, "2.000")]
 )
 def test_number(value, text):
-    assert wording.number(value) == text
+    assert rounding.number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_number(value, text):
     [(1.94, "1.9 s"), (59.96, "1 min"), (74.2, "1 min 14 s"), (3600, "1 h"), (90_061, "1 day 1 h"), (None, "–")],
 )
 def test_duration(seconds, text):
-    assert wording.duration(seconds) == text
+    assert rounding.duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_duration(seconds, text):
     [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 * 1024**3, "5.0 GiB"), (3 * 1024**4, "3072.0 GiB")],
 )
 def test_size(amount, text):
-    assert wording.size(amount) == text
+    assert rounding.memory(amount) == text
 
 
 def test_estimates_of_one_target_and_over_targets():
@@ -65,11 +65,6 @@ def test_an_estimate_and_its_interval_have_the_same_decimals():
     assert wording.written({"value": -0.25}, digits=2) == "−0.25"
 
 
-def test_unmeasurable_names_the_records_needed():
-    assert wording.unmeasurable({"records_needed": 10_000}) == "not measurable (needs 10,000 non-members)"
-    assert wording.unmeasurable({}) == "not measurable"
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -84,10 +79,6 @@ def test_unmeasurable_names_the_records_needed():
 )
 def test_plain_values(value, text):
     assert wording.value(value) == text
-
-
-def test_one_in():
-    assert wording.share(0.0001) == "1 in 10,000"
 
 
 def test_a_lower_bound_is_rounded_down():
@@ -107,5 +98,5 @@ def test_no_lower_bound_is_told_and_an_upper_one_is_rounded_up():
 
 
 def test_very_large_numbers_are_short():
-    shown = [wording.number(value, 2) for value in (999_999.5, 1.25e9, -3e12)]
+    shown = [rounding.number(value, 2) for value in (999_999.5, 1.25e9, -3e12)]
     assert shown == ["999999.50", "1.2e9", f"{rounding.MINUS}3.0e12"]

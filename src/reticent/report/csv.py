@@ -5,29 +5,14 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-COLUMNS = (
-    "record",
-    "label",
-    "label_name",
-    "exposure",
-    "memorisation",
-    "margin_in",
-    "margin_out",
-    "models_in",
-    "models_out",
-)
-"""The columns that are always there, in this order (``docs/schema.md``)."""
+from reticent.findings.records import COLUMNS
 
 
 def records(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Write the rows of all records.
-
-    Numbers keep all their digits; an unknown value is empty. What the first row has beyond `COLUMNS` follows them.
-    """
+    """Write the rows of all records, in the order of the first one; numbers keep all their digits."""
     listed = list(rows)
-    names = [*COLUMNS, *(key for key in (listed[0] if listed else ()) if key not in COLUMNS)]
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([row.get(name) for name in names] for row in listed)
+    writer = csv.DictWriter(stream, listed[0] if listed else COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(listed)
     return stream.getvalue()

@@ -17,9 +17,14 @@ def spoken(found: Grouping, names: Sequence[str], population: Population) -> Gro
 
 
 def called(by: str, name: str, names: Sequence[str]) -> str:
-    """Name a group of records for people: a class by its name, if it has one."""
+    """Name a group of records in a sentence: a class by its name, if it has one."""
+    return short(full_name(by, name, names))
+
+
+def full_name(by: str, name: str, names: Sequence[str]) -> str:
+    """Name a group of records, however long."""
     known = by == CLASS and name.isascii() and name.isdigit() and int(name) < len(names)
-    return short(names[int(name)] if known else name)
+    return names[int(name)] if known else name
 
 
 def _sentence(found: Grouping, names: Sequence[str], population: Population) -> str:

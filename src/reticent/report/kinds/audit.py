@@ -70,11 +70,10 @@ def audit(
             *groups.blocks(document.groups, document.data.class_names),
             *_records(document, rows, thumbnails or {}),
             *_method(document, audits),
-            b.Heading("What this audit cannot say", "limits", "Limits", level=2, only=b.DOCUMENTS),
-            b.Bullets(document.verdict.cannot_say, only=b.DOCUMENTS),
+            *b.only(b.DOCUMENTS, *method.limits("audit", document.verdict.cannot_say)),
             *b.only(b.TERMINAL, *(b.Notice(notice) for notice in document.population.notices)),
-            b.Heading("Words", "words", "Words", level=2, only=b.PAGE),
-            b.Terms(tuple(GLOSSARY.items()), only=b.PAGE),
+            *b.only(b.TERMINAL, *map(b.Notice, _unlearned(document))),
+            *method.glossary(GLOSSARY.items()),
         ),
         files=("The same numbers are in ", b.Code("audit.json"), ", one line a record in ", b.Code("records.csv"), "."),
         version=document.environment.reticent or "",
@@ -355,9 +354,12 @@ def _models(document: AuditDocument, best: Audit) -> list[b.Block]:
             b.Figures((b.Figure(partial(pictures.accuracy, population), ACCURACY),), beside=beside),
         ]
     if population.health:
-        items = tuple(f"Model {one.model}: {one.problem}." for one in population.health)
-        made += [b.Heading("Models that did not learn", "health"), b.Bullets(items)]
+        made += [b.Heading("Models that did not learn", "health"), b.Bullets(_unlearned(document))]
     return [*made, b.Heading("Model by model", "models"), _by_model(document, best)]
+
+
+def _unlearned(document: AuditDocument) -> tuple[str, ...]:
+    return tuple(f"Model {one.model} {one.problem}." for one in document.population.health or ())
 
 
 def _by_model(document: AuditDocument, best: Audit) -> b.Table:
@@ -388,7 +390,7 @@ def _records(
     said = [b.Prose(document.exposure.sentence, "lead")] if document.exposure is not None else []
     heading = b.Heading("The records", "records", "Records", level=2, only=b.DOCUMENTS)
     if not rows:
-        return [heading, *said]
+        return [heading, *said] if said else []
     return [
         heading,
         b.Prose(record_table.MEANING, only=b.PAGE),
@@ -403,7 +405,7 @@ def _records(
 def _method(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     """Say how it was done: in full on a page, in short in Markdown."""
     data, population, recipe = document.data, document.population, document.recipe
-    facts = (
+    facts = method.facts(
         *method.about_data(data),
         *method.about_models(recipe, population),
         *method.about_attacks(audits),
@@ -412,8 +414,7 @@ def _method(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     return [
         b.Heading("Method", "method", "Method", level=2, only=b.DOCUMENTS),
         b.Prose((TRAINED if recipe else GIVEN) + SCORED, only=b.PAGE),
-        b.Facts(tuple((title, values) for title, values in facts if values), only=b.PAGE),
-        *b.only(b.PAGE, *method.columns(data)),
+        *b.only(b.PAGE, facts, *method.columns(data)),
         b.Facts((("", _in_short(document)),), only=b.MARKDOWN),
     ]
 

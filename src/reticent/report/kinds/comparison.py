@@ -12,23 +12,18 @@ from reticent.findings.comparison import (
     Statistic,
 )
 from reticent.report import blocks as b
-from reticent.report import words
 from reticent.report.cells import NOTHING, estimate
-from reticent.report.kinds import parts
-from reticent.report.page import scale
+from reticent.report.kinds import method
 from reticent.report.pictures import comparison as pictures
 from reticent.report.wording import at_most, chance, count, from_below, level, number, signed, value
 from reticent.report.wording import words as as_words
 from reticent.rounding import MISSING, decimals
 from reticent.say.comparison import remark
+from reticent.say.glossary import terms
 from reticent.say.grammar import short
 
 GLOSSARY = (
-    *(
-        (word, said)
-        for word, said in words.GLOSSARY
-        if word.startswith(("Member", "FPR", "TPR", "AUC", "Interval", "Eps"))
-    ),
+    *terms("Member", "False positive rate (FPR)", "True positive rate (TPR)", "AUC", "Interval", "Epsilon"),
     ("Baseline", "The recipe that all others are compared with, as a rule the undefended one."),
     (
         "Control",
@@ -69,8 +64,8 @@ def comparison(document: ComparisonDocument) -> b.Document:
             *b.only(b.DOCUMENTS, *_changes(rows)),
             *_pairs(document),
             *b.only(b.PAGE, *_details(document, rows)),
-            *b.only(b.DOCUMENTS, *parts.limits("comparison", document.cannot_say)),
-            *parts.glossary(GLOSSARY),
+            *b.only(b.DOCUMENTS, *method.limits("comparison", document.cannot_say)),
+            *method.glossary(GLOSSARY),
         ),
         files=(
             "The same numbers are in ",
@@ -96,13 +91,13 @@ def ordered(document: ComparisonDocument) -> list[Row]:
 
 
 def _banner(document: ComparisonDocument, name: b.Name) -> b.Banner:
-    size = scale(document.data.to_json(), {})
+    size = method.scale(document.data)
     said: tuple[b.Block, ...] = tuple(b.Prose(line) for line in document.detail)
     if len(said) > FOLDED:
         said = (b.Folded(f"The differences in words ({count(len(said))})", (b.Bullets(document.detail),)),)
     tested = "All differences are tested in pairs, corrected for their number. "
     return b.Banner(
-        about=("Comparison on ", b.Strong(name), f": {size}" if size else ""),
+        about=("Comparison on ", b.Strong(name), f": {size}"),
         sentence=document.sentence,
         blocks=b.only(b.PAGE, *said, b.Prose((tested, b.Link("What this comparison cannot say.", "limits")))),
     )
@@ -371,8 +366,8 @@ def _details(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block
             "the same attacks. Intervals come from redrawing models and records; the same redraw serves both recipes "
             "of a pair. Tests are corrected for their number."
         ),
-        parts.facts(document.data, document.environment, without=("rows",)),
-        *parts.columns(document.data),
+        method.facts(*method.about_data(document.data), *method.about_run(document.environment, "rows")),
+        *method.columns(document.data),
     )
 
 

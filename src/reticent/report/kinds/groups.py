@@ -10,7 +10,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.pictures import dots
 from reticent.rounding import count, decimals, level, number, p_value, signed
-from reticent.say.groups import called
+from reticent.say.groups import full_name
 
 DRAWN = 30
 """Most groups in a figure; the table has all of them."""
@@ -63,7 +63,7 @@ def _grouping(found: Grouping, names: Sequence[str], key: str) -> tuple[b.Block,
 
 def name(by: str, group: Group, names: Sequence[str]) -> str:
     """Name a group as the table of records does."""
-    text = called(by, group.name, names)
+    text = full_name(by, group.name, names)
     return f"class {text}" if by == CLASS and text.isdigit() else text
 
 

@@ -4,11 +4,10 @@ from functools import partial
 
 from reticent.findings.attack import Audit
 from reticent.findings.comparison import Statistic
-from reticent.findings.environment import Environment
 from reticent.findings.harden import HardenDocument, Side
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate, rate
-from reticent.report.kinds import method, parts
+from reticent.report.kinds import method
 from reticent.report.kinds.audit import TONES
 from reticent.report.kinds.weights import ORIGINS
 from reticent.report.pictures import audit as pictures
@@ -49,8 +48,8 @@ def harden(document: HardenDocument) -> b.Document:
             b.Prose(_took(document), only=b.TERMINAL),
             *b.only(b.DOCUMENTS, *_attacks(document)),
             *b.only(b.PAGE, *_done(document)),
-            *parts.limits("repair", document.cannot_say),
-            *parts.glossary(terms(*WORDS)),
+            *method.limits("repair", document.cannot_say),
+            *method.glossary(terms(*WORDS)),
         ),
         files=(
             "The same numbers are in ",
@@ -248,8 +247,7 @@ def _facts(document: HardenDocument) -> tuple[tuple[str, b.Values], ...]:
     listed = (
         (title, tuple((name, value) for name, value in values.items() if value)) for title, values in groups.items()
     )
-    run = Environment(**{key: value for key, value in document.environment if key != "repair"})
-    return (*listed, *method.about_run(run))
+    return (*listed, *method.about_run(document.environment, "repair"))
 
 
 def _accuracy(side: Side) -> b.Values:

@@ -5,7 +5,7 @@ from functools import partial
 from reticent.findings.locate import LayersDocument, StageFound
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
-from reticent.report.kinds import method, parts
+from reticent.report.kinds import method
 from reticent.report.pictures import layers as pictures
 from reticent.rounding import count, fraction, level, number, percent, signed
 from reticent.say.grammar import plural, short
@@ -58,8 +58,8 @@ def layers(document: LayersDocument) -> b.Document:
             _stages(document),
             b.Prose(_rule(document), "note", only=b.DOCUMENTS),
             *b.only(b.PAGE, *_distances(document), *_details(document)),
-            *b.only(b.DOCUMENTS, *parts.limits("comparison of stages", document.cannot_say)),
-            *parts.glossary(GLOSSARY),
+            *b.only(b.DOCUMENTS, *method.limits("comparison of stages", document.cannot_say)),
+            *method.glossary(GLOSSARY),
         ),
         files=("The same numbers are in ", b.Code("layers.json"), "."),
         version=document.environment.reticent or "",
@@ -187,7 +187,7 @@ def _details(document: LayersDocument) -> list[b.Block]:
             "eval mode, about the same records, without augmentation. They are for this measurement only: none is to "
             "be released."
         ),
-        parts.listed(
+        method.facts(
             ("Options", method.tree(options)),
             ("Recipe", method.tree(document.recipe)),
             *method.about_data(document.data),

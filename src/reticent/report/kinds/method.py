@@ -1,7 +1,7 @@
 """What the documents of all kinds say of how they were made: the data, the models, the recipe, the machine."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reticent.findings.attack import Audit
@@ -63,11 +63,26 @@ def about_attacks(audits: Sequence[Audit]) -> tuple[tuple[str, b.Values], ...]:
     return ("Options of the attacks", options), ("How the intervals were made", made)
 
 
-def about_run(environment: Environment) -> tuple[tuple[str, b.Values], ...]:
+def about_run(environment: Environment, *apart: str) -> tuple[tuple[str, b.Values], ...]:
     """List versions, the machine and the cost."""
     stages = tuple((name, duration(seconds)) for name, seconds in environment.stages.items())
     costs: b.Values = (("time of one model's training", stages),) if stages else ()
-    return (("Versions, machine, cost", _values(environment, "stages") + costs),)
+    return (("Versions, machine, cost", _values(environment, "stages", *apart) + costs),)
+
+
+def facts(*groups: tuple[str, b.Values]) -> b.Facts:
+    """List those groups of facts that are not empty."""
+    return b.Facts(tuple((title, values) for title, values in groups if values))
+
+
+def limits(what: str, said: Sequence[str]) -> tuple[b.Block, ...]:
+    """List what a document does not show."""
+    return (b.Heading(f"What this {what} cannot say", "limits", "Limits", level=2), b.Bullets(tuple(said)))
+
+
+def glossary(terms: Iterable[tuple[str, str]]) -> tuple[b.Block, ...]:
+    """Explain the words, on a page."""
+    return b.only(b.PAGE, b.Heading("Words", "words", "Words", level=2), b.Terms(tuple(terms)))
 
 
 def columns(data: Data) -> tuple[b.Block, ...]:
@@ -100,7 +115,7 @@ def _column(column: Column) -> b.Row:
     return b.Row((*first, *map(b.Cell, texts), b.Cell(note)))
 
 
-def scale(data: Data, models: int | None) -> str:
+def scale(data: Data, models: int | None = None) -> str:
     """Say how large an audit is."""
     return ", ".join([
         *([] if models is None else [plural(models, "model")]),

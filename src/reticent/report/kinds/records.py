@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reticent.findings.locate import RecordsDocument
 from reticent.findings.records import RecordRow
 from reticent.report import blocks as b
-from reticent.report.kinds import method, parts, record_table
+from reticent.report.kinds import method, record_table
 from reticent.report.pictures import records as pictures
 from reticent.report.png import data_uri
 from reticent.rounding import number
@@ -49,8 +49,8 @@ def records(
             b.Heading("The most exposed records", only=b.MARKDOWN),
             *b.only(b.TEXTS, record_table.table(document.most_exposed[:TERMINAL])),
             *b.only(b.PAGE, *_details(document)),
-            *b.only(b.DOCUMENTS, *parts.limits("list of records", document.cannot_say)),
-            *parts.glossary(terms("Member", "Exposure", "Memorisation", "Margin", "Interval", "Corrected p")),
+            *b.only(b.DOCUMENTS, *method.limits("list of records", document.cannot_say)),
+            *method.glossary(terms("Member", "Exposure", "Memorisation", "Margin", "Interval", "Corrected p")),
         ),
         files=(
             "All records are in ",
@@ -123,7 +123,7 @@ def _details(document: RecordsDocument) -> list[b.Block]:
             "Every record is in the training set of about half of the models. What a record changes is the difference "
             "between the models that were trained on it and those that were not."
         ),
-        parts.listed(
+        method.facts(
             *method.about_models(document.recipe, document.population),
             *method.about_data(document.data),
             *method.about_run(document.environment),

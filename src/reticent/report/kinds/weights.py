@@ -5,7 +5,7 @@ from functools import partial
 from reticent.findings.locate import ByLayer, Origin, Stability, WeightsDocument
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
-from reticent.report.kinds import method, parts
+from reticent.report.kinds import method
 from reticent.report.pictures import weights as pictures
 from reticent.rounding import MISSING, count, level, number, percent
 from reticent.say.grammar import plural
@@ -53,8 +53,8 @@ def weights(document: WeightsDocument) -> b.Document:
             *b.only(b.PAGE, *([] if document.stability is None else _stability(document.stability))),
             *b.only(b.DOCUMENTS, *_layers(document)),
             *b.only(b.PAGE, *_details(document)),
-            *parts.limits("scoring", document.cannot_say),
-            *parts.glossary(GLOSSARY),
+            *method.limits("scoring", document.cannot_say),
+            *method.glossary(GLOSSARY),
         ),
         files=(
             "The same numbers are in ",

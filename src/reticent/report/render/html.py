@@ -94,6 +94,7 @@ class _Page:
     """What the writing of one page has to remember."""
 
     heading: str = ""
+    tile: str = "h3"
     tables: int = 0
     notes: int = 0
     marks: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -122,7 +123,7 @@ class _Page:
             case b.Banner():
                 return self.banner(block)
             case b.Heading(text, key, _, level):
-                self.heading = f"{key}-title" if key else ""
+                self.heading = f"{key}-title" if key and level == 2 else key
                 return _element(f"h{level}", self.text(text), id=self.heading or None)
             case b.Prose(text, weight):
                 noted = self.announce(b.footnotes(text))
@@ -194,11 +195,14 @@ class _Page:
         self.heading = "finding-sentence"
         badge = [_element("p", _icon(banner.tone), " ", _element("strong", banner.word), class_="badge")]
         size = "long" if len(plain(banner.sentence)) > 180 else None
+        self.tile = "h2"
+        inside = self.blocks(banner.blocks)
+        self.tile = "h3"
         return _lines(
             _element("p", self.text(banner.about), class_="about"),
             *(badge if banner.word else []),
             _element("h1", self.text(banner.sentence), id="finding-sentence", class_=size),
-            self.blocks(banner.blocks),
+            inside,
         )
 
     def card(self, card: b.Card | b.Bars) -> Html:
@@ -207,7 +211,7 @@ class _Page:
             return _element("div", self.bars(card), class_="tile wide")
         size = "big long" if len(plain(card.value)) > 8 else "big"
         value, note = self.text(card.value), self.text(card.note)
-        return _element("div", _element("h3", card.title), _p(value, size), _p(note, "note"), class_="tile")
+        return _element("div", _element(self.tile, card.title), _p(value, size), _p(note, "note"), class_="tile")
 
     def bars(self, bars: b.Bars) -> Html:
         """Write bars on one track each."""
@@ -219,7 +223,7 @@ class _Page:
             )
             for bar in bars.bars
         )
-        title = [_element("h3", bars.title)] if bars.title else []
+        title = [_element(self.tile, bars.title)] if bars.title else []
         return _element("div", *title, *made, class_="bars")
 
     def figure(self, figure: b.Figure) -> Html:

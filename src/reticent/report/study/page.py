@@ -34,7 +34,7 @@ GLOSSARY = (
         "The wider end, on each side, of two: over models and records, with all seeds erring together; and, from three "
         "seeds on, by the spread of the seeds.",
     ),
-    *((word, said) for word, said in WORDS if word.startswith(("Member", "FPR", "TPR", "AUC"))),
+    *((word, said) for word, said in WORDS if word.startswith(("Member", "False", "True", "AUC"))),
 )
 """Word -> one line."""
 

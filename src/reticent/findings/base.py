@@ -108,6 +108,14 @@ class Document(Finding):
             raise InputError(f"{f'{where}: ' if where else ''}{what}: {CHANGED}") from None
 
 
+class Spoken(Document):
+    """A document whose finding is told in one sentence."""
+
+    schema_: Annotated[str, Field(alias="schema")]
+    sentence: str = ""
+    "The finding, for people."
+
+
 CHANGED = "the document was changed or cut, or an old version wrote it; run the command again"
 
 

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak
-from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Plain, Unless
+from reticent.findings.base import Finding, Interval, LeftOut, Number, Plain, Spoken, Unless
 from reticent.findings.comparison import Comparison, PairTest, Relation, RowNumbers, Statistic
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
@@ -227,12 +227,10 @@ class HardenEnvironment(Environment):
     repair: RepairCost
 
 
-class HardenDocument(Document):
+class HardenDocument(Spoken):
     """What `harden.json` holds."""
 
     schema_: Annotated[Literal["reticent.harden/1"], Field(alias="schema")] = SCHEMA
-    sentence: str = ""
-    "The finding, for people."
     detail: tuple[str, ...] = ()
     "What it rests on, and what follows, for people."
     leak: Leak

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from reticent.findings.audit import ExposureCount
-from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Plain, Unless
+from reticent.findings.base import Finding, Interval, LeftOut, Number, Plain, Spoken, Unless
 from reticent.findings.environment import Environment
 from reticent.findings.numbers import Count, Share
 from reticent.findings.population import Data, Population
@@ -172,12 +172,10 @@ class WeightsEnvironment(Environment):
     parameters: Count = 0
 
 
-class WeightsDocument(Document):
+class WeightsDocument(Spoken):
     """What `weights.json` holds."""
 
     schema_: Annotated[Literal["reticent.locate.weights/1"], Field(alias="schema")] = WEIGHTS
-    sentence: str = ""
-    "The finding, for people."
     model: ScoredModel
     initial: InitialState
     data: ScoredData
@@ -316,12 +314,10 @@ class LayersData(Data):
     "Records that no network is trained on."
 
 
-class LayersDocument(Document):
+class LayersDocument(Spoken):
     """What `layers.json` holds."""
 
     schema_: Annotated[Literal["reticent.locate.layers/1"], Field(alias="schema")] = LAYERS
-    sentence: str = ""
-    "The finding, for people."
     detail: tuple[str, ...] = ()
     "What stands against trusting it, for people."
     onset: OnsetRule
@@ -370,14 +366,12 @@ class RecordsEnvironment(Environment):
     "Only of a finished audit: reticent's version, when, and on which device."
 
 
-class RecordsDocument(Document):
+class RecordsDocument(Spoken):
     """What `records.json` holds."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     schema_: Annotated[Literal["reticent.locate.records/1"], Field(alias="schema")] = RECORDS
-    sentence: str = ""
-    "The finding, for people."
     detail: tuple[str, ...] = ()
     "Models that did not learn, and what single records show, for people."
     source: str

@@ -26,7 +26,7 @@ from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
 from reticent.jobs.using import using
-from reticent.jobs.work import Work
+from reticent.jobs.work import Reported, Work
 from reticent.options import DataOptions
 from reticent.population.train import Callback, train
 from reticent.report.output import HARDEN, REPAIRED, Output
@@ -49,26 +49,12 @@ MEANINGLESS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Hardened:
+class Hardened(Reported[HardenDocument]):
     """A repaired model, and its audit before and after.
 
     Attributes:
-        findings: what ``harden.json`` holds, typed.
         files: harden.html, repaired.safetensors and harden.json.
     """
-
-    findings: HardenDocument
-    files: tuple[Path, ...]
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``harden.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @property
-    def sentence(self) -> str:
-        """What the repair did, in one sentence."""
-        return self.findings.sentence
 
     @cached_property
     def state(self) -> dict[str, Tensor]:

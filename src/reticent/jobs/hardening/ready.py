@@ -20,7 +20,7 @@ from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
-from reticent.jobs.locate.source import Own, Weights, origin, states
+from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
@@ -37,7 +37,7 @@ from reticent.spec import Spec
 from reticent.training.data import Preparation
 from reticent.training.loop import check_recipe
 from reticent.training.materials import Materials
-from reticent.training.recipe import Recipe, Untouched
+from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
 
@@ -193,8 +193,6 @@ def _check(recipe: Recipe, known: Sorted, members: int) -> None:
     records = known.records
     if recipe.patience is not None:
         raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
-    if not isinstance(recipe.output, Untouched):
-        raise SpecError(f"output: {recipe.output.method} changes no weights: leave it out")
     kinds = ARCHITECTURES[recipe.architecture.method].kinds
     if records.kind not in kinds:
         raise InputError(
@@ -216,7 +214,7 @@ def _model(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], Origin, Seen]:
     """Read the model's states, ask it, and check that it learned its members."""
     streams = Streams(population.seed, population.models)
-    network, before, after = states(Own((), None, weights, initial), recipe, materials, streams)
+    network, before, after = states(None, weights, initial, recipe, materials, streams)
     initially = given_state(network, before(), "the initial state")
     trained = given_state(network, after(), "the weights")
     if all(torch.equal(value, trained[name]) for name, value in initially.items()):

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,7 +30,7 @@ from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.locate.networks import ALL, HALVES, Key, Networks
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
-from reticent.jobs.work import Work
+from reticent.jobs.work import Reported, Work
 from reticent.locate.feature_maps import map_distances
 from reticent.locate.layers import Contrast, Layers, Onset
 from reticent.locate.onset import judged
@@ -67,51 +66,19 @@ OWN = tuple(name for name in Options.model_fields if name not in {"replicates", 
 
 
 @dataclass(frozen=True, eq=False)
-class LocatedLayers:
+class LocatedLayers(Reported[LayersDocument]):
     """What `locate_layers` found.
 
     Attributes:
         onset: the first risky stage, with its evidence.
-        findings: what ``layers.json`` holds, typed.
         contrasts: the distances behind it, one entry a pair of networks; their records are `ids`.
         ids: of the records that the networks on all records are trained on, in the data set.
         files: layers.html and layers.json.
     """
 
     onset: Onset
-    findings: LayersDocument
     contrasts: tuple[Contrast, ...]
     ids: Any
-    files: tuple[Path, ...] = ()
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``layers.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in one sentence."""
-        return self.findings.sentence
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What the networks were asked.
-
-    Attributes:
-        onset: the finding.
-        stages: of the networks.
-        parameters: of each stage, how many numbers it trains.
-        contrasts: distances, one entry a pair.
-        probed: the probe, one entry a repetition; empty if it is left out.
-    """
-
-    onset: Onset
-    stages: tuple[Stage, ...]
-    parameters: tuple[int, ...]
-    contrasts: tuple[Contrast, ...]
-    probed: tuple[Probed, ...]
 
 
 def locate_layers(
@@ -188,39 +155,67 @@ def run(
             held.enter_context(networks.finished(progress))
         held.enter_context(networks.asking())
         with work.on("measuring", "feature maps"):
-            measured = _measured(networks, options)
+            onset, contrasts, shown = _measured(networks, options)
     work.tell("report")
-    found = _findings(networks, options, measured, work)
+    found = _findings(networks, options, onset, shown, work)
     ids = job.population.roles.audited[~networks.split.test]
     files = out.write(found, {"layers.html": html(kind.layers(found))})
-    return LocatedLayers(measured.onset, found, measured.contrasts, ids, files)
+    return LocatedLayers(found, files, onset, contrasts, ids)
 
 
-def _measured(networks: Networks, options: Options) -> Measured:
+def _measured(networks: Networks, options: Options) -> tuple[Onset, tuple[Contrast, ...], tuple[StageFound, ...]]:
     """Compare the network on all records with those on half of them, in each repetition."""
-    seen = ~networks.split.test
+    job, seen = networks.job, ~networks.split.test
     contrasts, probed = list[Contrast](), list[Probed]()
-    shown, sizes, parameters = list[Stage](), tuple[int, ...](), tuple[int, ...]()
+    shown, sizes, parameters = list[Stage](), tuple[int, ...](), list[int]()
     for repetition in range(options.seeds):
         key: Key = (repetition, ALL)
         maker, whole = networks.maker(key), networks.network(key)
-        shown, classes = stages(whole, options.stages), networks.job.records.classes
-        parameters = tuple(sum(p.numel() for name, p in whole.named_parameters() if one.holds(name)) for one in shown)
+        shown = stages(whole, options.stages)
+        parameters = [sum(p.numel() for name, p in whole.named_parameters() if one.holds(name)) for one in shown]
         everything = maker.materials(networks.made(key).model).members
         for half in HALVES[: 2 if options.swap else 1]:
             network = networks.network((repetition, half))
-            gap = map_distances(whole, network, everything.x, maker.prepare, classes, shown)
+            gap = map_distances(whole, network, everything.x, maker.prepare, job.records.classes, shown)
             contrasts.append(Contrast(gap.distances, ~networks.split.row((repetition, half))[seen]))
             sizes = gap.sizes
         if options.probe is not None:
-            test = maker.prepare.examples(
-                networks.job.records, networks.job.population.roles.audited[networks.split.test]
-            )
+            test = maker.prepare.examples(job.records, job.population.roles.audited[networks.split.test])
             streams = networks.populations[0].streams(networks.made(key).model)
-            probed.append(probe(whole, shown, everything, test, maker.prepare, classes, options.probe, streams))
-    rng = seeds.rng(networks.job.config.seed, "layers", "bootstrap")
+            arguments = maker.prepare, job.records.classes, options.probe, streams
+            probed.append(probe(whole, shown, everything, test, *arguments))
+    rng = seeds.rng(job.config.seed, "layers", "bootstrap")
     onset = judged([one.name for one in shown], sizes, contrasts, options, rng)
-    return Measured(onset, tuple(shown), parameters, tuple(contrasts), tuple(probed))
+    probes = [_probe(probed, index, options.confidence) for index in range(len(shown))]
+    found = (_found(onset, i, shown[i], parameters, contrasts, probes) for i in range(len(shown)))
+    return onset, tuple(contrasts), tuple(found)
+
+
+def _found(
+    onset: Onset,
+    index: int,
+    stage: Stage,
+    parameters: Sequence[int],
+    contrasts: Sequence[Contrast],
+    probes: Sequence[ProbeAccuracy | None],
+) -> StageFound:
+    """State what is known of one stage."""
+    evidence, accuracy, before = onset.stages[index], probes[index], probes[index - 1] if index else None
+    return StageFound(
+        name=evidence.name,
+        output=stage.output,
+        size=evidence.size,
+        parameters=parameters[index],
+        share=parameters[index] / sum(parameters),
+        effect=Effect(mean=evidence.effect, interval=(evidence.low, evidence.high)),
+        effects=evidence.runs,
+        ks=evidence.ks,
+        above=evidence.above,
+        risky=onset.index is not None and index >= onset.index,
+        probe=accuracy,
+        gain=None if accuracy is None or before is None else accuracy.mean - before.mean,
+        distances=_distances(contrasts, index),
+    )
 
 
 def _try_stages(networks: Networks, options: Options) -> None:
@@ -234,12 +229,14 @@ def _try_stages(networks: Networks, options: Options) -> None:
     map_distances(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))
 
 
-def _findings(networks: Networks, options: Options, measured: Measured, work: Work) -> LayersDocument:
+def _findings(
+    networks: Networks, options: Options, onset: Onset, found: tuple[StageFound, ...], work: Work
+) -> LayersDocument:
     """Put the document together."""
-    job, onset, keys = networks.job, measured.onset, networks.keys
+    job, keys = networks.job, networks.keys
     made = [networks.made(key) for key in keys]
     whole = [networks.accuracies[key] for key in keys if key[1] == ALL]
-    found = LayersDocument(
+    told = LayersDocument(
         sentence=onset.sentence,
         detail=onset.warnings,
         onset=OnsetRule(
@@ -249,9 +246,9 @@ def _findings(networks: Networks, options: Options, measured: Measured, work: Wo
             risky=onset.risky,
             margin=onset.margin,
             confidence=onset.confidence,
-            contrasts=len(measured.contrasts),
+            contrasts=len(onset.stages[0].runs),
         ),
-        stages=_stages(measured, options.confidence),
+        stages=found,
         accuracy=MeanAccuracy(mean=float(np.mean(whole)), repetitions=whole),
         models=tuple(_network(networks, key) for key in keys),
         data=LayersData(
@@ -268,34 +265,7 @@ def _findings(networks: Networks, options: Options, measured: Measured, work: Wo
             config=canonical(job.config),
         ),
     )
-    return say.layers(found, (*document.data_sentences(job.records), *document.notices(made)))
-
-
-def _stages(measured: Measured, confidence: float) -> tuple[StageFound, ...]:
-    """State what is known of each stage."""
-    rows, total, before = list[StageFound](), sum(measured.parameters), None
-    for index, found in enumerate(measured.onset.stages):
-        accuracy = _probe(measured.probed, index, confidence)
-        mean = None if accuracy is None else accuracy.mean
-        rows.append(
-            StageFound(
-                name=found.name,
-                output=measured.stages[index].output,
-                size=found.size,
-                parameters=measured.parameters[index],
-                share=measured.parameters[index] / total,
-                effect=Effect(mean=found.effect, interval=(found.low, found.high)),
-                effects=found.runs,
-                ks=found.ks,
-                above=found.above,
-                risky=measured.onset.index is not None and index >= measured.onset.index,
-                probe=accuracy,
-                gain=None if mean is None or before is None else mean - before,
-                distances=_distances(measured.contrasts, index),
-            )
-        )
-        before = mean
-    return tuple(rows)
+    return say.layers(told, (*document.data_sentences(job.records), *document.notices(made)))
 
 
 def _probe(probed: Sequence[Probed], index: int, confidence: float) -> ProbeAccuracy | None:

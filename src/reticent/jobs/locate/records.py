@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
 from reticent.jobs.reading import read_document
 from reticent.jobs.using import using
-from reticent.jobs.work import Work
+from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig, DataOptions
 from reticent.population import gather
 from reticent.population.train import Callback, train
@@ -54,28 +53,15 @@ WHOLE = frozenset({"record", "label", "models_in", "models_out"})
 
 
 @dataclass(frozen=True, eq=False)
-class LocatedRecords:
+class LocatedRecords(Reported[RecordsDocument]):
     """What `locate_records` found.
 
     Attributes:
-        findings: what ``records.json`` holds, typed.
         rows: one mapping a record, the most exposed first; what ``records.csv`` holds.
         files: records.html, records.csv and records.json.
     """
 
-    findings: RecordsDocument
     rows: list[dict[str, Any]]
-    files: tuple[Path, ...] = ()
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``records.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in one sentence."""
-        return self.findings.sentence
 
 
 def locate_records(
@@ -235,7 +221,7 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
     page = html(kind.records(found, rows, _thumbnails(records, shown)))
     plain = [row.to_json() for row in rows]
     files = out.write(found, {"records.html": page, "records.csv": as_csv(plain)})
-    return LocatedRecords(found, plain, files)
+    return LocatedRecords(found, files, plain)
 
 
 def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:

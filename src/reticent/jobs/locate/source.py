@@ -80,24 +80,6 @@ class Source:
         fill(self.network, self.trained(), "the trained state")
 
 
-@dataclass(frozen=True, eq=False)
-class Own:
-    """What a user gives of a trained model.
-
-    Attributes:
-        members: ids or booleans of its training records, or a file of them.
-        network: the module with its trained weights; or None, and the configuration names the architecture.
-        weights: the trained state; not beside a network.
-        initial: the state before training; an integer is the seed of ``torch.manual_seed`` right before the factory was
-            called; None is a fresh draw.
-    """
-
-    members: ArrayLike | str | Path
-    network: nn.Module | None = None
-    weights: Weights | None = None
-    initial: Weights | int | None = None
-
-
 def of_population(job: Job, row: int, store: Store) -> Source:
     """Take a model of a population, which is trained now if the store does not have it."""
     population, recipe = job.population, job.population.recipe
@@ -128,29 +110,39 @@ def of_population(job: Job, row: int, store: Store) -> Source:
     )
 
 
-def of_own(config: AuditConfig, own: Own, records: Records | None, device: str, needed: bool) -> Source:
-    """Bring a model of the user's own into the form that is scored."""
+def of_own(
+    config: AuditConfig,
+    records: Records | None,
+    device: str,
+    needed: bool,
+    *,
+    members: ArrayLike | str | Path,
+    network: nn.Module | None,
+    weights: Weights | None,
+    initial: Weights | int | None,
+) -> Source:
+    """Bring a model of the user's own into the form that is scored; `needed` are reference non-members."""
     stray = sorted(set(config.recipe) - ALLOWED)
     if stray or config.defense is not None:
         raise SpecError(
             f"{stray[0] if stray else 'defense'}: the model is given, and nothing is trained: leave it out, or leave "
             "the weights out"
         )
-    if (own.network is None) == (own.weights is None):
+    if (network is None) == (weights is None):
         raise InputError("expected either a network with its weights inside, or weights beside an architecture")
     if records is None:
         records = load(config.dataset, data_dir=config.data_dir, **config.given())
     recipe = build_recipe(BY_KIND[records.kind], config.recipe)
     prepare = Preparation(records, torch.device(device))
-    materials = _materials(records, own, config, prepare, needed)
+    materials = _materials(records, members, config, prepare, needed)
     streams = Streams(config.seed, 0)
-    network, initial, trained = states(own, recipe, materials, streams)
-    check_ending(network, prepare(materials.members.x[:TELLING_ROWS]))
+    working, before, after = states(network, weights, initial, recipe, materials, streams)
+    check_ending(working, prepare(materials.members.x[:TELLING_ROWS]))
     # An architecture is called as the user did.
     name = str(getattr(recipe.architecture, "factory", recipe.architecture.method))
-    if own.network is not None:
+    if network is not None:
         name = type(network).__name__
-    return Source(network, initial, trained, materials, recipe, streams, origin(own.initial), name)
+    return Source(working, before, after, materials, recipe, streams, origin(initial), name)
 
 
 def origin(initial: Weights | int | None) -> Origin:
@@ -185,33 +177,38 @@ def drawn(build: Callable[[], nn.Module], seed: int | None, streams: Streams) ->
         return build()
 
 
-def states(own: Own, recipe: Recipe, materials: Materials, streams: Streams) -> tuple[nn.Module, State, State]:
-    """Build the network of a model that is given, and hold its states against it."""
-    device = materials.prepare.device
-    seed = _seed(own.initial)
+def states(
+    given: nn.Module | None,
+    weights: Weights | None,
+    initial: Weights | int | None,
+    recipe: Recipe,
+    materials: Materials,
+    streams: Streams,
+) -> tuple[nn.Module, State, State]:
+    """Build the network of a model that is given, as a module or by its weights, and hold its states against it."""
+    device, seed = materials.prepare.device, _seed(initial)
 
     def made() -> nn.Module:
         entry = ARCHITECTURES[recipe.architecture.method]
         return build(entry, recipe.architecture, materials.prepare.input, materials.classes)
 
     trained: State
-    if own.network is not None:
-        check_whole(own.network, f"the network {type(own.network).__name__}")
-        network, given = copied(own.network).to(device), own.network
-        trained = given.state_dict
-        if own.initial is None or seed is not None:
+    if given is not None:
+        check_whole(given, f"the network {type(given).__name__}")
+        network, trained = copied(given).to(device), given.state_dict
+        if initial is None or seed is not None:
             raise InputError(
                 "a network that is given as a module cannot be built again: expected initial= its state before "
                 "training (a file or a state dictionary)"
             )
     else:
         network = wide(drawn(made, seed, streams)).to(device)
-        trained = _reader(own.weights, network, "the weights")
-    initial: State = lambda: drawn(made, seed, streams).state_dict()  # noqa: E731
-    if own.initial is not None and seed is None:
-        initial = _reader(own.initial, network, "the initial state")
-    trained(), initial()  # What does not fit is found now.
-    return network, initial, trained
+        trained = _reader(weights, network, "the weights")
+    before: State = lambda: drawn(made, seed, streams).state_dict()  # noqa: E731
+    if initial is not None and seed is None:
+        before = _reader(initial, network, "the initial state")
+    trained(), before()  # What does not fit is found now.
+    return network, before, trained
 
 
 def _reader(state: Any, network: nn.Module, what: str) -> State:
@@ -220,8 +217,8 @@ def _reader(state: Any, network: nn.Module, what: str) -> State:
     return lambda: fitted(state, network, what)
 
 
-def _materials(records: Records, own: Own, config: AuditConfig, prepare: Preparation, needed: bool) -> Materials:
-    members = member_ids(own.members, len(records))
+def _materials(records: Records, given: Any, config: AuditConfig, prepare: Preparation, needed: bool) -> Materials:
+    members = member_ids(given, len(records))
     apart = ~np.isin(records.groups, records.groups[members])
     others = np.flatnonzero(apart)
     wanted = min(len(others), len(members)) if config.reference is None else config.reference

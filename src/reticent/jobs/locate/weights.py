@@ -19,9 +19,9 @@ from reticent.jobs.config import KEYS, OWN, chosen, prepare
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known, stability
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
-from reticent.jobs.locate.source import Own, Source, Weights, of_own, of_population
+from reticent.jobs.locate.source import Source, Weights, of_own, of_population
 from reticent.jobs.using import using
-from reticent.jobs.work import Work
+from reticent.jobs.work import Reported, Work
 from reticent.locate.layer_kinds import layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
@@ -36,26 +36,12 @@ FOLDER = "reticent-locate"
 
 
 @dataclass(frozen=True, eq=False)
-class LocatedWeights:
+class LocatedWeights(Reported[WeightsDocument]):
     """Scores of a network's weights, and what they say.
 
     Attributes:
-        findings: what ``weights.json`` holds, typed.
         files: weights.html, vulnerability.safetensors, learnability.safetensors and weights.json.
     """
-
-    findings: WeightsDocument
-    files: tuple[Path, ...]
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``weights.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @property
-    def sentence(self) -> str:
-        """The finding in one sentence."""
-        return self.findings.sentence
 
     @cached_property
     def vulnerability(self) -> Scores:
@@ -137,8 +123,8 @@ def locate_weights(
     work = Work(stage)
     with ExitStack() as held_open:
         if given:
-            parts = Own(members if members is not None else (), network, weights, initial)
-            source = of_own(asked, parts, records, choose_device(asked.device), bool(scoring.unlearning))
+            own = {"members": members, "network": network, "weights": weights, "initial": initial}
+            source = of_own(asked, records, choose_device(asked.device), bool(scoring.unlearning), **own)
         else:
             source = _trained(asked, records, model, scoring, work, held_open)
         return _located(source, asked, scoring, seeds, out, work)

@@ -4,16 +4,16 @@ from functools import partial
 
 from reticent.findings.attack import Audit
 from reticent.findings.comparison import Statistic
-from reticent.findings.harden import HardenDocument, Side
+from reticent.findings.harden import HardenDocument
 from reticent.report import blocks as b
-from reticent.report.cells import NOTHING, estimate, rate
+from reticent.report.cells import NOTHING, estimate, rate, table
 from reticent.report.kinds import method
 from reticent.report.kinds.audit import TONES
 from reticent.report.kinds.weights import ORIGINS
 from reticent.report.pictures import audit as pictures
 from reticent.report.pictures import dots
 from reticent.report.svg import SERIES
-from reticent.rounding import count, decimals, duration, interval, level, memory, number, percent, signed
+from reticent.rounding import count, decimals, duration, interval, level, number, percent, signed
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
 from reticent.say import verdict as say_verdict
@@ -86,36 +86,31 @@ def _both(document: HardenDocument) -> b.Table:
     """Put the measures of the verdict side by side: accuracy, and what the strongest attack finds."""
     found, sure = document.difference, level(document.difference.confidence)
     rows, sides = [found.row(name) for name, _ in document.sides], [side for _, side in document.sides]
-    lines = [
-        _line("Accuracy, non-members", *(percent(side.accuracy.non_members.value) for side in sides)),
-        _line("Accuracy, members", *(percent(side.accuracy.members.value) for side in sides)),
+    lines: list[tuple[str, list[b.Text], Statistic | None]] = [
+        ("Accuracy, non-members", [percent(one.accuracy.non_members.value) for one in sides], Statistic.ACCURACY),
+        ("Accuracy, members", [percent(one.accuracy.members.value) for one in sides], None),
+        ("AUC", [estimate(row.auc).text for row in rows], Statistic.AUC),
+        ("Epsilon, at least", [say_epsilon.shown(one.epsilon.lower or 0) for one in sides], None),
     ]
-    lines[0] = _changed(lines[0], document, Statistic.ACCURACY)
-    if all(row.tpr is not None for row in rows) and found.fpr is not None:
+    if found.fpr is not None and all(row.tpr is not None for row in rows):
         shares = [estimate(row.tpr, True, decimals(found.fpr)).text for row in rows]
-        lines.append(_changed(_line(f"Members found at {level(found.fpr)} FPR", *shares), document, Statistic.TPR))
-    areas = _line("AUC", *(estimate(row.auc).text for row in rows))
-    bounds = (say_epsilon.shown(side.epsilon.lower or 0) for side in sides)
-    lines += [_changed(areas, document, Statistic.AUC), _line("Epsilon, at least", *bounds)]
-    heads = (b.Column("Measure", numbers=False), *(b.Column(title) for title in ("Before", "After", "Change")))
-    title = f"Both models on the same records; below each change its {sure} interval"
-    return b.Table(title, heads, tuple(lines), key="both-table")
+        lines.insert(2, (f"Members found at {level(found.fpr)} FPR", shares, Statistic.TPR))
+    return table(
+        f"Both models on the same records; below each change its {sure} interval",
+        ("Measure", "Before", "After", "Change"),
+        [(title, *values, _change(document, statistic)) for title, values, statistic in lines],
+        key="both-table",
+    )
 
 
-def _line(title: str, *values: b.Text) -> b.Row:
-    return b.Row((b.Cell(title), *(b.Cell(value) for value in values), b.Cell("")))
-
-
-def _changed(line: b.Row, document: HardenDocument, statistic: Statistic) -> b.Row:
-    """Add the change, after minus before."""
-    change = document.difference.change(statistic)
+def _change(document: HardenDocument, statistic: Statistic | None) -> b.Cell:
+    """Write the change, after minus before."""
+    change = None if statistic is None else document.difference.change(statistic)
     if change is None:
-        return line
+        return b.Cell("")
     scale, digits, unit = (1, 3, "") if statistic is Statistic.AUC else (100, 1, " points")
-    ends = tuple(scale * end for end in change.interval)
-    below = interval(ends, partial(number, digits=digits))
-    cell = b.Cell(signed(scale * change.difference, digits) + unit, below=(below,))
-    return b.Row((*line.cells[:-1], cell))
+    ends = interval([scale * end for end in change.interval], partial(number, digits=digits))
+    return b.Cell(signed(scale * change.difference, digits) + unit, below=(ends,))
 
 
 def _notes(document: HardenDocument) -> tuple[b.Block, ...]:
@@ -161,22 +156,21 @@ def _attacks(document: HardenDocument) -> list[b.Block]:
     )
     found = "Members found" if fpr is None else f"Found at {level(fpr)} FPR"
     heads = [f"{what}, {side}" for what in ("AUC", found, "Epsilon at least") for side in ("before", "after")]
-    rows = tuple(
-        b.Row((
-            b.Cell(b.Name(pair[0].name, 40)),
-            *(estimate(one.auc) for one in pair),
-            *(rate(one.rate(fpr)) for one in pair),
-            *map(_epsilon, pair),
-        ))
-        for pair in pairs
-    )
     return [
         b.Heading("What attacks find, before and after", "attacks", "Attacks", level=2),
         *b.only(b.PAGE, b.Figures((curves, drawn))),
-        b.Table(
+        table(
             f"Every attack before and after; below each number its {sure} interval",
-            (b.Column("Attack", numbers=False), *map(b.Column, heads)),
-            rows,
+            ("Attack", *heads),
+            [
+                (
+                    b.Name(pair[0].name, 40),
+                    *(estimate(one.auc) for one in pair),
+                    *(rate(one.rate(fpr)) for one in pair),
+                    *map(_epsilon, pair),
+                )
+                for pair in pairs
+            ],
             key="attack-table",
             sortable=True,
         ),
@@ -200,56 +194,33 @@ def _done(document: HardenDocument) -> list[b.Block]:
             "that went through the whole defended training, each with its own choice of weights. Each was trained on "
             "a random half of members and non-members."
         ),
-        b.Facts(_facts(document)),
+        _facts(document),
         *method.columns(document.data),
     ]
 
 
-def _facts(document: HardenDocument) -> tuple[tuple[str, b.Values], ...]:
-    model, data, repair, cost = document.model, document.data, document.repair, document.environment.repair
-    recipe, stages = repair.recipe, tuple((stage.name, duration(stage.seconds)) for stage in cost.stages)
-    told = {key: recipe[key] for key in ("epochs", "batch_size", "optimizer", "learning_rate", "weight_decay")}
-    own = {
+def _facts(document: HardenDocument) -> b.Facts:
+    repair, cost, references = document.repair, document.environment.repair, document.references
+    stages = tuple((stage.name, duration(stage.seconds)) for stage in cost.stages)
+    done = {
         key: {name: value for name, value in item.items() if name not in HIDDEN}
         for key, item in repair.facts.to_json().items()
         if isinstance(item, dict)
     }
-    groups: dict[str, dict[str, str | b.Values | None]] = {
-        "Model": {
-            "architecture": _architecture(document),
-            "weights": model.weights or "given",
-            "parameters": count(model.parameters),
-            "initial state": ORIGINS[model.initial],
-        },
-        "Data": {
-            "members": count(data.members),
-            "non-members, audit": count(data.non_members),
-            "non-members, repair": count(data.reference),
-            "classes": count(data.classes),
-        },
-        "Method": {
-            **dict(method.tree({"procedure": recipe["procedure"], "objective": recipe["objective"], **own})),
-            "epochs of the second training": count(repair.tuning_epochs),
-        },
-        "References, trained alike": {
-            "models": count(document.references),
-            **dict(method.tree(told)),
-            **{f"accuracy, {name}": _accuracy(side) for name, side in document.sides},
-        },
-        "Cost of the repair": {
-            "time": duration(cost.seconds),
-            "training anew, estimated": duration(cost.seconds_training_anew),
-            "share of it": method.value(cost.share_of_training_anew),
-            "growth of memory": None if cost.peak_memory_bytes is None else memory(cost.peak_memory_bytes),
-            "stages": stages,
-        },
-    }
-    listed = (
-        (title, tuple((name, value) for name, value in values.items() if value)) for title, values in groups.items()
+    right = (
+        (f"accuracy on {kind}, {name}", percent(spread.mean))
+        for name, side in document.sides
+        for kind, spread in (
+            ("members", side.references.accuracy.members),
+            ("non-members", side.references.accuracy.non_members),
+        )
     )
-    return (*listed, *method.about_run(document.environment, "repair"))
-
-
-def _accuracy(side: Side) -> b.Values:
-    known = side.references.accuracy
-    return ("members", percent(known.members.mean)), ("non-members", percent(known.non_members.mean))
+    return method.facts(
+        ("Model", (*method.values(document.model, "initial"), ("initial state", ORIGINS[document.model.initial]))),
+        *method.about_data(document.data),
+        ("How the model was repaired", method.tree(repair.recipe)),
+        ("What the method did", method.tree(done)),
+        ("References, trained alike", (("models", count(references)), *right)),
+        ("Cost of the repair", (*method.values(cost, "stages", "seconds"), ("stages", stages))),
+        *method.about_run(document.environment, "repair"),
+    )

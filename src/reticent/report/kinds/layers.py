@@ -4,7 +4,7 @@ from functools import partial
 
 from reticent.findings.locate import LayersDocument, StageFound
 from reticent.report import blocks as b
-from reticent.report.cells import NOTHING
+from reticent.report.cells import NOTHING, table
 from reticent.report.kinds import method
 from reticent.report.pictures import layers as pictures
 from reticent.rounding import count, fraction, level, number, percent, signed
@@ -99,38 +99,37 @@ def _figures(document: LayersDocument) -> list[b.Block]:
 def _stages(document: LayersDocument) -> b.Table:
     probed = any(stage.probe is not None for stage in document.stages)
     below = "the effect and the probe" if probed else "the effect"
-    heads = (
-        b.Column("Stage", numbers=False),
+    heads: tuple[str | b.Column, ...] = (
+        "Stage",
         b.Column("Risky", numbers=False),
-        b.Column("Effect"),
+        "Effect",
         b.Column("Single contrasts", only=b.DOCUMENTS),
-        b.Column("KS"),
+        "KS",
         *([b.Column("Probe", "test accuracy"), b.Column("Gain", "points", only=b.DOCUMENTS)] if probed else []),
         b.Column("Map", "numbers"),
-        b.Column("Weights"),
+        "Weights",
     )
-    rows = tuple(_stage(stage, probed) for stage in document.stages)
     title = f"Stages in forward order; below {below} its {level(document.onset.confidence)} interval"
-    return b.Table(title, heads, rows)
+    return table(title, heads, (_stage(stage, probed) for stage in document.stages))
 
 
-def _stage(stage: StageFound, probed: bool) -> b.Row:
+def _stage(stage: StageFound, probed: bool) -> tuple[b.Text | b.Cell, ...]:
     several = [number(one) for one in stage.effects[:SINGLE]] + ["…"] * (len(stage.effects) > SINGLE)
     probe = () if stage.probe is None else (b.Span(*(percent(end) for end in stage.probe.interval)),)
     beside = (
         NOTHING if stage.probe is None else b.Cell(percent(stage.probe.mean), below=probe),
         NOTHING if stage.gain is None else b.Cell(signed(100 * stage.gain, 1)),
     )
-    return b.Row((
+    return (
         b.Cell(b.Name(stage.name), below=(b.Name(stage.output),)),
-        b.Cell("yes", tone="bad") if stage.risky else b.Cell("no"),
+        b.Cell("yes", tone="bad") if stage.risky else "no",
         b.Cell(fraction(stage.effect.mean), below=(b.Span(*map(fraction, stage.effect.interval)),)),
         b.Cell(", ".join(several[:2]), below=(", ".join(several[2:]),) if several[2:] else ()),
-        b.Cell(number(stage.ks)),
+        number(stage.ks),
         *(beside if probed else ()),
-        b.Cell(count(stage.size)),
+        count(stage.size),
         b.Cell(count(stage.parameters), below=(percent(stage.share, 2),)),
-    ))
+    )
 
 
 def _rule(document: LayersDocument) -> str:
@@ -164,22 +163,22 @@ def _beside(stage: StageFound) -> str:
 def _details(document: LayersDocument) -> list[b.Block]:
     """Say how it was done: the networks, the options, the data, the machine."""
     heads = ("Records", "Epochs", "Steps", "Accuracy, own records", "Accuracy, test")
-    rows = tuple(
-        b.Row((
-            b.Cell(str(one.repetition + 1)),
-            b.Cell(one.trained_on),
-            *(b.Cell(count(many)) for many in (one.members, one.epochs, one.steps)),
-            *(b.Cell(percent(share)) for share in (one.accuracy_members, one.accuracy_test)),
-        ))
+    rows = (
+        (
+            str(one.repetition + 1),
+            one.trained_on,
+            *map(count, (one.members, one.epochs, one.steps)),
+            *map(percent, (one.accuracy_members, one.accuracy_test)),
+        )
         for one in document.models
     )
     options = {key: item for key, item in document.options.items() if item not in (None, [], "")}
     return [
         b.Heading("Details and method", "details", "Details", level=2),
         b.Heading("The networks", "models"),
-        b.Table(
+        table(
             "Networks, what they were trained on, and their accuracy",
-            (b.Column("Repetition"), b.Column("Trained on", numbers=False), *map(b.Column, heads)),
+            ("Repetition", b.Column("Trained on", numbers=False), *heads),
             rows,
         ),
         b.Prose(

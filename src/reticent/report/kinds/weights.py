@@ -4,10 +4,10 @@ from functools import partial
 
 from reticent.findings.locate import ByLayer, Origin, Stability, WeightsDocument
 from reticent.report import blocks as b
-from reticent.report.cells import NOTHING
+from reticent.report.cells import estimate, table
 from reticent.report.kinds import method
 from reticent.report.pictures import weights as pictures
-from reticent.rounding import MISSING, count, level, number, percent
+from reticent.rounding import count, level, number, percent
 from reticent.say.grammar import plural
 
 FEW = 12
@@ -95,14 +95,14 @@ def _banner(document: WeightsDocument, name: b.Name, data: b.Name) -> b.Banner:
 def _kinds(document: WeightsDocument) -> list[b.Block]:
     """Show how the two scores agree by kind of layer."""
     heads = ("Weights", "Share of weights", "Share of vulnerability", "Pearson", "Log-Pearson", "Spearman")
-    rows = tuple(
-        b.Row((
-            b.Cell(row.kind),
-            b.Cell(count(row.entries)),
-            b.Cell(percent(row.share, 2)),
-            b.Cell(percent(row.vulnerability)),
-            *(b.Cell(number(value)) for value in (row.pearson, row.log_pearson, row.spearman)),
-        ))
+    rows = (
+        (
+            row.kind,
+            count(row.entries),
+            percent(row.share, 2),
+            percent(row.vulnerability),
+            *map(number, (row.pearson, row.log_pearson, row.spearman)),
+        )
         for row in document.kinds
     )
     drawn = [row for row in document.kinds if row.density is not None]
@@ -112,7 +112,6 @@ def _kinds(document: WeightsDocument) -> list[b.Block]:
         "Each cell counts weights, darker for more, on a logarithmic scale. Weights whose score is zero, or more than "
         "8 powers of ten below the largest, lie at the left or lower edge."
     )
-    columns = (b.Column("Kind of layer", numbers=False), *map(b.Column, heads))
     return [
         b.Heading("Are these the weights that the network learns by?", "kinds", "Kinds", level=2, only=b.DOCUMENTS),
         b.Prose(
@@ -120,43 +119,34 @@ def _kinds(document: WeightsDocument) -> list[b.Block]:
             "knowing members at all. Where the two agree, taking a weight away takes accuracy away too.",
             only=b.PAGE,
         ),
-        b.Table("Agreement of vulnerability and learnability by kind of layer", columns, rows),
+        table("Agreement of vulnerability and learnability by kind of layer", ("Kind of layer", *heads), rows),
         *((b.Figures(scatters, "small", only=b.PAGE), b.Prose(cells, "note", only=b.PAGE)) if scatters else ()),
     ]
 
 
 def _largest(document: WeightsDocument) -> b.Table:
     again = {} if document.stability is None else {row.rate: row.mean for row in document.stability.rows}
-    heads = (
-        b.Column("The largest", numbers=False),
-        *map(b.Column, ("Weights", "Of the vulnerability", "Of the learnability", "In both sets")),
-        b.Column("Jaccard index", only=b.DOCUMENTS),
-        *([b.Column("Jaccard, other batches", only=b.TERMINAL)] if again else []),
-    )
-    rows = tuple(
-        b.Row((
-            b.Cell(level(row.rate)),
-            b.Cell(count(row.entries)),
-            *(b.Cell(percent(share)) for share in (row.vulnerability, row.learnability, row.shared)),
-            b.Cell(number(row.jaccard, 2)),
-            *([b.Cell(number(again.get(row.rate), 2))] if again else []),
-        ))
+    several = [b.Column("Jaccard, other batches", only=b.TERMINAL)] if again else []
+    heads = ("The largest", "Weights", "Of the vulnerability", "Of the learnability", "In both sets")
+    rows = (
+        (
+            level(row.rate),
+            count(row.entries),
+            *map(percent, (row.vulnerability, row.learnability, row.shared)),
+            number(row.jaccard, 2),
+            *(number(again[row.rate], 2) for _ in several),
+        )
         for row in document.largest
     )
-    return b.Table("What the weights with the largest scores hold, and whether both scores take the same", heads, rows)
+    columns: tuple[str | b.Column, ...] = (*heads, b.Column("Jaccard index", only=b.DOCUMENTS), *several)
+    return table("What the weights with the largest scores hold, and whether both scores take the same", columns, rows)
 
 
 def _stability(found: Stability) -> list[b.Block]:
-    heads = (
-        b.Column("The largest", numbers=False),
-        *map(b.Column, (f"Mean over {plural(found.pairs, 'pair')}", "Least", "Random sets")),
-    )
-    rows = tuple(
-        b.Row(tuple(map(b.Cell, (level(row.rate), number(row.mean), number(row.least), number(row.chance, 4)))))
-        for row in found.rows
-    )
+    heads = ("The largest", f"Mean over {plural(found.pairs, 'pair')}", "Least", "Random sets")
+    rows = ((level(row.rate), number(row.mean), number(row.least), number(row.chance, 4)) for row in found.rows)
     title = f"Jaccard index of the most vulnerable weights between {found.seeds} scorings of the same model"
-    return [b.Heading("Would other batches rank them the same?", "stability"), b.Table(title, heads, rows)]
+    return [b.Heading("Would other batches rank them the same?", "stability"), table(title, heads, rows)]
 
 
 def _layers(document: WeightsDocument) -> list[b.Block]:
@@ -171,10 +161,10 @@ def _layers(document: WeightsDocument) -> list[b.Block]:
     return [
         b.Heading("In which layers", "layers", "Layers", level=2),
         *([depth] if any(row.vulnerability for row in rows) else []),
-        b.Table(
+        table(
             "What each layer holds; last, the share of its weights that are among the 1 % most vulnerable",
-            (b.Column("Layer", numbers=False), b.Column("Kind", numbers=False), *map(b.Column, heads)),
-            tuple(map(_layer, rows)),
+            ("Layer", b.Column("Kind", numbers=False), *heads),
+            map(_layer, rows),
             key="layer-table",
             sortable=True,
             find="name or kind" if len(rows) >= FEW else "",
@@ -182,43 +172,20 @@ def _layers(document: WeightsDocument) -> list[b.Block]:
     ]
 
 
-def _layer(row: ByLayer) -> b.Row:
-    return b.Row((
-        b.Cell(b.Name(row.layer or "(network)")),
-        b.Cell(row.kind),
-        b.Cell(count(row.entries), row.entries),
-        b.Cell(percent(row.share, 2), row.share),
-        *(
-            NOTHING if share is None else b.Cell(percent(share), share)
-            for share in (row.vulnerability, row.learnability, row.marked)
-        ),
-    ))
+def _layer(row: ByLayer) -> tuple[b.Text | b.Cell, ...]:
+    share = b.Cell(percent(row.share, 2), row.share)
+    shares = (estimate(one, True) for one in (row.vulnerability, row.learnability, row.marked))
+    return b.Name(row.layer or "(network)"), row.kind, b.Cell(count(row.entries), row.entries), share, *shares
 
 
 def _details(document: WeightsDocument) -> list[b.Block]:
     """Say how it was done."""
-    model, data = document.model, document.data
-    facts: tuple[tuple[str, b.Values], ...] = (
-        (
-            "Model",
-            (
-                ("architecture", model.name),
-                ("weights", count(model.entries)),
-                ("initial state", ORIGINS[document.initial.origin]),
-                ("parameters without a gradient", count(len(model.unused))),
-            ),
-        ),
-        (
-            "Data",
-            (
-                ("members", count(data.members)),
-                ("reference non-members", count(data.reference)),
-                ("classes", count(data.classes) if data.classes else MISSING),
-            ),
-        ),
-        ("Scoring", method.tree(document.scoring)),
-        *method.about_run(document.environment),
+    model = (
+        *method.values(document.model, "unused"),
+        ("initial state", ORIGINS[document.initial.origin]),
+        ("parameters without a gradient", count(len(document.model.unused))),
     )
+    data = method.values(document.data, "accuracy_members", "accuracy_reference", "commonest", "unlearned")
     return [
         b.Heading("Details and method", "details", "Details", level=2),
         b.Prose(
@@ -236,5 +203,10 @@ def _details(document: WeightsDocument) -> list[b.Block]:
             ),
             "wide",
         ),
-        b.Facts(facts),
+        method.facts(
+            ("Model", model),
+            ("Data", data),
+            ("Scoring", method.tree(document.scoring)),
+            *method.about_run(document.environment, "seconds", "parameters"),
+        ),
     ]

@@ -13,7 +13,6 @@ import reticent
 SOURCE = Path(reticent.__file__).parent
 
 PRESENT = [
-    {f"reticent.report.locate.{name}" for name in ("record_pictures", "records")},
     {f"reticent.studies.{name}" for name in ("base", "bench")},
 ]
 """Circles that are there today, each as its files; only ever made shorter."""

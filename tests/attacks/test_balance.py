@@ -54,6 +54,16 @@ def test_every_reference_is_dropped_as_often():
     assert abs(missing - 6000).max() < 4.5 * np.sqrt(30_000 * 0.2 * 0.8)
 
 
+def test_which_one_is_dropped_is_the_same_in_every_version():
+    case, dropped = problem(7, models=6, records=12, population=0), []
+    for target in (0, 3):
+        kept = used(case, target, online=True)
+        kept[target] = True
+        np.testing.assert_array_equal((~kept).sum(axis=0), 1)
+        dropped.append(np.argmin(kept, axis=0).tolist())
+    assert dropped == [[5, 2, 4, 3, 1, 5, 3, 5, 2, 3, 4, 5], [4, 1, 1, 0, 5, 2, 5, 2, 2, 0, 0, 1]]
+
+
 def test_what_is_dropped_does_not_depend_on_the_targets_membership():
     case = problem(5, models=6, records=500, population=0)
     known = case.membership.matrix.copy()

@@ -30,6 +30,7 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.base import fresh, objective
 from reticent.procedures.check import check
 from reticent.procedures.dpsgd import DPSGD, extra, gradients, layers, network, train
+from reticent.procedures.dpsgd import run as dpsgd_run
 from reticent.procedures.dpsgd.gradients import Outer, Written
 from reticent.procedures.dpsgd.run import (
     Mechanism,
@@ -244,6 +245,13 @@ def test_results_do_not_depend_on_the_size_of_a_pass(architecture, noise):
     for other in states[1:]:
         for name, value in states[0].items():
             assert torch.allclose(value, other[name], atol=2e-5), name
+
+
+def test_a_pass_of_a_network_that_is_too_large_has_one_record(monkeypatch):
+    monkeypatch.setattr(dpsgd_run, "PER_RECORD_FLOATS", 10)
+    given = materials(pictures())
+    cnn = network(SMALL.replace(architecture=CNN(widths=(8,))), given, STREAMS)
+    assert Attached(cnn, SMALL, given, Mechanism(0.2, 0.0, 1.0)).run.largest == 1
 
 
 def test_the_largest_pass_follows_from_what_is_written_down():

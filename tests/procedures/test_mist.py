@@ -89,6 +89,13 @@ def test_the_disagreement_is_the_formula_and_lies_from_zero_to_two(seed, others,
     assert disagreement(rest[0], [own]).item() == pytest.approx(disagreement(own, rest[:1]).item(), abs=1e-12)
 
 
+def test_what_is_told_of_a_round_is_the_mean_over_copies_in_the_last_epoch(monkeypatch):
+    told = iter([9.0, 0.2, 9.0, 0.4, 9.0, 0.6, 9.0, 1.0])
+    monkeypatch.setattr(Copy, "agree", lambda *_: next(told))
+    found = mist.train(SMALL, materials(noise(44)), STREAMS).facts["mist"]["disagreement"]
+    assert found == pytest.approx([0.3, 0.8])
+
+
 @settings(max_examples=40, deadline=None)
 @given(members=st.integers(2, 80), parts=st.integers(1, 20), seed=st.integers(0, 99))
 def test_parts_divide_the_members_evenly(members, parts, seed):

@@ -25,11 +25,9 @@ FILTERS = (
     "limits",
     "span",
     "value",
-    "at_most",
     "from_below",
     "words",
     "signed",
-    "chance",
 )
 """What templates take from `reticent.report.wording`."""
 

@@ -140,9 +140,8 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         by_tpr = said.best_by is Figure.TPR
         at = "at that rate of false alarms" if by_tpr else "in telling pairs apart"
         most = "finds most" if by_tpr else "tells most pairs apart"
-        which = ", as are those that say which attacks do better"
         if said.best_among == said.best_of:
-            told, which = f"{best.name} {most}{f' {at}' * by_tpr}", ""
+            told = f"{best.name} {most}{f' {at}' * by_tpr}"
         elif said.best_among > 1:
             told = f"{said.best_among} do better than chance {at}, and of these {best.name} {most}"
         else:
@@ -151,8 +150,8 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         if round(widest.auc.mean, 3) > round(best.auc.mean, 3):
             told += f" ({widest.name} has the larger area under the ROC curve, {fraction(widest.auc.mean)})"
         lines.append(
-            f"Of {said.best_of} attacks tried, {told}; it was chosen on the same records, so the intervals are "
-            f"widened{which}."
+            f"Of {said.best_of} attacks tried, {told}. That is a choice made on the same records, so all these intervals "
+            "are widened for it."
         )
     targets = best.targets
     members, others = min(one.members for one in targets), min(one.non_members for one in targets)

@@ -148,7 +148,7 @@ def run(
     from reticent.report.render.html import html
 
     work, networks = Work(stage, progress), Networks(job, options, options.test)
-    _try_stages(networks, options)
+    networks.check_stages()
     out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
     with ExitStack() as held:
         with work.on("training", "training"):
@@ -216,17 +216,6 @@ def _found(
         gain=None if accuracy is None or before is None else accuracy.mean - before.mean,
         distances=_distances(contrasts, index),
     )
-
-
-def _try_stages(networks: Networks, options: Options) -> None:
-    """Ask an untrained network about two records, so that stages that cannot be compared are known before training."""
-    made = networks.untrained()
-    if made is None:
-        return
-    network, maker = made
-    job = networks.job
-    two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
-    map_distances(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))
 
 
 def _findings(

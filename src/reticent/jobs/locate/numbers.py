@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from reticent.findings.locate import ByKind, ByLayer, Density, Largest, ScoredData, Stability, StableRate
+from reticent.findings.locate import ByKind, ByLayer, Density, Largest, ScoredData
 from reticent.jobs import document
 from reticent.jobs.locate.scores import RATES
 from reticent.jobs.locate.source import Source
@@ -136,17 +136,6 @@ def _cell(values: NDArray[np.float64], ends: tuple[float, float]) -> NDArray[np.
         place = (np.log10(values) - ends[0]) / (ends[1] - ends[0]) * CELLS
     found: NDArray[np.int64] = np.clip(np.floor(place), 0, CELLS - 1).astype(np.int64)
     return found
-
-
-def stability(overlap: Mapping[float, Sequence[float]], seeds: int) -> Stability | None:
-    """Measure how much the largest scores depend on the draw of batches."""
-    if not overlap:
-        return None
-    rows = tuple(
-        StableRate(rate=rate, mean=sum(values) / len(values), least=min(values), chance=rate / (2 - rate))
-        for rate, values in overlap.items()
-    )
-    return Stability(seeds=seeds, pairs=len(next(iter(overlap.values()))), rows=rows)
 
 
 def known(source: Source, name: str) -> ScoredData:

@@ -14,9 +14,9 @@ from reticent.ambient import fixed
 from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
-from reticent.findings.locate import InitialState, ScoredModel, ScoringSteps, WeightsDocument, WeightsEnvironment
+from reticent.findings.locate import InitialState, ScoredModel, WeightsDocument, WeightsEnvironment
 from reticent.jobs.config import KEYS, OWN, chosen, prepare
-from reticent.jobs.locate.numbers import by_kind, by_layer, held, known, stability
+from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
 from reticent.jobs.locate.source import Source, Weights, of_own, of_population
@@ -196,8 +196,8 @@ def _located(
         kinds=table,
         largest=largest,
         layers=layers,
-        stability=stability(found.overlap, len(found.vulnerability)),
-        steps=ScoringSteps(vulnerability=found.vulnerability, learnability=found.learnability),
+        stability=found.stability,
+        steps=found.steps,
         environment=WeightsEnvironment(
             **environment, seconds=round(sum(work.seconds.values()), 3), parameters=parameters
         ),

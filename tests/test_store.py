@@ -10,7 +10,7 @@ import pytest
 
 from reticent.errors import CorruptRunError, StoreError, StoreLockedError
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.using import using
+from reticent.population.using import using
 from reticent.store import Store
 
 

@@ -15,6 +15,7 @@
     │   └── CorruptFileError    a file cannot be read as what it should be
     ├── ModelError              a model
     │   ├── NonFiniteError      a model answered NaN or infinity
+    │   ├── TrainingModeError   a model was to be asked in training mode
     │   └── TrainingDivergedError  the loss became NaN or infinity
     ├── TooFewReferencesError   an attack has too few models to learn from
     ├── StoreError              the store of runs
@@ -130,6 +131,10 @@ class ModelError(ReticentError):
 
 class NonFiniteError(ModelError):
     """A model answered NaN or infinity."""
+
+
+class TrainingModeError(ModelError):
+    """A model was to be asked in training mode."""
 
 
 class TrainingDivergedError(ModelError):

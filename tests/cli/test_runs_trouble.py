@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from reticent.errors import CorruptRunError, StoreLockedError, UnreadableRunError
-from reticent.jobs.runs.groups import group
-from reticent.jobs.runs.inventory import scan
+from reticent.jobs.runs import scan
 from reticent.store import Store
 from reticent.store.run import sealed
 
@@ -93,8 +92,8 @@ def test_wrong_types_are_shown_and_harm_nobody(command, store, key):
         done = sealed(done["files"], done["facts"] | {key: value})
         (folder / "spec.json").write_text(json.dumps(spec))
         (folder / "done.json").write_text(json.dumps(done))
-        groups = group(scan(store.root))
-        assert sum(len(one.entries) for one in groups) == 2
+        groups = scan(store.root).groups
+        assert sum(len(one.runs) for one in groups) == 2
         assert all(len(one.recipe) < 400 and len(one.data) < 100 for one in groups)
         assert GOOD in command("runs list --all")[1]
         assert command(("runs list", "runs list --json", f"runs show {BAD}")[number % 3])[::2] == (0, "")
@@ -156,7 +155,7 @@ def test_unfinished_runs_are_called_so_and_runs_that_differ_look_different(comma
     (store.root / "runs" / ("0" * 19 + "5")).mkdir()
     text = words(command("runs list")[1])
     assert "– unfinished, left by a process that ended – 0 0 " in text
-    assert "what cannot be read" not in text
+    assert "cannot be read" not in text
     assert "mlp, 5 epochs, adam none" in text
     for told in ("dropout 0.0, stop_after none", "dropout 0.0, stop_after 3.5", "dropout 0.5, stop_after none"):
         assert f"architecture.{told} 0 1 0" in text

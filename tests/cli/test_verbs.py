@@ -165,13 +165,13 @@ def test_plan_prints_costs_and_rates_and_leaves_nothing(command, tmp_path):
     code, out, err = command(f"plan {SMALL} --store here")
     assert code == 0, err
     assert list(tmp_path.iterdir()) == []
-    rows = {line[:16].strip(): line[16:].strip() for line in out.splitlines()}
+    rows = dict(line.strip().split(": ", 1) for line in out.splitlines())
     assert rows["models"].endswith("4, of which 0 are finished in here")
-    assert "85,002 parameters, about " in rows["one model"]
+    assert "85,002 parameters, " in rows["one model"]
     assert rows["training"].endswith(" in one process")
     assert rows["disk"].endswith("about 3 MiB")
     assert "non-members among 60 records" in rows["smallest FPR"]
-    assert "TPR at FPR 0.01    not measurable: needs 100 non-members a model" in out
+    assert "TPR at FPR 0.01: not measurable: needs 100 non-members a model" in out
     command(f"audit {SMALL} --attack loss --store here")
     assert "none: all models are finished" in command(f"plan {SMALL} --store here")[1]
 

@@ -6,8 +6,8 @@ import procedure_cases as cases
 import pytest
 import torch
 
-from reticent.jobs.using import using
 from reticent.objectives import OBJECTIVES
+from reticent.population.using import using
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.store import Store

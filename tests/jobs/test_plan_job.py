@@ -32,10 +32,10 @@ def test_the_smallest_rate_is_one_false_alarm(planned):
     fewest = int((~audited.membership).sum(axis=1).min())
     assert before.smallest_fpr == 1 / fewest
     assert before.records == 200
-    assert [rate["fpr"] for rate in before.rates] == [0.1, 0.01, 0.001, 0.0001]
+    assert [rate.fpr for rate in before.rates] == [0.1, 0.01, 0.001, 0.0001]
     for planned_rate, rate in zip(before.rates, audited.document["attacks"][0]["overall"]["tpr_at_fpr"], strict=True):
-        assert planned_rate["measurable"] == rate["measurable"] == (fewest * rate["fpr"] >= 1)
-        assert planned_rate["non_members_needed"] == rate["records_needed"]
+        assert planned_rate.measurable == rate["measurable"] == (fewest * rate["fpr"] >= 1)
+        assert planned_rate.non_members_needed == rate["records_needed"]
 
 
 def test_the_disk_is_estimated_within_a_factor_of_two(planned):

@@ -8,8 +8,10 @@ import torch
 from scipy.special import betaincinv
 
 from reticent.attacks import ATTACKS, leave_one_out, thresholds
+from reticent.attacks.base import Needs
 from reticent.auditing import audit, bootstrap, intervals, roc, verdict
 from reticent.data.membership import Membership
+from reticent.findings.audit import Leak
 from reticent.jobs.selftest import selftest
 from reticent.signals import matrix
 from reticent.signals import query as asking
@@ -246,7 +248,7 @@ def test_scores_that_know_the_membership_are_found_in_the_null(monkeypatch):
     def cheating(spec, problem, rng):
         return right.score(spec, problem, rng) + 0.5 * problem.membership.matrix[problem.targets]
 
-    monkeypatch.setitem(ATTACKS, "loss", replace(right, score=cheating))
+    monkeypatch.setitem(ATTACKS, "loss", replace(right, score=cheating, needs=lambda _: Needs(references_in=1)))
     found = wrong(["null", "own-references"])
     assert set(found) == {"null/loss", "null/verdict", "own-references/loss-trap", "own-references/loss-row"}
     assert "where there is none" in found["null/loss"]
@@ -296,8 +298,7 @@ def test_a_bound_on_epsilon_that_is_always_zero(monkeypatch):
 def test_a_bound_on_epsilon_in_the_audit_of_nothing(lower, wrong_names):
     from reticent.jobs.selftest.attacks import _nothing_said
 
-    overall = None if lower is None else {"lower": lower}
-    lines = list(_nothing_said({"verdict": {"leak": "cannot tell"}, "epsilon": overall}))
+    lines = list(_nothing_said(Leak.CANNOT_TELL, lower))
     assert [line.name for line in lines if not line.ok] == wrong_names
     assert len(lines) == 1 + (lower is not None)
 

@@ -17,8 +17,7 @@ from reticent.jobs.config import OWN, chosen
 from reticent.jobs.hardening.ready import ready
 from reticent.jobs.hardening.repair import named, repaired
 from reticent.jobs.hardening.roles import Asked
-from reticent.jobs.runs.inventory import scan
-from reticent.jobs.runs.verify import verify
+from reticent.jobs.runs import scan, verify
 from reticent.models.mlp import MLP
 from reticent.population import gather
 from reticent.population.population import Population
@@ -85,6 +84,10 @@ def signals(made, store):
     return found.logits[:, :]
 
 
+def verified(store):
+    return {one.run.id: one for one in verify(scan(store.root)) if one.corrupt or one.unreadable or one.notes}
+
+
 def spoil(path, damage):
     content = path.read_bytes()
     middle = len(content) // 2
@@ -104,7 +107,7 @@ def test_a_run_with_a_spoilt_file_is_made_anew_and_gives_the_clean_numbers(kept,
         shutil.rmtree(store.root / "runs" / runs["signals"])
     spoil(run / file, damage)
     unfinished = file == "done.json" and damage == "remove"
-    told = verify(scan(store.root).entries).get(runs[kind])
+    told = verified(store).get(runs[kind])
     assert unfinished if told is None else told.corrupt
     assert store.find(runs[kind]) is None
     if kind == "repair":
@@ -116,7 +119,7 @@ def test_a_run_with_a_spoilt_file_is_made_anew_and_gives_the_clean_numbers(kept,
     assert [one.getMessage() for one in caplog.records] == (
         [] if unfinished else [f"run {runs[kind]}: {told.corrupt[0]}: it is not used, and made anew"]
     )
-    assert verify(scan(store.root).entries) == {}
+    assert verified(store) == {}
     assert store.find(runs[kind]) is not None
 
 
@@ -125,14 +128,14 @@ def test_a_spoilt_training_run_is_left_alone_where_only_its_signals_are_asked_fo
     spoil(store.root / "runs" / runs["training"] / "weights.safetensors", "flip")
     assert np.array_equal(signals(made, store), clean[0])
     assert caplog.records == []
-    assert list(verify(scan(store.root).entries)) == [runs["training"]]
+    assert list(verified(store)) == [runs["training"]]
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_a_file_beside_those_of_a_run_does_no_harm(kept, store, kind):
     (store.root / "runs" / kept[4][kind] / "extra.safetensors").write_bytes(b"x")
     assert store.find(kept[4][kind]) is not None
-    told = verify(scan(store.root).entries)[kept[4][kind]]
+    told = verified(store)[kept[4][kind]]
     assert (told.corrupt, told.unreadable) == ((), ())
 
 
@@ -159,6 +162,6 @@ def test_what_the_disk_does_not_give_now_is_neither_used_nor_made_anew(kept, sto
     monkeypatch.setattr("os.open", broken)
     with pytest.raises(UnreadableRunError, match=rf"{file} cannot be read \({os.strerror(code)}\): it may be whole"):
         train(made, store)
-    assert [one.unreadable != () for one in verify(scan(store.root).entries).values()] == [True]
+    assert [one.unreadable != () for one in verified(store).values()] == [True]
     monkeypatch.undo()
     assert np.array_equal(signals(made, store), clean[0])

@@ -2,25 +2,24 @@
 
 import json as writer
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import cyclopts
 
 from reticent.cli.flags import Switch
-from reticent.cli.screen import facts, say, stdout, table
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from reticent.jobs.runs.groups import Group
-    from reticent.jobs.runs.inventory import Entry, Inventory
-    from reticent.jobs.runs.remove import Kept, Plan
+from reticent.cli.screen import say, stdout
+from reticent.errors import InputError
+from reticent.findings.base import Finding
+from reticent.findings.runs import Removal
+from reticent.jobs import runs as job
+from reticent.report.blocks import Block
+from reticent.report.kinds import runs as kinds
+from reticent.report.render.terminal import terminal
+from reticent.say import runs as words
 
 app = cyclopts.App(name="runs", help="List, show, check and remove what is in the store.")
-STORE = Path("reticent-store")
-"""The default of ``reticent audit``."""
+STORE = Path(words.STORE)
 
 
 @app.command(name="list")
@@ -34,19 +33,13 @@ def list_(*, store: Path = STORE, all: Switch = False, json: Switch = False) -> 
         all: One line a run.
         json: As JSON, for programs; always with every run.
     """
-    from reticent.jobs.runs.groups import group
-    from reticent.jobs.runs.inventory import scan
-
-    found = scan(store)
+    found = job.scan(store)
     if json:
-        groups = [one.to_json() for one in group(found)]
-        runs = [entry.to_json() for entry in found.entries]
-        _json({"store": str(store), "bytes": found.bytes, "groups": groups, "runs": runs, "foreign": found.foreign})
+        _json(found)
         return
-    if found.entries:
-        stdout().print(_every(found.entries) if all else _groups(found))
-        say("")
-    say(*_total(found))
+    if found.runs:
+        _show(kinds.runs(found.runs) if all else kinds.groups(found))
+    say(*words.summary(found))
 
 
 @app.command
@@ -58,30 +51,13 @@ def show(run: str, /, *, store: Path = STORE, json: Switch = False) -> None:
         store: Folder of finished models.
         json: As JSON, for programs.
     """
-    from reticent.jobs.runs.groups import leaves
-    from reticent.jobs.runs.inventory import scan
-
-    found = scan(store)
-    entry = found.find(run)
-    signals = [one.folder.name for one in found.signals_of(entry.id)]
-    files = _files(entry)
+    found = job.scan(store)
+    one = job.find(found, run)
+    shown = job.show(found, one)
     if json:
-        made = {"spec": entry.spec, "facts": entry.facts, "files": files, "signals": signals}
-        _json(entry.to_json() | made)
-        return
-    state = entry.state + (f": {entry.problem}" if entry.problem else "")
-    rows = [("run", entry.id), ("folder", str(entry.folder)), ("kind", entry.kind), ("state", state)]
-    rows += [("when", _when(entry)), ("size", size(entry.bytes))]
-    rows += [("signals", ", ".join(signals))] if signals else []
-    rows += _titled("made from", (f"{key} = {value}" for key, value in leaves(entry.spec)))
-    rows += _titled("facts", (f"{key} = {value}" for key, value in leaves(entry.facts)))
-    sums = (f"{one['name']}  {size(one['bytes'] or 0)}  sha256 {one['sha256'] or 'not noted'}" for one in files)
-    stdout().print(facts([*rows, *_titled("files", sums)]))
-
-
-def _titled(title: str, lines: Iterable[str]) -> list[tuple[str, str]]:
-    """Put a title before the first of several lines."""
-    return [("" if place else title, line) for place, line in enumerate(lines)]
+        _json(shown)
+    else:
+        _show(kinds.run(shown, job.folder(found, one)))
 
 
 @app.command
@@ -97,30 +73,10 @@ def verify(*runs: str, store: Path = STORE) -> None:
     Raises:
         SystemExit: with the exit code.
     """
-    from reticent.jobs.runs import verify as job
-    from reticent.jobs.runs.inventory import scan
-
-    found = scan(store)
-    asked = [found.find(name) for name in runs] if runs else list(found.entries)
-    checked = job.verify(asked)
-    lines = [f"{name}: {'; '.join(one.told)}" for name, one in checked.items()] + [""] * bool(checked)
-    finished = [entry for entry in asked if entry.state not in {"unfinished", "in use"}]
-    corrupt = sum(bool(one.corrupt) for one in checked.values())
-    unreadable = sum(bool(one.unreadable) and not one.corrupt for one in checked.values())
-    of = f"of {_count(len(finished), 'run')}"
-    if corrupt:
-        lines.append(f"{corrupt} {of} corrupt; they will not be used. To remove them: {_rm('--corrupt', store)}")
-    if unreadable:
-        told = f"{unreadable} {of} cannot be read now, and may be whole"
-        lines.append(f"{told}: look at the disk, and at who may read it")
-    if not corrupt and not unreadable:
-        files = _count(sum(len(entry.files) for entry in finished), "file")
-        read = size(sum(entry.bytes for entry in finished))
-        lines.append(f"{_count(len(finished), 'run')}, {files}, {read}: every hash holds.")
-    if len(asked) > len(finished):
-        lines.append(f"{_count(len(asked) - len(finished), 'run')} not finished, so not checked.")
-    say(*lines, *([] if runs else _foreign(found)))
-    raise SystemExit(int(bool(corrupt or unreadable)))
+    found = job.scan(store)
+    checked = job.verify(found, runs)
+    say(*words.verified(checked, found.store), *([] if runs else words.foreign(found.foreign)))
+    raise SystemExit(int(any(one.corrupt or one.unreadable for one in checked)))
 
 
 @app.command
@@ -151,137 +107,36 @@ def rm(
     Raises:
         SystemExit: with the exit code, where it is not 0 or nothing was removed.
     """
-    from reticent.jobs.runs.inventory import scan
-    from reticent.jobs.runs.remove import Choice, plan, remove
-
-    choice = Choice(tuple(runs), corrupt, unfinished, older_than, all)
-    found = scan(store)
-    planned = plan(found, choice)
-    _announce(planned)
-    if not planned.entries:
-        say("There is nothing to remove.")
+    found = job.scan(store)
+    planned = job.plan(found, runs, corrupt=corrupt, unfinished=unfinished, older_than=older_than, everything=all)
+    if planned.runs:
+        _show(kinds.runs(planned.runs))
+    say(*words.planned(planned))
+    if not planned.runs:
         raise SystemExit(int(bool(planned.kept)))
     if not yes and not _agreed(planned):
-        say("Nothing was removed.")
+        say(words.DECLINED)
         raise SystemExit(1)
-    gone, held = remove(found, planned)
-    say(f"Removed {_count(len(gone), 'run')}, {size(sum(entry.bytes for entry in gone))}.")
-    _kept(held)
-    if held or planned.kept:
+    gone = job.remove(found, planned)
+    say(*words.removed(gone))
+    if gone.kept or planned.kept:
         raise SystemExit(1)
-    return [entry.folder for entry in gone]
+    return [job.folder(found, run) for run in gone.runs]
 
 
-def _announce(planned: "Plan") -> None:
-    if planned.entries:
-        stdout().print(_every(planned.entries))
-        say("")
-    count = len(planned.with_them)
-    if count == 1:
-        say("One of these holds the signals of a model that is removed, and goes with it.")
-    elif count:
-        say(f"{count:,} of these hold the signals of models that are removed, and go with them.")
-    _kept(planned.kept)
-
-
-def _kept(kept: "Sequence[Kept]") -> None:
-    say(*(f"{one.entry.folder.name} is kept: {one.why}." for one in kept))
-
-
-def _agreed(planned: "Plan") -> bool:
-    from reticent.errors import InputError
-
+def _agreed(planned: Removal) -> bool:
     if not sys.stdin.isatty():
         raise InputError("nobody is there to ask whether to remove them: give --yes")
-    asked = f"Remove {_count(len(planned.entries), 'run')}, {size(planned.bytes)}? [y/N] "
     try:
-        answer = stdout().input(asked, markup=False)
+        answer = stdout().input(words.question(planned), markup=False)
     except EOFError:
         return False
     return answer.strip().lower() in {"y", "yes"}
 
 
-def _groups(found: "Inventory") -> "Table":
-    from reticent.jobs.runs.groups import group
-
-    numbers = ("seed", "models", "signals", "size")
-    rows = []
-    for one in group(found):
-        counts = ("–" if one.seed is None else str(one.seed), str(one.models), str(one.signals), size(one.bytes))
-        rows.append((one.data, one.recipe, *counts, _when(one), one.states))
-    return table(("data", "recipe", *numbers, "when", "state"), rows, right=numbers, whole=(*numbers, "when"))
+def _show(block: Block) -> None:
+    stdout().print(terminal(block))
 
 
-def _every(entries: "Sequence[Entry]") -> "Table":
-    titles, rows = ("run", "kind", "model", "size", "when"), []
-    for entry in entries:
-        model = "–" if entry.model is None else str(entry.model)
-        state = entry.state + (f" ({entry.problem})" if entry.problem else "")
-        rows.append((entry.folder.name, entry.kind, model, size(entry.bytes), _when(entry), state))
-    return table((*titles, "state"), rows, right=("model", "size"), whole=titles)
-
-
-def _total(found: "Inventory") -> list[str]:
-    states = [entry.state for entry in found.entries]
-    lines = [f"{_count(len(states), 'run')}{_kinds(found.entries)}, {size(found.bytes)} in {found.root}"]
-    if "corrupt" in states:
-        lines.append(f"{states.count('corrupt')} corrupt, which will not be used: {_rm('--corrupt', found.root)}")
-    if "cannot be read" in states:
-        told = f"{states.count('cannot be read')} cannot be read now, and may be whole"
-        lines.append(f"{told}: look at the disk, and at who may read {found.root}")
-    if "unfinished" in states:
-        told = f"{states.count('unfinished')} unfinished, left by a process that ended"
-        lines.append(f"{told}: {_rm('--unfinished', found.root)}")
-    return [*lines, *_foreign(found)]
-
-
-def _kinds(entries: "Sequence[Entry]") -> str:
-    """Say which runs are models, and which are what was asked of them."""
-    kinds = [entry.kind for entry in entries]
-    told = {"training": "models", "signals": "signals of models", "repair": "repaired models", "unknown": "unknown"}
-    parts = [f"{kinds.count(kind):,} {name}" for kind, name in told.items() if kind in kinds]
-    return f" ({', '.join(parts)})" if parts else ""
-
-
-def _foreign(found: "Inventory") -> list[str]:
-    if not found.foreign:
-        return []
-    shown = ", ".join(found.foreign[:5]) + (", ..." if len(found.foreign) > 5 else "")
-    return [f"not made by reticent, and left alone: {shown}"]
-
-
-def _rm(flag: str, store: Path) -> str:
-    import shlex
-
-    return f"reticent runs rm {flag}" + ("" if store == STORE else f" --store {shlex.quote(str(store))}")
-
-
-def _files(entry: "Entry") -> list[dict[str, Any]]:
-    try:
-        present = {path.name: path.lstat().st_size for path in sorted(entry.folder.iterdir())}
-    except OSError:
-        present = {}
-    names = sorted({*present, *entry.files})
-    return [{"name": name, "bytes": present.get(name), "sha256": entry.files.get(name)} for name in names]
-
-
-def _json(value: Mapping[str, Any]) -> None:
-    sys.stdout.write(writer.dumps(value, indent=1, ensure_ascii=True) + "\n")
-
-
-def _when(of: "Entry | Group") -> str:
-    return f"{of.when:%Y-%m-%d %H:%M}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def size(count: int) -> str:
-    """Write bytes for people, such as "340 kB" or "1.2 GB", in powers of 1000."""
-    value, unit = float(count), "B"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if value < 999.5:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 99.5 else f"{value:.1f} {unit}"
+def _json(found: Finding) -> None:
+    sys.stdout.write(writer.dumps(found.to_json(), indent=1, ensure_ascii=True) + "\n")

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -50,11 +50,6 @@ class Reading:
     features: int
     note: str = ""
     telling: bool = False
-
-    def to_json(self) -> dict[str, str | int | None]:
-        """Return the reading as plain values, as ``docs/schema.md`` has them."""
-        values = asdict(self)
-        return {"column": values.pop("column"), "read_as": values.pop("kind"), **values}
 
 
 class Facts(TypedDict, total=False):

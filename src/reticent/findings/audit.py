@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reticent.findings.attack import Audit, Measured
-from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Plain, Unless
+from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
-from reticent.findings.numbers import Count, Estimate, Figure, Share, ShareEstimate
+from reticent.findings.numbers import Count, Estimate, Figure, Lower, Share, ShareEstimate
 from reticent.findings.population import Data, Population
 
-SCHEMA = "reticent.audit/1"
+SCHEMA: Literal["reticent.audit/1"] = "reticent.audit/1"
 
 
 class Leak(StrEnum):
@@ -140,9 +140,9 @@ class Grouping(Finding):
     "Of `p_corrected`, over all groups that can be compared; two groups make one comparison."
     records_needed: Count = 0
     "About how many records make a group measurable: each target must have 5 members and 5 non-members in it."
-    cut: Annotated[bool, Unless(False)] = False
+    cut: Annotated[bool, Empty] = False
     "Only where a column of numbers was cut at its quartiles."
-    unlearned: Annotated[bool, Unless(False)] = False
+    unlearned: Annotated[bool, Empty] = False
     "Only where no group is named as standing out since most models did not learn."
     groups: tuple[Group, ...]
     most_exposed: str | None = None
@@ -156,7 +156,7 @@ class ExposureCount(Finding):
 
     records: Count
     "How many could be tested."
-    untested: Annotated[Count, Unless(0)] = 0
+    untested: Annotated[Count, Empty] = 0
     "How many could not: that needs models with the record and without it, three in all."
     exposed: Count
     """Of how many `distance_p_corrected` is at most 1 - `confidence`: at that confidence, none of them is among them
@@ -189,9 +189,9 @@ class NonAdaptive(Finding):
     attacks: tuple[Measured, ...]
     difference: PairedDifference
     "The AUC of the attacker who knows the defense minus that of the one who does not, both by the verdict's attack."
-    verdict: str
+    verdict: Lower
     "`second lower` if the one who does not know finds less, `first lower` if more, or `tie`."
-    same_scores: Annotated[bool, Unless(False)] = False
+    same_scores: Annotated[bool, Empty] = False
     "Only where the verdict's attack gives both the same scores."
     sentence: str = ""
     "The same, for people."
@@ -226,7 +226,7 @@ class Control(Finding):
 class AuditDocument(Document):
     """What `audit.json` holds."""
 
-    schema_: Annotated[str, Field(alias="schema")] = SCHEMA
+    schema_: Annotated[Literal["reticent.audit/1"], Field(alias="schema")] = SCHEMA
     "Its version; within version 1 keys may be added, and none changes its meaning or goes away."
     verdict: Verdict
     data: Data
@@ -244,5 +244,5 @@ class AuditDocument(Document):
     "If it was asked for."
     control: Control | None = None
     "If it was asked for."
-    environment: Environment
+    environment: Environment = Environment()
     "All that may differ between two runs of the same audit."

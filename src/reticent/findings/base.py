@@ -2,33 +2,16 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    model_serializer,
-)
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from reticent.errors import InputError
 
-
-@dataclass(frozen=True)
-class Unless:
-    """Marks a key that the JSON form leaves out while it has this value."""
-
-    value: Any = None
-
-
-LeftOut = Unless()
+LeftOut = Field(exclude_if=lambda value: value is None)
 """Marks a key that the JSON form leaves out where it is None."""
-
-
+Empty = Field(exclude_if=lambda value: not value)
+"""Marks a key that the JSON form leaves out where there is nothing in it."""
 Number = Annotated[float, Field(allow_inf_nan=False)]
 """A finite number: JSON has no NaN and no infinity."""
 Plain = dict[str, JsonValue]
@@ -38,50 +21,25 @@ Interval = tuple[Number, Number]
 
 
 class Finding(BaseModel):
-    """Something found. Unknown keys are ignored, so that a document of a later version can be read."""
+    """Something found."""
 
     model_config = ConfigDict(
         frozen=True,
-        extra="ignore",
+        extra="forbid",
         use_attribute_docstrings=True,
         protected_namespaces=(),
         validate_by_name=True,
         validate_by_alias=True,
+        ser_json_inf_nan="constants",
     )
-    _left_out: ClassVar[dict[str, Any]] = {}
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Note which keys may be left out."""
-        super().__pydantic_init_subclass__(**kwargs)
-        marks = {
-            name: [one for one in field.metadata if isinstance(one, Unless)] for name, field in cls.model_fields.items()
-        }
-        cls._left_out = {
-            name: list(found[0].value) if isinstance(found[0].value, tuple) else found[0].value
-            for name, found in marks.items()
-            if found
-        }
-
-    @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        values: dict[str, Any] = handler(self)
-        for name, usual in self._left_out.items():
-            value = values.get(name)
-            if (list(value) if isinstance(value, tuple) else value) == usual:
-                values.pop(name, None)
-        return values
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values in the order of the fields, as the JSON file holds them."""
         return self.model_dump(mode="json", by_alias=True)
 
     def with_(self, **changes: Any) -> Self:
-        """Return a copy in which these fields are others."""
-        copy = self.model_copy(update=changes)
-        for name in vars(copy).keys() - type(self).model_fields:
-            del copy.__dict__[name]  # What was cached is of the old values.
-        return copy
+        """Return a copy in which these fields are others, checked again."""
+        return type(self)(**{**dict(self), **changes})
 
 
 class Document(Finding):
@@ -89,7 +47,7 @@ class Document(Finding):
 
     @classmethod
     def read(cls, plain: Mapping[str, Any], where: str = "") -> Self:
-        """Check a document that was read from a file.
+        """Check a document that was read from a file; keys that a later version added are passed over.
 
         Args:
             plain: what the file holds.
@@ -102,7 +60,7 @@ class Document(Finding):
             InputError: a part of it is not what reticent writes; names the first such part.
         """
         try:
-            return cls.model_validate_json(json.dumps(plain), strict=True)
+            return cls.model_validate_json(json.dumps(plain), strict=True, extra="ignore")
         except (ValidationError, ValueError, RecursionError) as error:
             what = told(error) if isinstance(error, ValidationError) else "nested too deeply, or no plain values"
             raise InputError(f"{f'{where}: ' if where else ''}{what}: {CHANGED}") from None

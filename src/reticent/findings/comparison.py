@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
 
-from reticent.findings.base import Document, Finding, Interval, LeftOut, Number, Unless
+from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
-from reticent.findings.numbers import Count, Estimate, Share
+from reticent.findings.numbers import Count, Estimate, Lower, Share
 from reticent.findings.population import Data
 
 SCHEMA: Final = "reticent.comparison/1"
@@ -35,14 +35,6 @@ class Relation(StrEnum):
     MORE = "more"
     TIE = "tie"
     MIXED = "mixed"
-
-
-class Lower(StrEnum):
-    """Which row of a pair is lower."""
-
-    FIRST = "first lower"
-    SECOND = "second lower"
-    TIE = "tie"
 
 
 RELATION = {Lower.FIRST: Relation.LESS, Lower.SECOND: Relation.MORE, Lower.TIE: Relation.TIE}
@@ -87,7 +79,7 @@ class PairTest(Finding):
     "`tie`: not told apart at this size."
     mcnemar: McNemar | None = None
     "Only of `tpr`."
-    same_scores: Annotated[bool, Unless(False)] = False
+    same_scores: Annotated[bool, Empty] = False
     "Only where all attacks give every record the same score under both rows."
 
     @property
@@ -213,7 +205,7 @@ class RowNumbers(Finding):
     """For a control, the rows whose accuracy it has; for a non-adaptive row, the row that has its models; for the
     baseline, the rows whose control it is by itself."""
     models: Count = 0
-    unlearned: Annotated[Count, Unless(0)] = 0
+    unlearned: Annotated[Count, Empty] = 0
     "Of how many of them it is known that they did not learn."
 
     @property
@@ -338,7 +330,7 @@ class ComparisonDocument(Document):
     "In the order asked for, each attacker who does not know of a defense behind its recipe; controls last."
     pairs: tuple[PairTest, ...]
     "Every two rows and statistic; what is no recipe is compared with the rows that it matches only."
-    notes: Annotated[tuple[ControlNote, ...], Unless([])] = ()
+    notes: Annotated[tuple[ControlNote, ...], Empty] = ()
     "What there is to say of controls."
     environment: ComparisonEnvironment
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from reticent.findings.base import Finding, LeftOut, Number, Plain, Unless
+from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain
 from reticent.findings.numbers import Count
 
 
@@ -36,7 +36,7 @@ class Environment(Finding):
     "The most memory held."
     command: Annotated[tuple[str, ...] | None, LeftOut] = None
     "The command line's arguments."
-    stages: Annotated[dict[str, Number], Unless({})] = Field(default_factory=dict)
+    stages: Annotated[dict[str, Number], Empty] = Field(default_factory=dict)
     "Only where training has stages (`cwrf`, `pptp`): stage to the seconds of one model, the mean over models."
     config: Annotated[Plain | None, LeftOut] = None
     "What was asked for, as far as it differs from the defaults; `reticent compare` finds the models again by it."

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak
-from reticent.findings.base import Finding, Interval, LeftOut, Number, Plain, Spoken, Unless
+from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
 from reticent.findings.comparison import Comparison, PairTest, Relation, RowNumbers, Statistic
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
@@ -62,7 +62,7 @@ class RepairData(Data):
     "Of the audit."
     reference: Count
     "Non-members of the repair."
-    notes: Annotated[tuple[RecordsNote, ...], Unless(())] = ()
+    notes: Annotated[tuple[RecordsNote, ...], Empty] = ()
     "Only where records came to their roles otherwise than by what was given for each."
 
 
@@ -110,7 +110,7 @@ class RepairRun(Finding):
     run: str
     "Its folder in the store."
     facts: RepairFacts
-    notices: Annotated[tuple[str, ...], Unless(())] = ()
+    notices: Annotated[tuple[str, ...], Empty] = ()
     "What the method had to say, for people."
 
     @property
@@ -156,7 +156,7 @@ class References(Finding):
     "Those that did not learn."
     runs: tuple[str, ...]
     "Their folders in the store."
-    notices: Annotated[tuple[str, ...], Unless(())] = ()
+    notices: Annotated[tuple[str, ...], Empty] = ()
     "What training had to say, for people."
 
 
@@ -168,7 +168,7 @@ class Side(Finding):
     attacks: tuple[Audit, ...]
     epsilon: EpsilonAudit
     references: References
-    notices: Annotated[tuple[str, ...], Unless(())] = ()
+    notices: Annotated[tuple[str, ...], Empty] = ()
     "What asking the model had to say, for people."
 
 

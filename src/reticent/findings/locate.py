@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from reticent.findings.audit import ExposureCount
-from reticent.findings.base import Finding, Interval, LeftOut, Number, Plain, Spoken, Unless
+from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
 from reticent.findings.environment import Environment
 from reticent.findings.numbers import Count, Share
 from reticent.findings.population import Data, Population
@@ -60,7 +60,7 @@ class ScoredData(Finding):
     accuracy_members: Share
     accuracy_reference: Annotated[Share | None, LeftOut] = None
     "Only where there are reference non-members."
-    learned: Annotated[bool, Unless(True)] = True
+    learned: bool = True
     "False where the model labels its members no better than naming one class would, by more than chance allows."
     commonest: Share = 0.0
     "Share of the largest class among the members."
@@ -388,7 +388,7 @@ class RecordsDocument(Spoken):
     cannot_say: tuple[str, ...] = ()
     "Sentences on what this does not show."
     environment: RecordsEnvironment
-    records: Annotated[Count, Unless(0)] = 0
+    records: Annotated[Count, Empty] = 0
     "In `records.csv`."
-    models: Annotated[Count, Unless(0)] = 0
+    models: Annotated[Count, Empty] = 0
     "Most models that the numbers of a record are from."

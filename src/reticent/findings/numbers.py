@@ -19,6 +19,14 @@ class Figure(StrEnum):
     TPR = "tpr"
 
 
+class Lower(StrEnum):
+    """Which row of a pair is lower."""
+
+    FIRST = "first lower"
+    SECOND = "second lower"
+    TIE = "tie"
+
+
 class Estimate(Finding):
     """A number over models."""
 

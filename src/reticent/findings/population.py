@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from reticent.findings.base import Finding, LeftOut, Number, Plain, Unless
+from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain
 from reticent.findings.numbers import Count, Share, Spread
 
 
@@ -45,7 +45,7 @@ class Data(Finding):
     "Hash of who has which role."
     licence: Annotated[str | None, LeftOut] = None
     citation: Annotated[str | None, LeftOut] = None
-    columns: Annotated[tuple[Column, ...], Unless(())] = ()
+    columns: Annotated[tuple[Column, ...], Empty] = ()
     "Only for tables, in the table's order."
     fitted: Annotated[str | None, LeftOut] = None
     "Only for tables: on what categories, medians and scales were fitted."
@@ -132,7 +132,7 @@ class Population(Finding):
     health: tuple[Unlearned, ...] | None = None
     "Models that did not learn; empty if there are none, `null` where margins alone were given and do not tell."
     per_model: tuple[ModelFacts, ...] = ()
-    notices: Annotated[tuple[str, ...], Unless(())] = ()
+    notices: Annotated[tuple[str, ...], Empty] = ()
     "Only where training has something to say of the models: sentences, which stand under `cannot_say` too."
     repair: Annotated[Repair | None, LeftOut] = None
     "Only where every model was repaired."

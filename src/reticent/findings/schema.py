@@ -14,6 +14,7 @@ DOCUMENTS = {
     "locate.weights": "reticent.findings.locate:WeightsDocument",
     "locate.layers": "reticent.findings.locate:LayersDocument",
     "locate.records": "reticent.findings.locate:RecordsDocument",
+    "selftest": "reticent.findings.selftest:Selftested",
 }
 """By the name of a document, its class; `reticent schema NAME` writes its JSON Schema."""
 HEAD = "<!-- {}: made by scripts/generate -->"

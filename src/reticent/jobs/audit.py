@@ -21,11 +21,11 @@ from reticent.jobs.non_adaptive import Unaware, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
-from reticent.jobs.using import using
 from reticent.jobs.work import Work
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
 from reticent.report.audit import write_audit

@@ -30,9 +30,9 @@ from reticent.jobs.comparison.sources import (
 )
 from reticent.jobs.comparison.specs import RowSpec, baseline_of, row_specs
 from reticent.jobs.config import Job
-from reticent.jobs.using import finished, using
 from reticent.jobs.work import Work
 from reticent.population.train import Callback
+from reticent.population.using import finished, using
 from reticent.report.comparison import write_comparison
 from reticent.report.output import AUDIT, Output
 from reticent.say.comparison import spoken

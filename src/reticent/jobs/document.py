@@ -63,7 +63,18 @@ def data_facts(records: Records, roles: Roles | None = None) -> Data:
 
 def columns(records: Records) -> tuple[Column, ...]:
     """State how the columns of a table were read."""
-    return tuple(Column(**reading.to_json()) for reading in records.readings)
+    return tuple(
+        Column(
+            column=one.column,
+            read_as=one.kind,
+            values=one.values,
+            missing=one.missing,
+            features=one.features,
+            note=one.note,
+            telling=one.telling,
+        )
+        for one in records.readings
+    )
 
 
 def data_sentences(records: Records) -> list[str]:

@@ -25,10 +25,10 @@ from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
-from reticent.jobs.using import using
 from reticent.jobs.work import Reported, Work
 from reticent.options import DataOptions
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.store import Store
 

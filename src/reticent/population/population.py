@@ -1,7 +1,7 @@
 """What a population is made of, and the identities of its runs."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import RolesError, ShapeError
+from reticent.procedures import entry
 from reticent.signals.queries import Queries
 from reticent.spec import identity
 from reticent.training.recipe import Recipe, Untouched
@@ -67,6 +68,12 @@ class Population:
     def models(self) -> int:
         """Number of models M."""
         return self.membership.models
+
+    @property
+    def first_stage(self) -> "Population | None":
+        """The models that later stages begin with, where the first stage stands alone."""
+        first = entry(self.recipe).first(self.recipe)
+        return None if first is None else replace(self, recipe=first)
 
     def members(self, model: int) -> NDArray[np.int64]:
         """Return the data set's ids of the records that one model trains on."""

@@ -137,11 +137,11 @@ class Maker:
         So what differs in later stages only, such as the rate of CWRF, shares its first one, which is that of the
         undefended model. If another process makes it now, it is not waited for.
         """
-        first = PROCEDURES[self.population.recipe.procedure.method].first(self.population.recipe)
+        first = self.population.first_stage
         if first is None:
             return None
         other = copy.copy(self)
-        other.population = replace(self.population, recipe=first)
+        other.population = first
         try:
             return other._training(model, other.population.training_id(model))[0]
         except StoreLockedError:

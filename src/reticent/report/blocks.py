@@ -254,12 +254,13 @@ class Gallery(Shown):
 
 @dataclass(frozen=True)
 class Column:
-    """The head of a column; numbers stand at the right."""
+    """The head of a column; numbers stand at the right; what is kept whole is never broken on a terminal."""
 
     title: str
     note: str = ""
     numbers: bool = True
     only: Media = EVERYWHERE
+    whole: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,13 @@ from reticent.report.wording import Plain
 def facts(data: Plain, population: Plain, attacks: Sequence[Plain], environment: Plain) -> dict[str, Any]:
     """Group what the method section lists."""
     del attacks
-    about = method.about_data(Data.model_validate(data)) if data else (("", ()), ("", ()))
+    about = method.about_data(Data.model_validate(data, extra="ignore")) if data else (("", ()), ("", ()))
     models = (
-        method.about_models(None, Population.model_validate(population))[1:] if population else (("", ()), ("", ()))
+        method.about_models(None, Population.model_validate(population, extra="ignore"))[1:]
+        if population
+        else (("", ()), ("", ()))
     )
-    ((_, machine),) = method.about_run(Environment.model_validate(environment))
+    ((_, machine),) = method.about_run(Environment.model_validate(environment, extra="ignore"))
     groups = dict(zip(("facts_data", "facts_roles", "facts_models", "facts_repair"), (*about, *models), strict=True))
     listed = {name: values for name, (_, values) in groups.items()} | {"facts_environment": machine}
     return {name: _plain(values) for name, values in listed.items()} | {
@@ -32,7 +34,7 @@ def _plain(values: b.Values) -> dict[str, Any]:
 
 def scale(data: Plain, population: Plain) -> str:
     """Say how large an audit is."""
-    return method.scale(Data.model_validate(data), population.get("models"))
+    return method.scale(Data.model_validate(data, extra="ignore"), population.get("models"))
 
 
 def columns_read(data: Plain) -> dict[str, Any] | None:

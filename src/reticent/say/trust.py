@@ -1,6 +1,7 @@
 """What the null control and the attacker who does not know of the defense show."""
 
 from reticent.findings.audit import Control, Detectable, NonAdaptive
+from reticent.findings.numbers import Lower
 from reticent.rounding import decimals, fraction, level, percent
 
 NULL = "With permuted membership, where there is nothing to find,"
@@ -48,8 +49,8 @@ def _non_adaptive(found: NonAdaptive, attack: str, aware: float) -> str:
         f"An attacker who does not know of the defense reaches an AUC of {fraction(unaware)}; one who knows it, and "
         f"trains references with it, {fraction(aware)} (both by {attack})"
     )
-    if found.verdict == "tie":
+    if found.verdict is Lower.TIE:
         return f"{said}: no difference is shown, so it is not shown that hiding the defense protects anybody."
-    if found.verdict == "second lower":
+    if found.verdict is Lower.SECOND:
         return f"{said}: the difference is protection by ignorance alone, which ends when the defense becomes known."
     return f"{said}: here references without the defense serve the attacker better, so the larger number counts."

@@ -150,8 +150,8 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         if round(widest.auc.mean, 3) > round(best.auc.mean, 3):
             told += f" ({widest.name} has the larger area under the ROC curve, {fraction(widest.auc.mean)})"
         lines.append(
-            f"Of {said.best_of} attacks tried, {told}. That is a choice made on the same records, so all these intervals "
-            "are widened for it."
+            f"Of {said.best_of} attacks tried, {told}. That is a choice made on the same records, so all these "
+            "intervals are widened for it."
         )
     targets = best.targets
     members, others = min(one.members for one in targets), min(one.non_members for one in targets)

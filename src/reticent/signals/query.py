@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from reticent.errors import ModelError, NonFiniteError
+from reticent.errors import ModelError, NonFiniteError, TrainingModeError
 from reticent.models.final_operation import LOGITS, UNKNOWN, ending, remedy
 from reticent.outputs import Output
 from reticent.signals.brought import LARGEST, two_logits
@@ -58,7 +58,7 @@ def ask(
     """Ask a model about records."""
     loud = [part or "the model" for part, module in model.named_modules() if module.training]
     if loud:
-        raise ModelError(f"signals need eval mode, but {loud[0]} is in training mode; call .eval() on the model")
+        raise TrainingModeError(f"signals need eval mode, but {loud[0]} is in training mode; call .eval() on the model")
     count, views = len(examples), len(queries.views())
     logits = np.empty((count, classes), dtype=np.float32)
     margins = np.empty((count, views), dtype=np.float32)

@@ -8,9 +8,9 @@ from typing import Any
 
 from reticent.data.records import Records
 from reticent.jobs.config import Job, gather, prepare
-from reticent.jobs.using import using
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.store import Store
 from reticent.studies.base import Setting

@@ -9,7 +9,8 @@ from reticent.auditing.comparison.mcnemar import found, mcnemar
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.comparison.paired import Difference, bootstrapped, over_models, over_records
 from reticent.auditing.comparison.rows import AUC, TPR, MeasuredRow
-from reticent.findings.comparison import Lower, PairTest, Role, Statistic
+from reticent.findings.comparison import PairTest, Role, Statistic
+from reticent.findings.numbers import Lower
 
 
 def pairs(rows: Sequence[MeasuredRow], fpr: float | None, confidence: float) -> tuple[PairTest, ...]:

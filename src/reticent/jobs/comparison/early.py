@@ -15,10 +15,10 @@ import numpy as np
 
 from reticent.data.membership import Membership
 from reticent.jobs.config import Job
-from reticent.jobs.using import using
 from reticent.jobs.work import Work
 from reticent.population.gather import trajectories
 from reticent.population.train import train
+from reticent.population.using import using
 from reticent.training.loop import planned
 from reticent.training.run import batch_sizes
 

@@ -100,7 +100,7 @@ def audited(
         accuracy=SideAccuracy(
             members=_share(correct[row], settings.confidence), non_members=_share(correct[~row], settings.confidence)
         ),
-        verdict=SideVerdict(**dict(said) | {"sentence": sentence(said)}),
+        verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said)}, extra="ignore"),
         attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits),
         epsilon=say_epsilon.spoken(epsilons.overall),
         references=_references(made),

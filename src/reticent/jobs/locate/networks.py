@@ -13,7 +13,6 @@ from reticent import seeds
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ModelError
 from reticent.jobs.config import Job
-from reticent.jobs.using import using
 from reticent.locate.feature_maps import map_distances
 from reticent.locate.group_split import group_split
 from reticent.locate.layers import Layers, check_halves, equalised
@@ -21,6 +20,7 @@ from reticent.models.stages import stages
 from reticent.population.gather import signals
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.population.worker import Made, Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.estimator import Estimator

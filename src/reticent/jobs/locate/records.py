@@ -25,11 +25,11 @@ from reticent.jobs.config import OWN, Job, called
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
 from reticent.jobs.reading import read_document
-from reticent.jobs.using import using
 from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig, DataOptions
 from reticent.population import gather
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.report.csv import records as as_csv
 from reticent.report.output import AUDIT, RECORD_LIST, Output

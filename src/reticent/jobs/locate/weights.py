@@ -20,13 +20,13 @@ from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
 from reticent.jobs.locate.source import Source, Weights, of_own, of_population
-from reticent.jobs.using import using
 from reticent.jobs.work import Reported, Work
 from reticent.locate.layer_kinds import layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
 from reticent.options import AuditConfig
 from reticent.population.train import choose_device
+from reticent.population.using import using
 from reticent.report.output import WEIGHTS, Output
 from reticent.say import locate as say
 from reticent.spec import full

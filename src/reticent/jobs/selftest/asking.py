@@ -9,8 +9,9 @@ from torch import nn
 
 from reticent import seeds
 from reticent.data.records import Records
-from reticent.errors import ModelError
-from reticent.jobs.selftest.line import Line, Lines, twin
+from reticent.errors import TrainingModeError
+from reticent.findings.selftest import Check, Fault
+from reticent.jobs.selftest.checks import Checks, check, twin
 from reticent.jobs.selftest.made import SEED
 from reticent.signals import query as asked
 from reticent.signals.queries import Queries
@@ -18,14 +19,10 @@ from reticent.training.data import Examples, Preparation
 
 RECORDS, FEATURES, HIDDEN, CLASSES = 1100, 8, 16, 3
 """More records than one batch of asking holds (1,024)."""
-MODE = (
-    "A model asked in training mode: dropout draws noise into its answers, and batch normalisation looks at the other "
-    "records of the batch, so that signals are not what the finished model says."
-)
 Answers = NDArray[np.float32]
 
 
-def eval_mode() -> Lines:
+def eval_mode() -> Checks:
     """Ask a network with dropout and batch normalisation, whose eval-mode answers are computed by hand."""
     rng = seeds.rng(SEED, "selftest", "asking")
     records = Records.make(rng.normal(size=(RECORDS, FEATURES)).astype(np.float32), np.arange(RECORDS) % CLASSES)
@@ -33,18 +30,19 @@ def eval_mode() -> Lines:
     everything = prepare.examples(records, np.arange(RECORDS))
     with torch.random.fork_rng(devices=[]):
         whole = _ask(_network(), prepare, everything)
-        yield twin("by-hand", _by_hand(_network(), records.x), whole, MODE, 1e-4)
+        yield twin("by-hand", _by_hand(_network(), records.x), whole, Fault.TRAINING_MODE, 1e-4)
         again = _ask(_network(), prepare, everything)
         changed = int(np.count_nonzero(again != whole))
-        yield Line("twice", "the same answers", f"{changed} answers differ", changed == 0, MODE)
-        parts = [_part(everything, slice(start, start + 7)) for start in range(0, 140, 7)]
-        small = np.concatenate([_ask(_network(), prepare, part) for part in parts])
-        yield twin("batch-size", whole[:140], small, MODE, 1e-4)
+        yield check("twice", "the same answers", f"{changed} answers differ", changed == 0, Fault.TRAINING_MODE)
+        parts = (slice(start, start + 7) for start in range(0, 140, 7))
+        few = [Examples(everything.x[rows], everything.y[rows]) for rows in parts]
+        small = np.concatenate([_ask(_network(), prepare, part) for part in few])
+        yield twin("batch-size", whole[:140], small, Fault.TRAINING_MODE, 1e-4)
         yield from _guard(prepare, everything)
         yield _no_trace(prepare, everything)
 
 
-def _guard(prepare: Preparation, examples: Examples) -> Lines:
+def _guard(prepare: Preparation, examples: Examples) -> Checks:
     """Ask a model of which all, or one part, is in training mode: it must be refused, and left as it was."""
     for name, part in (("refused", ""), ("refused-in-part", "2")):
         network = _network()
@@ -53,29 +51,24 @@ def _guard(prepare: Preparation, examples: Examples) -> Lines:
         try:
             _ask(network, prepare, examples)
             got = "answered"
-        except ModelError as error:
-            got = "refused" if "training mode" in str(error) else f"refused for another reason: {error}"
+        except TrainingModeError:
+            got = "refused"
         got += "" if _modes(network) == before else ", its mode changed"
-        yield Line(name, "refused", got, got == "refused", "The guard against training mode is gone. " + MODE)
+        yield check(name, "refused", got, got == "refused", Fault.TRAINING_MODE)
 
 
-def _no_trace(prepare: Preparation, examples: Examples) -> Line:
+def _no_trace(prepare: Preparation, examples: Examples) -> Check:
     network = _network()
     before = {name: value.clone() for name, value in network.state_dict().items()}, _modes(network)
     _ask(network, prepare, examples)
     moved = [name for name, value in network.state_dict().items() if not torch.equal(value, before[0][name])]
     moved += [] if _modes(network) == before[1] else ["the mode"]
-    return Line(
-        "no-trace", "nothing in the model changes", f"changed: {', '.join(moved) or 'nothing'}", not moved, MODE
-    )
+    got = f"changed: {', '.join(moved) or 'nothing'}"
+    return check("no-trace", "nothing in the model changes", got, not moved, Fault.TRAINING_MODE)
 
 
 def _ask(network: nn.Module, prepare: Preparation, examples: Examples) -> Answers:
     return asked.ask(network, examples, prepare, CLASSES, Queries()).logits
-
-
-def _part(examples: Examples, rows: slice) -> Examples:
-    return Examples(examples.x[rows], examples.y[rows])
 
 
 def _modes(network: nn.Module) -> list[bool]:

@@ -11,51 +11,46 @@ from reticent.attacks.loss import Loss
 from reticent.attacks.rmia import Rmia
 from reticent.auditing import exposure
 from reticent.data.membership import Membership
+from reticent.findings.selftest import Fault
 from reticent.jobs.selftest import made
-from reticent.jobs.selftest.line import Line, Lines, near, number, twin
+from reticent.jobs.selftest.checks import Checks, check, near, number, twin
 from reticent.signals import matrix
 from reticent.signals.matrix import Signals
 
-PRECISION = (
-    "Precision: margins must come from logits in 64-bit numbers; through probabilities, or in 32 bits, they saturate."
-)
-FORMULA = "The attack does not compute its paper's formula: a sign, a wrong reference set, or a wrong variance."
 
-
-def margins() -> Lines:
+def margins() -> Checks:
     """Compare margins with known ones, among them one that a probability cannot hold."""
     label = np.zeros(1, dtype=np.int64)
     sure = np.log(np.array([[1 - 1e-9, 1e-9]]))
-    yield near("nearly-certain", 20.7232658, float(matrix.margin(sure, label)[0]), PRECISION, 1e-6)
+    yield near("nearly-certain", 20.7232658, float(matrix.margin(sure, label)[0]), Fault.PRECISION, 1e-6)
     even = np.array([[2.0, 2.0, 2.0, 2.0, 2.0]])
-    yield near(
-        "five-equal", -np.log(4), float(matrix.margin(even, label)[0]), "A sign, or the label counted among the others."
-    )
+    yield near("five-equal", -np.log(4), float(matrix.margin(even, label)[0]), Fault.MARGIN)
     far = np.array([[100.0, -100.0]])
-    yield near("far-apart", 200.0, float(matrix.margin(far, label)[0]), PRECISION)
+    yield near("far-apart", 200.0, float(matrix.margin(far, label)[0]), Fault.PRECISION)
     fine = np.array([[16_777_217.0, 16_777_216.0]])
-    yield near("fine-step", 1.0, float(matrix.margin(fine, label)[0]), PRECISION)
+    yield near("fine-step", 1.0, float(matrix.margin(fine, label)[0]), Fault.PRECISION)
     tiny = float(matrix.log_probability(np.array([50.0]))[0])
-    yield near("log-probability", -np.exp(-50.0), tiny, PRECISION, 1e-30)
+    yield near("log-probability", -np.exp(-50.0), tiny, Fault.PRECISION, 1e-30)
 
 
-def membership() -> Lines:
+def membership() -> Checks:
     """Draw who trains on what."""
     drawn = Membership.draw(10, 500, 1)
     inside = drawn.matrix.sum(axis=0)
-    text = "Members are not drawn as the attacks take for granted: each record in exactly half of the models."
     got = f"{inside.min()} to {inside.max()} of 10"
-    yield Line("exact-half", "each record in 5 of 10 models", got, bool((inside == 5).all()), text)
+    yield check("exact-half", "each record in 5 of 10 models", got, bool((inside == 5).all()), Fault.MEMBERSHIP)
     rows = drawn.matrix.sum(axis=1)
     spread = float(np.abs(rows - 250).max())
-    yield Line("models-alike", "250 members a model, but for 60", f"off by {number(spread)}", spread <= 60, text)
+    yield check(
+        "models-alike", "250 members a model, but for 60", f"off by {number(spread)}", spread <= 60, Fault.MEMBERSHIP
+    )
     again, other = Membership.draw(10, 500, 1), Membership.draw(10, 500, 2)
     same, differs = again.digest == drawn.digest, other.digest != drawn.digest
     told = f"{'same' if same else 'another'} draw; {'another' if differs else 'the same'} for another seed"
-    yield Line("seed", "same draw; another for another seed", told, same and differs, "A seed does not fix the draw.")
+    yield check("seed", "same draw; another for another seed", told, same and differs, Fault.MEMBERSHIP)
 
 
-def memorisation() -> Lines:
+def memorisation() -> Checks:
     """Compare Feldman's score of three records with a table of right and wrong answers."""
     # One row a record, one column a model: who answers right; and who was trained on it.
     right = np.array([[1, 1, 1, 0, 0, 1, 0, 0], [1] * 8, [1, 1, 1, 0, 0, 0, 0, 1]], dtype=np.bool_)
@@ -64,24 +59,25 @@ def memorisation() -> Lines:
     logits[:, :, 0] = np.where(right.T, 40.0, -40.0)
     signals = Signals.from_logits(logits, np.zeros(3, dtype=np.int64))
     got = exposure.exposure(signals, Membership(inside.T.copy())).memorisation.filled(np.nan)
-    text = "Memorisation is not Feldman's: the share of right answers of models trained on a record, minus the others'."
     names = ("three-against-one-of-four", "always-right", "one-against-three-of-four")
     for name, expected, value in zip(names, (0.5, 0.0, -0.5), got, strict=True):
-        yield near(name, expected, float(value), text)
+        yield near(name, expected, float(value), Fault.MEMORISATION)
 
 
-def formulas() -> Lines:
+def formulas() -> Checks:
     """Compare the loss attack, LiRA and RMIA with their definitions, target by target and record by record."""
     problem = made.problem(2.0, 12, 60, "formulas")
     logits = np.asarray(problem.signals.logits)
     at = (slice(None), np.arange(60), problem.signals.labels)
     loss = np.log(np.exp(logits).sum(axis=2)) - logits[at]
-    yield twin("loss", -loss, score(Loss(), problem), FORMULA)
+    yield twin("loss", -loss, score(Loss(), problem), Fault.FORMULA)
     plain = Lira(variance="per-record", uncertainty="none")
-    yield twin("lira", _lira(problem), score(plain, problem), FORMULA, 1e-8)
+    yield twin("lira", _lira(problem), score(plain, problem), Fault.FORMULA, 1e-8)
     for gamma in (1.0, 2.0):
         options = Rmia(gamma=gamma, temperature=1.0)
-        yield twin(f"rmia-gamma-{gamma:g}", _rmia(problem, np.exp(-loss), gamma), score(options, problem), FORMULA)
+        yield twin(
+            f"rmia-gamma-{gamma:g}", _rmia(problem, np.exp(-loss), gamma), score(options, problem), Fault.FORMULA
+        )
 
 
 def _lira(problem: Problem) -> made.Floats:

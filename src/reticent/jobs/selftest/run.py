@@ -5,32 +5,44 @@ from collections.abc import Callable, Iterator, Sequence
 
 from reticent.ambient import fixed
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs.selftest import asking, attacks, epsilons, methods, metrics, steps, training
-from reticent.jobs.selftest.line import Group
-from reticent.jobs.selftest.result import Check, Selftested
+from reticent.findings.selftest import Check, Fault, Selftested
+from reticent.jobs.document import versions
+from reticent.jobs.selftest import asking, attacks, engine, methods, statistics
+from reticent.jobs.selftest.checks import Checks, check
+from reticent.say.selftest import FAULTS, sentence
 
-GROUPS: dict[str, Group] = {
-    "metrics": Group("AUC, rates and balanced accuracy of eight scores, by hand.", metrics.metrics),
-    "limits": Group("Confidence limits: Clopper-Pearson, DeLong, bootstrap.", metrics.limits),
-    "epsilon": Group("Lower bounds on epsilon: below a known one, and none where nothing leaks.", epsilons.epsilons),
-    "margins": Group("Margins, from logits, without loss of digits.", methods.margins),
-    "membership": Group("Each record in exactly half of the models.", methods.membership),
-    "memorisation": Group("Feldman's score, from a table of right and wrong answers.", methods.memorisation),
-    "formulas": Group("Loss, LiRA and RMIA against their papers, computed plainly.", methods.formulas),
-    "leak": Group("A planted leak that every attack must find, the right way round.", attacks.leak),
-    "null": Group("Signals without a leak, in which no attack may find one.", attacks.null),
-    "own-references": Group("No target is among its own references.", attacks.own_references),
-    "eval-mode": Group("Models are asked in eval mode.", asking.eval_mode),
-    "optimizers": Group("Steps of the optimizers against their papers.", steps.steps),
-    "engine": Group("A small real audit: training, resuming, determinism, report.", training.engine),
+GROUPS: dict[str, Callable[[], Checks]] = {
+    "metrics": statistics.metrics,
+    "limits": statistics.limits,
+    "epsilon": statistics.epsilons,
+    "margins": methods.margins,
+    "membership": methods.membership,
+    "memorisation": methods.memorisation,
+    "formulas": methods.formulas,
+    "leak": attacks.leak,
+    "null": attacks.null,
+    "own-references": attacks.own_references,
+    "eval-mode": asking.eval_mode,
+    "optimizers": engine.optimizers,
+    "engine": engine.engine,
 }
-"""Every group of checks, by name, the cheap ones first."""
-CRASHED = "The check itself did not run to its end; this part of the installation, or what it rests on, is broken."
+"""Every group of checks, by name, the cheap ones first (``docs/selftest.md``)."""
 
 
 @fixed()
 def selftest(only: str | Sequence[str] = (), *, progress: Callable[[str], None] | None = None) -> Selftested:
     """Check that this installation gives right numbers: closed forms, a planted leak, a null, a small audit.
+
+    Args:
+        only: a group of checks of ``docs/selftest.md``, or several, in which order they run; by default all.
+        progress: called with each group's name before it runs.
+
+    Returns:
+        Whether all is right (`ok`, `sentence`), the `checks`, and those that are `wrong`; it takes some ten seconds.
+
+    Raises:
+        UnknownNameError: there is no such group.
+        InputError: a group is named twice.
 
     Example:
         >>> import reticent
@@ -47,23 +59,32 @@ def selftest(only: str | Sequence[str] = (), *, progress: Callable[[str], None] 
     for name in names or GROUPS:
         if progress is not None:
             progress(name)
-        checks.extend(_timed(name, GROUPS[name]))
-    return Selftested(tuple(checks))
+        checks.extend(_run(name, GROUPS[name]()))
+    wrong = sum(not one.ok for one in checks)
+    ok = bool(checks) and not wrong
+    return Selftested(
+        ok=ok,
+        sentence=sentence(ok, wrong, len(checks)),
+        seconds=round(sum(one.seconds for one in checks), 3),
+        checks=tuple(checks),
+        environment=versions(),
+    )
 
 
-def _timed(name: str, group: Group) -> Iterator[Check]:
-    lines = group.run()
-    while True:
+def _run(group: str, checks: Checks) -> Iterator[Check]:
+    """Complete each check with its group, its time and what is wrong."""
+    found: Check | None = None
+    crashed = False
+    while not crashed:
         started = time.perf_counter()
         try:
-            line = next(lines)
-        except StopIteration:
-            return
+            found = next(checks, None)
         except Exception as error:  # noqa: BLE001 (whatever is broken, the other checks go on)
             told = " ".join(f"{type(error).__name__}: {error}".split())
-            seconds = round(time.perf_counter() - started, 3)
-            yield Check(f"{name}/runs", "runs to its end", told, ok=False, seconds=seconds, fault=CRASHED)
+            found, crashed = check("runs", "runs to its end", told, False, Fault.CRASHED), True
+        if found is None:
             return
+        cause = None if found.ok or found.cause is None else found.cause
         seconds = round(time.perf_counter() - started, 3)
-        fault = None if line.ok else line.fault
-        yield Check(f"{name}/{line.name}", line.expected, line.got, ok=line.ok, seconds=seconds, fault=fault)
+        fault = None if cause is None else FAULTS[cause]
+        yield found.with_(name=f"{group}/{found.name}", seconds=seconds, cause=cause, fault=fault)

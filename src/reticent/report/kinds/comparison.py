@@ -5,12 +5,12 @@ from functools import partial
 
 from reticent.findings.comparison import (
     ComparisonDocument,
-    Lower,
     PairTest,
     Role,
     Row,
     Statistic,
 )
+from reticent.findings.numbers import Lower
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method

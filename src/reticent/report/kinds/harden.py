@@ -191,8 +191,8 @@ def _done(document: HardenDocument) -> list[b.Block]:
         b.Prose(say.done(document.repair)),
         b.Prose(
             f"Before the repair, attacks learn from {many} models that were trained plainly; after it, from {many} "
-            "that went through the whole defended training, each with its own choice of weights. Each was trained on "
-            "a random half of members and non-members."
+            "that went through the whole defended training, each with its own choice of what is rewound. Each was "
+            "trained on a random half of members and non-members."
         ),
         _facts(document),
         *method.columns(document.data),
@@ -221,6 +221,9 @@ def _facts(document: HardenDocument) -> b.Facts:
         ("How the model was repaired", method.tree(repair.recipe)),
         ("What the method did", method.tree(done)),
         ("References, trained alike", (("models", count(references)), *right)),
-        ("Cost of the repair", (*method.values(cost, "stages", "seconds"), ("stages", stages))),
+        (
+            "Cost of the repair",
+            (("time", duration(cost.seconds)), *method.values(cost, "stages", "seconds"), ("stages", stages)),
+        ),
         *method.about_run(document.environment, "repair"),
     )

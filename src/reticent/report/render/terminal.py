@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from rich import table as rich
 from rich.cells import cell_len
@@ -28,9 +29,9 @@ WORD = re.compile(r"[^ ]+ *| +")
 Signs = dict[str, str]
 
 
-def terminal(document: b.Document) -> RenderableType:
-    """Lay a document out for a terminal."""
-    return Group(*_blocks(document.blocks))
+def terminal(*found: b.Document | b.Block) -> RenderableType:
+    """Lay documents or blocks out for a terminal."""
+    return Group(*(part for one in found for part in _blocks(one.blocks if isinstance(one, b.Document) else [one])))
 
 
 class Wrapped:
@@ -132,7 +133,8 @@ def _table(table: b.Table) -> list[RenderableType]:
     grid = rich.Table(box=None, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
     for i, column in enumerate(table.columns):
         head = textwrap.wrap(clean(column.title), HEAD, break_long_words=False, break_on_hyphens=False)
-        grid.add_column("\n".join(head), justify="right" if column.numbers and i else "left", overflow="fold")
+        side: Literal["left", "right"] = "right" if column.numbers and i else "left"
+        grid.add_column("\n".join(head), justify=side, overflow="fold", no_wrap=column.whole)
     for row in table.rows:
         grid.add_row(*(_cell(cell, marks) for cell in row.cells), style="bold" if row.strong else "")
     return [Padding(grid, (1, 0)), *_notes(marks)]

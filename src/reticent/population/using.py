@@ -2,24 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from reticent.errors import StoreError
 from reticent.population.population import Population
-from reticent.procedures import entry
 from reticent.store import Store
 
 
 @contextmanager
 def using(store: str | Path, population: Population) -> Iterator[Store]:
     """Open a store, and keep others from removing what a population has there, or will have, until the block ends."""
-    rows = range(population.models)
+    rows, before = range(population.models), population.first_stage
     runs = [population.training_id(model) for model in rows] + [population.signals_id(model) for model in rows]
-    first = entry(population.recipe).first(population.recipe)
-    if first is not None:
-        before = replace(population, recipe=first)
-        runs += [before.training_id(model) for model in rows]
+    runs += [] if before is None else [before.training_id(model) for model in rows]
     opened = Store(Path(store)).open()
     if opened.read_only and (there := finished(store, population)) < population.models:
         raise StoreError(

@@ -3,8 +3,7 @@
 import pytest
 
 import reticent
-from reticent.jobs.runs.inventory import scan
-from reticent.jobs.runs.remove import Choice, plan
+from reticent.jobs.runs import plan, scan
 from reticent.store import Store
 
 SMALL = {"records": 60, "models": 4, "epochs": 2, "attacks": ("loss",), "workers": 1, "replicates": 100}
@@ -17,10 +16,8 @@ def test_a_comparison_holds_all_of_its_rows_and_says_where_their_models_are(tmp_
     def stage(word):
         seen[word] = Store(place).users()
         if word == "comparison":
-            kept = plan(scan(place), Choice(everything=True)).kept
-            assert {one.entry.id for one in kept} == {
-                entry.id for entry in scan(place).entries if entry.id in seen[word]
-            }
+            kept = plan(scan(place), everything=True).kept
+            assert {one.run.id for one in kept} == {entry.id for entry in scan(place).runs if entry.id in seen[word]}
             assert len(kept) == 16
 
     recipes = {"plain": {}, "decay": {"weight_decay": 0.05}}
@@ -33,7 +30,7 @@ def test_a_comparison_holds_all_of_its_rows_and_says_where_their_models_are(tmp_
     ]
     assert len(seen["plain: training"]) == len(seen["comparison"]) == 16
     assert Store(place).users() == {}
-    assert plan(scan(place), Choice(everything=True)).kept == ()
+    assert plan(scan(place), everything=True).kept == ()
     notes.clear()
     reticent.compare(**shared, store=place, note=notes.append)
     assert notes == [f"{name}: all 4 models are in the store {place}" for name in recipes]
@@ -66,5 +63,5 @@ def test_an_audit_holds_its_models_to_the_end(tmp_path):
     reticent.audit(
         **SMALL, store=tmp_path, out=tmp_path / "out", stage=lambda word: seen.update({word: Store(tmp_path).users()})
     )
-    assert set(seen["report"]) == {entry.id for entry in scan(tmp_path).entries}
+    assert set(seen["report"]) == {entry.id for entry in scan(tmp_path).runs}
     assert Store(tmp_path).users() == {}

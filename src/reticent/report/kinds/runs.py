@@ -1,0 +1,65 @@
+"""A store's runs as tables: groups of them, every one, and one in full."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reticent.findings.runs import Group, Listing, Run, RunShown, leaves
+from reticent.report import blocks as b
+from reticent.rounding import MISSING
+from reticent.say.runs import size
+
+
+def groups(found: Listing) -> b.Table:
+    """List groups of runs."""
+    columns = (
+        b.Column("data", numbers=False),
+        b.Column("recipe", numbers=False),
+        *(b.Column(title, whole=True) for title in ("seed", "models", "signals", "size")),
+        b.Column("when", numbers=False, whole=True),
+        b.Column("state", numbers=False),
+    )
+    return b.Table("Runs of one recipe, data set and seed", columns, tuple(map(_group, found.groups)))
+
+
+def _group(group: Group) -> b.Row:
+    seed = MISSING if group.seed is None else str(group.seed)
+    counts = (str(group.models), str(group.signals), size(group.bytes))
+    return _row(group.data, group.recipe, seed, *counts, _when(group), group.state)
+
+
+def runs(found: Sequence[Run]) -> b.Table:
+    """List runs, one a line."""
+    whole = {"run": False, "kind": False, "model": True, "size": True, "when": False}
+    columns = (
+        *(b.Column(title, numbers=right, whole=True) for title, right in whole.items()),
+        b.Column("state", numbers=False),
+    )
+    return b.Table("Runs", columns, tuple(map(_run, found)))
+
+
+def _run(run: Run) -> b.Row:
+    model = MISSING if run.model is None else str(run.model)
+    state = run.state + (f" ({run.problem})" if run.problem else "")
+    return _row(run.folder, run.kind, model, size(run.bytes), _when(run), state)
+
+
+def _row(*texts: str) -> b.Row:
+    return b.Row(tuple(map(b.Cell, texts)))
+
+
+def run(shown: RunShown, folder: Path) -> b.Facts:
+    """Show one run."""
+    state = shown.state + (f": {shown.problem}" if shown.problem else "")
+    rows = {"run": shown.id, "folder": str(folder), "kind": shown.kind, "state": state, "when": _when(shown)}
+    rows |= {"size": size(shown.bytes)} | ({"signals": ", ".join(shown.signals)} if shown.signals else {})
+    files = ((one.name, f"{size(one.bytes or 0)}, sha256 {one.sha256 or 'not noted'}") for one in shown.files)
+    parts = {"made from": _leaves(shown.spec), "facts": _leaves(shown.facts), "files": tuple(files)}
+    return b.Facts((("", tuple(rows.items())), *((title, values) for title, values in parts.items() if values)))
+
+
+def _leaves(tree: object) -> tuple[tuple[str, str], ...]:
+    return tuple((key, str(value)) for key, value in leaves(tree))
+
+
+def _when(one: Run | Group) -> str:
+    return f"{one.when:%Y-%m-%d %H:%M}"

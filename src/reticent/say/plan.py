@@ -1,0 +1,27 @@
+"""What an audit will take, in words."""
+
+import math
+from collections.abc import Iterator
+from datetime import timedelta
+
+from reticent.findings.plan import Plan
+from reticent.say.grammar import plural
+
+
+def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
+    """Say what an audit will take, and what it can resolve."""
+    yield "models", f"{found.models}, of which {found.finished} are finished in {store}"
+    each = f"about {found.seconds_per_model:.1f} s" if found.seconds_per_model >= 0.05 else "less than 0.1 s"
+    yield "one model", f"{found.parameters:,} parameters, {each} on {found.device}"
+    if found.finished < found.models:
+        processes = "one process" if found.workers == 1 else f"{found.workers} processes"
+        yield "training", f"about {timedelta(seconds=math.ceil(found.seconds))} in {processes}"
+        yield "memory", f"about {found.memory_bytes / 2**30:.1f} GiB"
+        yield "disk", f"about {math.ceil(found.disk_bytes / 2**20):,} MiB"
+    else:
+        yield "training", "none: all models are finished"
+    non_members = plural(round(1 / found.smallest_fpr), "non-member")
+    yield "smallest FPR", f"{found.smallest_fpr:.2g}: each model has {non_members} among {found.records:,} records"
+    for rate in found.rates:
+        needed = f"not measurable: needs {rate.non_members_needed:,} non-members a model"
+        yield f"TPR at FPR {rate.fpr:g}", "measurable" if rate.measurable else needed

@@ -15,10 +15,10 @@ from reticent.jobs.config import OWN, gather, prepare
 from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
 from reticent.jobs.locate.scores import _save, read_scores
 from reticent.jobs.locate.source import member_ids
-from reticent.population.using import finished
 from reticent.locate.scoring import Scores
 from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.locate.weights import Scoring, score
+from reticent.population.using import finished
 from reticent.say.locate import _scores
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from reticent.jobs.locate.source import member_ids
 from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
-MEMBERS, OTHERS, REFERENCE = "members", "non-members", "reference"
+MEMBERS: Final = "members"
+OTHERS: Final = "non-members"
+REFERENCE: Final = "reference"
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ def gathered(asked: Asked, seed: int, *, needed: bool) -> Sorted:
         _apart(records, rows, first, second, numbered=asked.dataset is None)
     alone = [name for name in (OTHERS, REFERENCE) if name in rows]
     if len(alone) == 1 and needed:
-        notes.append(RecordsNote(note=Note.HALVED, given=alone[0], count=len(rows[alone[0]])))
+        notes.append(
+            RecordsNote(note=Note.HALVED, given=OTHERS if OTHERS in rows else REFERENCE, count=len(rows[alone[0]]))
+        )
         rows[OTHERS], rows[REFERENCE] = _halves(records, rows[alone[0]], seed)
     elif len(alone) == 1:
         rows[OTHERS], rows[REFERENCE] = rows[alone[0]], rows[alone[0]][:0]

@@ -238,7 +238,7 @@ def _findings(
             contrasts=len(onset.stages[0].runs),
         ),
         stages=found,
-        accuracy=MeanAccuracy(mean=float(np.mean(whole)), repetitions=whole),
+        accuracy=MeanAccuracy(mean=float(np.mean(whole)), repetitions=tuple(whole)),
         models=tuple(_network(networks, key) for key in keys),
         data=LayersData(
             **dict(document.data_facts(job.records, job.population.roles)),
@@ -266,7 +266,7 @@ def _probe(probed: Sequence[Probed], index: int, confidence: float) -> ProbeAccu
     mean = float(np.mean(shares))
     low, high = clopper_pearson(round(mean * count), count, confidence)
     settled = all(one.settled[index] for one in probed)
-    return ProbeAccuracy(mean=mean, interval=(float(low), float(high)), repetitions=shares, settled=settled)
+    return ProbeAccuracy(mean=mean, interval=(float(low), float(high)), repetitions=tuple(shares), settled=settled)
 
 
 def _distances(contrasts: Sequence[Contrast], index: int) -> Distances:

@@ -122,7 +122,7 @@ def density(vulnerability: State, learnability: State, names: Sequence[str]) -> 
     for y, x in pairs(vulnerability, learnability, names):
         place = _cell(y, ends[1]) * CELLS + _cell(x, ends[0])
         counts += np.bincount(place, minlength=CELLS * CELLS).reshape(CELLS, CELLS)
-    return Density(x=ends[0], y=ends[1], counts=counts.tolist())
+    return Density(x=ends[0], y=ends[1], counts=tuple(map(tuple, counts.tolist())))
 
 
 def _least(scores: Tensor) -> float:

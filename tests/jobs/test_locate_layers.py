@@ -260,7 +260,7 @@ def test_the_command_prints_the_table(folder, found, capsys):
 
 def test_the_page_shows_every_stage(found, folder):
     page = (folder / "out" / "layers.html").read_text(encoding="utf-8")
-    assert page == html(layers(LayersDocument.read(found.document)))
+    assert page == html(layers(found.findings))
     for stage in found.document["stages"]:
         assert f"Distances of feature maps at {stage['name']}" in page
         assert f"{stage['effect']['mean']:.3f}" in page

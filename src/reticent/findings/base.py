@@ -39,7 +39,8 @@ class Finding(BaseModel):
 
     def with_(self, **changes: Any) -> Self:
         """Return a copy in which these fields are others, checked again."""
-        return type(self)(**{**dict(self), **changes})
+        known = {name: getattr(self, name) for name in type(self).model_fields}  # Without what was cached of them.
+        return type(self)(**known | (self.__pydantic_extra__ or {}) | changes)
 
 
 class Document(Finding):

@@ -205,6 +205,7 @@ class RepairStage(Finding):
 
     name: str
     seconds: Number
+    peak_memory_bytes: Count | None = None
 
 
 class RepairCost(Finding):

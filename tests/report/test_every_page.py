@@ -10,8 +10,9 @@ import torch
 
 from reticent.cli import app
 from reticent.cli.run import guarded
-from reticent.report.study.page import html as study_html
-from reticent.studies.told import SCHEMA
+from reticent.findings.study import SCHEMA, StudyDocument
+from reticent.report.kinds.study import study
+from reticent.report.render.html import html
 
 pytestmark = [
     pytest.mark.slow,
@@ -93,7 +94,7 @@ def pages(tmp_path_factory):
     made = {name: next((folder / name).glob("*.html")) for name in COMMANDS}
     for name, document in STUDIES.items():
         made[name] = folder / f"{name}.html"
-        made[name].write_text(study_html(document), encoding="utf-8")
+        made[name].write_text(html(study(StudyDocument.read(document))), encoding="utf-8")
     return made
 
 

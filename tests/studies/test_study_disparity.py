@@ -5,14 +5,15 @@ import torch
 
 from reticent.jobs.config import gather
 from reticent.jobs.recipes import build_recipe
+from reticent.jobs.work import Work
 from reticent.models import ARCHITECTURES
 from reticent.models.base import Input, build
 from reticent.models.stages import HEAD, stages
 from reticent.studies import STUDIES, pptp_disparity
-from reticent.studies._disparity_claims import FIRST, LAST, ONSET, STAGES
 from reticent.studies.base import Found, Results
+from reticent.studies.document import judge
 from reticent.studies.numbers import Estimate
-from reticent.studies.verdicts import judge
+from reticent.studies.pptp_disparity.claims import FIRST, LAST, ONSET, STAGES
 
 STUDY = STUDIES["pptp-disparity"]
 PAPER = STUDY.scales["paper"].settings
@@ -88,7 +89,7 @@ def test_the_first_stage_is_no_stem(monkeypatch):
     }  # fmt: skip
     monkeypatch.setattr(pptp_disparity, "run", lambda *_, **__: type("Done", (), {"document": document}))
     bench = type("Bench", (), {
-        "tell": print, "setting": PAPER[0], "seed": 0, "work": "", "options": {}, "progress": None,
+        "say": print, "setting": PAPER[0], "seed": 0, "folder": "", "options": {}, "work": Work(),
         "job": lambda *_, **__: None,
     })()  # fmt: skip
     found = STUDY.measure(bench)

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reticent.errors import InputError
+from reticent.findings import study as findings
+from reticent.say.study import counted
 from reticent.studies.base import Claim, Found, Results, Setting
+from reticent.studies.document import judge
 from reticent.studies.judging import Part, better, finding, no_worse, reaches
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.told import sentence
-from reticent.studies.verdicts import judge
 
 Z = stats.norm.ppf(0.975)
 
@@ -75,7 +76,7 @@ def test_turning_all_signs_changes_no_answer(value, error, level, more, parts, l
 def test_a_number_without_an_error_decides_nothing_until_seeds_show_its_spread():
     bare = Pooled((Estimate(0.5),))
     assert reaches("x", bare, 0.1).answer() == "open"
-    assert bare.to_json()["interval"] is None
+    assert bare.finding().interval is None
     assert reaches("x", Pooled((Estimate(0.5), Estimate(0.51), Estimate(0.52))), 0.1).answer() == "yes"
 
 
@@ -109,7 +110,7 @@ def test_what_was_not_measured_fairly_is_open_whatever_it_says():
         for reason in ("unmatched", "condition"):
             part = replace(better("x", number, 0.01), void=reason)
             assert part.answer() == "open"
-            assert part.to_json(1)["reason"] == reason
+            assert part.finding(1).reason == reason
 
 
 def test_levels_that_leave_a_gap_are_refused():
@@ -118,10 +119,10 @@ def test_levels_that_leave_a_gap_are_refused():
 
 
 def test_the_plain_form_tells_levels_in_the_numbers_own_direction():
-    plain = better("AUC", at(-0.05, -0.02), 0.01, lower=True, metric="difference").to_json(1)
-    assert (plain["better"], plain["yes"], plain["no"], plain["answer"]) == ("lower", 0.0, -0.01, "yes")
-    assert plain["mean"] == pytest.approx(-0.035)
-    assert better("AUC", None, 0.01).to_json(2)["interval"] is None
+    found = better("AUC", at(-0.05, -0.02), 0.01, lower=True, metric="difference").finding(1)
+    assert (found.better, found.yes, found.no, found.answer) == ("lower", 0.0, -0.01, "yes")
+    assert found.mean == pytest.approx(-0.035)
+    assert better("AUC", None, 0.01).finding(2).interval is None
 
 
 def test_a_true_null_is_rarely_called_reproduced_and_never_more_than_its_share():
@@ -199,11 +200,10 @@ def test_only_the_papers_setting_or_a_fair_stand_in_settles_what_the_paper_says(
 def test_the_papers_claims_and_ours_are_counted_apart():
     made = [("paper", "reproduced"), ("paper", "not reproduced"), ("paper", "can't tell"), ("ours", "holds")]
     made += [("ours", "does not hold")] * 2
-    claims = [{"origin": origin, "verdict": told} for origin, told in made]
-    assert sentence("toy", "tiny", claims) == (
-        "toy at scale tiny: of the paper's 3 claims, 1 is reproduced, 1 is not, and 1 can't be told; "
-        "of our 3 claims, 1 holds, 2 do not, and 0 can't be told."
+    texts = {"key": "k", "text": "T.", "source": "S", "rule": "R.", "kinds": ()}
+    claims = [findings.Claim(origin=origin, verdict=told, **texts) for origin, told in made]
+    assert counted(claims) == (
+        "of the paper's 3 claims, 1 is reproduced, 1 is not, and 1 can't be told; "
+        "of our 3 claims, 1 holds, 2 do not, and 0 can't be told"
     )
-    assert sentence("toy", "tiny", claims[3:4]) == (
-        "toy at scale tiny: of our 1 claim, 1 holds, 0 do not, and 0 can't be told."
-    )
+    assert counted(claims[3:4]) == "of our 1 claim, 1 holds, 0 do not, and 0 can't be told"

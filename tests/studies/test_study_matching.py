@@ -8,13 +8,12 @@ from toy_study import BASE
 
 from reticent.data.load import load
 from reticent.studies import STUDIES
-from reticent.studies.base import Found, Results, Setting
-from reticent.studies.bench import Bench
+from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.document import judge
 from reticent.studies.judging import finding
 from reticent.studies.matching import KNOWN, Controls, controls, missing
 from reticent.studies.measured import Measured, measure
-from reticent.studies.numbers import Estimate, Measure, combined
-from reticent.studies.verdicts import judge
+from reticent.studies.numbers import Estimate, Replicated, combined
 
 TARGETS, REPLICATES = 6, 300
 
@@ -22,7 +21,7 @@ TARGETS, REPLICATES = 6, 300
 def constant(value, spread, seed):
     rng = np.random.default_rng(seed)
     observed = value + spread * (noise := rng.normal(size=TARGETS)) - spread * noise.mean()
-    return Measure(observed, observed + spread * rng.normal(size=(REPLICATES, TARGETS)), 100)
+    return Replicated(observed, observed + spread * rng.normal(size=(REPLICATES, TARGETS)), 100)
 
 
 def network(name, accuracy, auc, spread=0.0, seed=0):
@@ -42,7 +41,7 @@ def along(*accuracies):
 @given(st.floats(0.36, 0.64), st.floats(-0.1, 0.1))
 def test_on_a_straight_line_what_is_beyond_it_is_found_whatever_the_accuracy(accuracy, beyond):
     row = network("row", accuracy, line(accuracy) + beyond)
-    found = combined(along(0.4, 0.5, 0.6).beside(row, "auc"))
+    found = combined(along(0.4, 0.5, 0.6).excess(row, "auc"))
     assert found.value == pytest.approx(beyond, abs=1e-9)
 
 
@@ -50,31 +49,31 @@ def test_the_nearest_control_alone_would_tell_another_story():
     """As it was on Location30: a control two points less accurate than its row makes the row look bad."""
     row, near = network("row", 0.495, line(0.495)), network("control", 0.474, line(0.474))
     assert combined([(1.0, row.measures["auc"]), (-1.0, near.measures["auc"])]).value > 0.016
-    assert combined(along(0.474, 0.511).beside(row, "auc")).value == pytest.approx(0, abs=1e-9)
+    assert combined(along(0.474, 0.511).excess(row, "auc")).value == pytest.approx(0, abs=1e-9)
 
 
 def test_one_stopped_network_is_the_control_as_it_is():
     row = network("row", 0.5, 0.7)
-    assert combined(along(0.45).beside(row, "auc")).value == pytest.approx(0.7 - line(0.45))
+    assert combined(along(0.45).excess(row, "auc")).value == pytest.approx(0.7 - line(0.45))
 
 
 def test_networks_that_are_as_accurate_tell_no_slope():
     """Two networks half a point apart, one of which leaks far more: a line through them would be all noise."""
     pair = (network("a", 0.500, 0.60), network("b", 0.505, 0.90), network("c", 0.6, 0.7))
-    found = combined(Controls(pair, {}).beside(network("row", 0.501, 0.61), "auc"))
+    found = combined(Controls(pair, {}).excess(network("row", 0.501, 0.61), "auc"))
     assert found.value == pytest.approx(0.61 - (0.60 + 0.1 * 0.01), abs=1e-9)
 
 
 def test_far_beyond_the_controls_the_line_ends():
     row = network("row", 0.9, 0.95)
-    found = combined(along(0.4, 0.5).beside(row, "auc"))
+    found = combined(along(0.4, 0.5).excess(row, "auc"))
     assert found.value == pytest.approx(0.95 - line(0.55))
 
 
 def test_not_knowing_the_accuracy_widens_the_result():
     row = network("row", 0.5, line(0.5) + 0.05, 0.01, 5)
     noisy = Controls(tuple(network(f"s{i}", a, line(a), 0.01, i) for i, a in enumerate((0.45, 0.55))), {})
-    parts = noisy.beside(row, "auc")
+    parts = noisy.excess(row, "auc")
     full, leak = combined(parts), combined(parts[:3])
     assert full.value == pytest.approx(leak.value, abs=1e-9)
     assert full.error > leak.error
@@ -83,7 +82,7 @@ def test_not_knowing_the_accuracy_widens_the_result():
 def test_a_row_that_training_to_the_end_matches_is_held_against_the_whole():
     whole = network("whole", 0.7, 0.9)
     held = Controls(along(0.4, 0.5).stopped, {"row": whole})
-    assert combined(held.beside(network("row", 0.7, 0.85), "auc")).value == pytest.approx(-0.05)
+    assert combined(held.excess(network("row", 0.7, 0.85), "auc")).value == pytest.approx(-0.05)
 
 
 def test_what_a_control_misses_is_told_unless_it_is_read_off():

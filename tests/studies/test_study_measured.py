@@ -17,11 +17,11 @@ from reticent.population.gather import signals
 from reticent.population.worker import Maker
 from reticent.procedures import plain
 from reticent.signals.correct import correct
-from reticent.studies import _pruned, measured
-from reticent.studies.base import Found, Setting
-from reticent.studies.bench import Bench
+from reticent.studies import measured
+from reticent.studies.base import Bench, Found, Setting
+from reticent.studies.cwrf_ablation import pruning
 from reticent.studies.measured import collect, measure
-from reticent.studies.places import digit_pictures
+from reticent.studies.presets import digit_pictures
 
 SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1, "located": 2})
 
@@ -75,7 +75,7 @@ def test_replicates_of_a_mean_are_weighted_means(row):
 
 def test_a_row_against_itself_is_nothing(bench, row):
     again = measure(bench, "again", bench.job())
-    found = collect([row, again], {"same": {"plain": 1.0, "again": -1.0}})
+    found = collect([row, again], {"same": ("plain", "again")})
     for metric in row.measures:
         number = found.numbers["same", metric]
         assert number.value == 0
@@ -119,9 +119,9 @@ def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
             assert not torch.equal(value[keep], materials.start.state[name][keep])
         return trained
 
-    monkeypatch.setattr(_pruned.plain, "train", noted)
+    monkeypatch.setattr(pruning.plain, "train", noted)
     found = Found()
-    _pruned.pruned(bench, found)
+    pruning.pruned(bench, found)
     assert len(starts) == 4
     for start in starts:
         kept = sum(int(mask.sum()) for mask in start.trainable.values())
@@ -138,7 +138,7 @@ def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
 
 
 def test_pruned_networks_are_trained_once_whatever_interrupts(bench, monkeypatch, tmp_path):
-    bench, trained = replace(bench, work=tmp_path / "none yet"), []
+    bench, trained = replace(bench, folder=tmp_path / "none yet"), []
     original = plain.train
 
     def breaks(recipe, materials, streams):
@@ -147,21 +147,21 @@ def test_pruned_networks_are_trained_once_whatever_interrupts(bench, monkeypatch
         trained.append(torch.get_num_threads())
         return original(recipe, materials, streams)
 
-    monkeypatch.setattr(_pruned.plain, "train", breaks)
+    monkeypatch.setattr(pruning.plain, "train", breaks)
     with pytest.raises(KeyboardInterrupt):
-        _pruned.pruned(bench, Found())
+        pruning.pruned(bench, Found())
     (kept,) = (tmp_path / "none yet").iterdir()
     whole = kept.read_bytes()
     trained.clear()
     once, again = Found(), Found()
-    _pruned.pruned(bench, once)
+    pruning.pruned(bench, once)
     assert len(trained) == 2  # of the second model
-    _pruned.pruned(bench, again)
+    pruning.pruned(bench, again)
     assert len(trained) == 2
     assert again.numbers == once.numbers
     kept.write_bytes(whole[:40])
     trained.clear()
-    _pruned.pruned(bench, again)
+    pruning.pruned(bench, again)
     assert len(trained) == 2
     assert kept.read_bytes() == whole
 
@@ -176,11 +176,11 @@ def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
 
         return call
 
-    monkeypatch.setattr(_pruned.plain, "train", noted(plain.train))
-    monkeypatch.setattr(_pruned, "score", noted(_pruned.score))
+    monkeypatch.setattr(pruning.plain, "train", noted(plain.train))
+    monkeypatch.setattr(pruning, "score", noted(pruning.score))
     try:
         torch.set_num_threads(2)
-        _pruned.pruned(replace(bench, work=tmp_path), Found())
+        pruning.pruned(replace(bench, folder=tmp_path), Found())
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
@@ -190,7 +190,7 @@ def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
 def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
     """Two models that agree wholly still have the error of their records."""
     found = Found()
-    _pruned.pruned(bench, found)
+    pruning.pruned(bench, found)
     members = bench.job().population.membership.matrix
     shares = found.numbers["M1", "accuracy"].value
     binomial = (shares * (1 - shares) / (~members[:2]).sum(axis=1).max()) ** 0.5
@@ -199,7 +199,7 @@ def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
 
 def test_m1_is_the_plain_network(bench):
     job, found = bench.job(), Found()
-    _pruned.pruned(bench, found)
+    pruning.pruned(bench, found)
     with bench.made(job) as (store, made):
         Maker(job.population, store, "cpu")
         wanted = np.mean([one.facts["accuracy_non_members"] for one in made[:2]])
@@ -220,8 +220,8 @@ def test_what_training_says_is_told_once_with_its_rows(row):
         for name, said in (("a", notices), ("b", {"x never acted": 2}))
     ]
     assert collect(rows, {}).notes == [
-        "seed 0: x never acted. So in: a; b (2 of 4 models).",
-        "seed 0: models did not learn. So in: a (1 of 4 models).",
+        "seed 0, in a; b (2 of 4 models): X never acted.",
+        "seed 0, in a (1 of 4 models): Models did not learn.",
     ]
 
 
@@ -229,6 +229,6 @@ def test_a_rate_that_equal_scores_decide_is_told_with_its_attack():
     members = (np.arange(200) < 100)[None]
     free, tied = np.random.default_rng(0).normal(size=(1, 200)), np.ones((1, 200))
     assert measured._ties({"lira": free, "rmia": tied}, members, 0.1) == [
-        "equal scores decide what rmia finds at 0.1: no threshold comes near that rate of false alarms"
+        "Equal scores decide what rmia finds at 0.1: no threshold comes near that false positive rate."
     ]
     assert measured._ties({"rmia": tied}, members, None) == []

@@ -11,7 +11,7 @@ from reticent.auditing.comparison.paired import bootstrapped
 from reticent.auditing.roc import auc
 from reticent.errors import InputError
 from reticent.studies.judging import reaches
-from reticent.studies.numbers import Estimate, Measure, Pooled, combined
+from reticent.studies.numbers import Estimate, Pooled, Replicated, combined
 
 numbers = st.floats(-5, 5)
 
@@ -47,7 +47,7 @@ def measures(seed, targets=6, records=80):
         scores = rng.normal(size=members.shape) + shift * members
         drawn = bootstrap(scores, members, (), 200, np.random.default_rng(9), oracle=False)
         observed = auc(scores, members)
-        made.append(Measure(observed, drawn.replicated(0, observed), records // 2))
+        made.append(Replicated(observed, drawn.replicated(0, observed), records // 2))
         strapped.append((drawn, observed))
     return made, strapped
 
@@ -77,11 +77,11 @@ def test_a_measure_less_itself_is_zero_with_little_error():
 
 
 def test_a_measure_that_does_not_vary_is_bounded_by_its_records():
-    still = Measure(np.zeros(4), np.zeros((100, 4)), 50)
+    still = Replicated(np.zeros(4), np.zeros((100, 4)), 50)
     low, high = still.estimate().limits()
     assert low < 0 < high
     assert high - low == pytest.approx(1 - 0.025 ** (1 / 50))
-    loss = Measure(np.full(4, 3.0), np.full((100, 4), 3.0), 50)
+    loss = Replicated(np.full(4, 3.0), np.full((100, 4), 3.0), 50)
     assert loss.estimate() == Estimate(3.0)
 
 
@@ -98,7 +98,7 @@ def test_an_error_that_leaves_something_out_is_no_interval_before_three_seeds(co
     for one in each:
         pooled = Pooled((one,) * count)
         assert one.partial
-        assert pooled.bounded == (count == 3) == (pooled.to_json()["interval"] is not None)
+        assert pooled.bounded == (count == 3) == (pooled.finding().interval is not None)
         assert reaches("effect", pooled, 0.55, lower=True).answer() == ("no" if count == 3 else "open")
 
 
@@ -126,7 +126,7 @@ def test_no_seed_is_an_error():
 
 
 def test_the_plain_form_holds_both_intervals():
-    plain = Pooled(tuple(Estimate(value, 0.01, 9.0) for value in (0.1, 0.2, 0.6))).to_json()
-    assert plain["seeds"] == [0.1, 0.2, 0.6]
-    within, over = plain["within"], plain["over_seeds"]
-    assert plain["interval"] == [min(within[0], over[0]), max(within[1], over[1])]
+    plain = Pooled(tuple(Estimate(value, 0.01, 9.0) for value in (0.1, 0.2, 0.6))).finding()
+    assert plain.seeds == (0.1, 0.2, 0.6)
+    within, over = plain.within, plain.over_seeds
+    assert plain.interval == (min(within[0], over[0]), max(within[1], over[1]))

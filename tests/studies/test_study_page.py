@@ -1,6 +1,5 @@
 """The page, the section, the pictures and the terminal's text of a study's document."""
 
-import copy
 import io
 import re
 import xml.etree.ElementTree as ET
@@ -9,11 +8,16 @@ import pytest
 from rich.console import Console
 
 from reticent.errors import UnwrittenError
-from reticent.report.output import KINDS
-from reticent.report.study import markdown, picture, terminal, write_study
-from reticent.report.study.page import html
-from reticent.report.study.picture import described, files, pictures
-from reticent.report.study.view import between, form, printed, rule
+from reticent.findings.study import Figure, Part, Printed, StudyDocument
+from reticent.report.kinds.study import study
+from reticent.report.output import KINDS, STUDY, Output
+from reticent.report.pictures import study as pictures
+from reticent.report.pictures.study import described, files, panel
+from reticent.report.render import html as pages
+from reticent.report.render import markdown as sections
+from reticent.report.render import terminal as screens
+from reticent.say.study import between, printed, rule, written
+from reticent.studies.run import _files
 
 HOSTILE = "evil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7 * 7 }}|`"
 
@@ -154,6 +158,23 @@ DOCUMENT = {
 }
 
 
+READ = StudyDocument.read(DOCUMENT)
+ALL = READ.figures[0]
+
+
+def html(document):
+    return pages.html(study(document))
+
+
+def markdown(document):
+    return sections.markdown(study(document))
+
+
+def with_panels(*panels):
+    """The figure with some of its panels."""
+    return Figure.model_validate({**FIGURE, "panels": list(panels)})
+
+
 def everywhere(value, text):
     """Put a text into every string of a document that is shown."""
     if isinstance(value, dict):
@@ -173,6 +194,7 @@ def everywhere(value, text):
             "origin",
             "found",
             "reason",
+            "schema",
         }
         return {k: v if k in kept and isinstance(v, str) else everywhere(v, text) for k, v in value.items()}
     if isinstance(value, list):
@@ -181,16 +203,16 @@ def everywhere(value, text):
 
 
 def test_the_page_says_verdicts_numbers_and_the_papers_beside():
-    page = html(DOCUMENT)
+    page = html(READ)
     for said in (
-        "What the paper says",
+        "Claims of the paper, judged by 95\N{NO-BREAK SPACE}% intervals",
         "✓ reproduced: A.",
-        "? can&#39;t tell: B.",
-        "Why: no network of the kind that the claim is about was run.",
-        "What we ask beside it",
+        "? can&#x27;t tell: B.",
+        "Why: No network of the kind that the claim is about was run.",
+        "Claims of ours, judged by 95\N{NO-BREAK SPACE}% intervals",
         "✗ does not hold: C.",
         "ResNet: as the claim says",
-        "CNN: open (no control is as accurate); has no part in the verdict",
+        "CNN: open (no control is as accurate); not counted in the verdict",
         "ResNet: not as the claim says",
         "+10.0 points",
         "60.0",
@@ -198,19 +220,20 @@ def test_the_page_says_verdicts_numbers_and_the_papers_beside():
     ):
         assert said in page
     assert "paper: 77.1 ± 1.2" in page
-    assert "Not measured at this scale." in page
+    assert "CNN: open (this scale does not measure it)" in page
     assert "impossible as printed" in page
     assert "never measured" not in page
 
 
 def test_the_same_document_gives_the_same_page():
-    small = {**DOCUMENT, "figures": [{**FIGURE, "panels": [DENSITY]}]}
-    assert html(small) == html(copy.deepcopy(small))
+    small = READ.with_(figures=(with_panels(DENSITY),))
+    assert html(small) == html(small.with_())
 
 
 def test_the_page_loads_nothing_and_runs_nothing_from_outside():
-    page = html(everywhere({**DOCUMENT, "figures": [{**FIGURE, "panels": [STAGES, DOTS]}]}, HOSTILE))
-    assert "default-src &#39;none&#39;" in page
+    shown = {**DOCUMENT, "figures": [{**FIGURE, "panels": [STAGES, DOTS]}]}
+    page = html(StudyDocument.read(everywhere(shown, HOSTILE)))
+    assert "default-src 'none'" in page
     assert "<img" not in page
     assert "alert(1)</script>" not in page
     assert page.count("<script>") == 1
@@ -219,23 +242,24 @@ def test_the_page_loads_nothing_and_runs_nothing_from_outside():
 
 
 def test_each_kind_of_panel_is_drawn_and_described_in_numbers():
-    for panel, svg in zip(PANELS, pictures(FIGURE), strict=True):
-        root = ET.fromstring(svg)
+    for i, one in enumerate(ALL.panels):
+        root = ET.fromstring(panel(ALL, i))
         assert root.attrib["role"] == "img"
         title, text = (root.find(tag).text for tag in ("title", "desc"))
-        assert title == panel["title"]
-        assert text == described(panel)
+        assert title == one.title
+        assert text == described(one)
         assert re.search(r"\d", text)
-    assert "A1: 0.001 50.0" in described(LINES)
-    assert "stage1 0.600" in described(STAGES)
-    assert "of 1,002 weights" in described(CLOUD)
-    assert "both: mean 0.500; one: mean 1.500" in described(DENSITY)
+    said = list(map(described, ALL.panels))
+    assert "A1: 0.001 50.0 %" in said[0]
+    assert "stage1 0.600" in said[1]
+    assert "of 1,002 weights" in said[3]
+    assert "both: mean 0.500; one: mean 1.500" in said[4]
 
 
 @pytest.fixture(scope="module")
 def alone():
     """The figure as an SVG and a PNG; drawing it takes a second."""
-    return files(FIGURE)
+    return files(ALL)
 
 
 def test_the_files_are_a_light_and_dark_svg_and_a_png(alone):
@@ -246,24 +270,27 @@ def test_the_files_are_a_light_and_dark_svg_and_a_png(alone):
     light, dark = style.split("@media")
     assert used <= set(re.findall(r"(--\w+):", light)) == set(re.findall(r"(--\w+):", dark))
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    small = {**FIGURE, "panels": [DENSITY]}
-    assert files(small) == files(copy.deepcopy(small))
+    assert files(with_panels(DENSITY)) == files(with_panels(DENSITY))
 
 
 def test_figures_of_a_study_replace_none_but_their_own(alone, tmp_path, monkeypatch):
-    monkeypatch.setattr("reticent.report.study.picture.files", lambda _: alone)
-    monkeypatch.setattr("reticent.report.study.page.html", lambda _: KINDS[".html"].decode())
-    written = write_study(tmp_path, DOCUMENT)
+    monkeypatch.setattr("reticent.report.pictures.study.files", lambda _: alone)
+    monkeypatch.setattr("reticent.report.render.html.html", lambda _: KINDS[".html"].decode())
+
+    def write():
+        return Output.take(tmp_path, STUDY).write(READ, _files(READ))
+
+    written = write()
     before = {path: path.read_bytes() for path in written}
-    assert before == {path: path.read_bytes() for path in write_study(tmp_path, DOCUMENT)}
+    assert before == {path: path.read_bytes() for path in write()}
     (tmp_path / "study.json").unlink()  # as an interruption leaves it
-    assert write_study(tmp_path, DOCUMENT) == written
+    assert write() == written
     (tmp_path / "study.json").unlink()
     for name in ("toy-a.svg", "toy-a.png"):
         (tmp_path / name).write_bytes(b"<svg>mine</svg>")
         with pytest.raises(UnwrittenError, match=f"{name} is there already") as raised:
-            write_study(tmp_path, DOCUMENT)
-        assert raised.value.document == DOCUMENT
+            write()
+        assert raised.value.document == READ.to_json()
         assert (tmp_path / name).read_bytes() == b"<svg>mine</svg>"
         assert not (tmp_path / "study.json").exists()
         (tmp_path / name).unlink()
@@ -271,37 +298,35 @@ def test_figures_of_a_study_replace_none_but_their_own(alone, tmp_path, monkeypa
 
 def test_a_figure_without_numbers_can_be_drawn():
     empty = {**LINES, "series": [{"label": "A1", "x": [0.01], "estimates": [None]}], "levels": []}
-    figure = {**FIGURE, "panels": [empty, {**CLOUD, "points": []}, {**DOTS, "names": [], "series": []}]}
-    assert len(pictures(figure)) == 3
+    figure = with_panels(empty, {**CLOUD, "points": []}, {**DOTS, "names": [], "series": []})
+    assert all(panel(figure, i) for i in range(3))
 
 
 def test_the_section_has_tables_that_markdown_reads():
-    text = markdown(DOCUMENT)
-    tables = [line for line in text.splitlines() if line.startswith("|")]
-    widths = {line.count(" | ") for line in tables if line.startswith("| A3")}
-    assert "**reproduced**" in text
-    assert "**can't tell**: no network of the kind that the claim is about was run" in text
-    assert text.index("### What the paper says") < text.index("| B.") < text.index("### What we ask beside it")
-    assert text.index("### What we ask beside it") < text.index("**does not hold**")
+    text = markdown(READ)
+    assert text.startswith("## toy, scale tiny\n")
+    order = ("Claims of the paper", "reproduced: A.", "can't tell: B.", "Claims of ours", "does not hold: C.")
+    assert sorted(order, key=text.index) == list(order)
+    assert "Why: No network of the kind that the claim is about was run." in text
     assert "![All kinds](toy-a.png)" in text
-    assert "| A3 | 60.0" in text
-    assert "| *paper* | 77.1 ± 1.2" in text
-    assert widths == {2}
-    assert "<script>" not in markdown(everywhere(DOCUMENT, HOSTILE))
+    assert "| A3 (CWRF) | 60.0\N{NO-BREAK SPACE}% (55.0 to 65.0\N{NO-BREAK SPACE}%; paper: 77.1 ± 1.2" in text
+    tables = [line for line in text.splitlines() if line.startswith("| A3")]
+    assert {line.count(" | ") for line in tables} == {2}
+    assert "<script>" not in markdown(StudyDocument.read(everywhere(DOCUMENT, HOSTILE)))
 
 
 def test_the_terminal_shows_the_same():
     console = Console(file=io.StringIO(), width=140)
-    console.print(terminal(DOCUMENT))
+    console.print(screens.terminal(study(READ)))
     shown = console.file.getvalue().replace("\N{NO-BREAK SPACE}", " ")
     for said in (
-        "What the paper says, judged by 95 % intervals",
+        "Claims of the paper, judged by 95 % intervals",
         "✓ reproduced: A.",
         "? can't tell: B.",
-        "no network of the kind that the claim is about was run",
-        "What we ask beside it, judged by 95 % intervals",
+        "No network of the kind that the claim is about was run",
+        "Claims of ours, judged by 95 % intervals",
         "✗ does not hold: C.",
-        "CNN: open (no control is as accurate); has no part in the verdict",
+        "CNN: open (no control is as accurate); not counted in the verdict",
         "60.0",
         "paper",
         DOCUMENT["sentence"],
@@ -312,7 +337,7 @@ def test_the_terminal_shows_the_same():
 @pytest.mark.parametrize(
     ("value", "how", "text"),
     [
-        (0.123, "share", "12.3\N{NO-BREAK SPACE}%"),
+        (0.123, "share", "12.3 %"),
         (-0.021, "points", "\N{MINUS SIGN}2.1 points"),
         (0.02, "difference", "+0.020"),
         (74.2, "seconds", "1 min 14 s"),
@@ -322,37 +347,45 @@ def test_the_terminal_shows_the_same():
     ],
 )
 def test_numbers_are_written_by_their_form(value, how, text):
-    assert form(value, how) == text
+    assert written(value, how) == text
 
 
 def test_intervals_of_shares_stay_within_0_and_1():
-    assert between([-0.1, 1.2], "share") == "0.0 to 100.0\N{NO-BREAK SPACE}%"
-    assert between([0.1, 0.2], "seconds") == ""
-    assert between([0.5, 0.5], "number") == ""
-    assert between([-0.01, 0.02], "points") == "\N{MINUS SIGN}1.0 to +2.0"
+    assert between((-0.1, 1.2), "share") == "0.0 to 100.0 %"
+    assert between((0.1, 0.2), "seconds") == ""
+    assert between((0.5, 0.5), "number") == ""
+    assert between((-0.01, 0.02), "points") == "\N{MINUS SIGN}1.0 to +2.0"
 
 
 def test_a_rule_is_told_in_the_numbers_own_direction():
-    assert rule(PART) == "yes if wholly above 0.0 points and itself +5.0 points or more, no if wholly below +5.0 points"
-    lower = PART | {"better": "lower", "metric": "difference", "no": -0.01}
-    wanted = "yes if wholly below 0.000 and itself \N{MINUS SIGN}0.010 or less, no if wholly above \N{MINUS SIGN}0.010"
-    assert rule(lower) == wanted
-    assert "itself" not in rule(lower | {"yes": -0.01})
+    part = Part.model_validate(PART)
+    assert rule(part) == (
+        "yes: whole interval above 0.0 points, estimate +5.0 points or more; no: whole interval below +5.0 points"
+    )
+    lower = part.with_(better="lower", metric="difference", no=-0.01)
+    wanted = "yes: whole interval below 0.000, estimate -0.010 or less; no: whole interval above -0.010"
+    assert rule(lower) == wanted.replace("-", "\N{MINUS SIGN}")
+    assert "estimate" not in rule(lower.with_(yes=-0.01))
 
 
 def test_a_papers_number_without_a_deviation_stands_alone():
-    assert printed({"value": 0.7, "std": None}, "number") == "0.700"
+    assert printed(Printed(value=0.7), "number") == "0.700"
+    assert printed(Printed(value=0.771, std=0.0121), "share") == "77.1 ± 1.2 %"
     assert printed(None, "number") == ""
 
 
 def test_bars_of_shares_end_where_shares_do():
     estimates = [{"mean": 0.99, "interval": [0.96, 1.02]}, {"mean": 0.5, "interval": None}, None]
-    panel = {"form": "share"}
-    assert picture._known(panel, [0, 1, 2], estimates) == [(0, 0.99, (0.96, 1.0)), (1, 0.5, None)]
-    assert picture._known({"form": "number"}, [0, 1, 2], estimates)[0] == (0, 0.99, (0.96, 1.02))
+    series = [{"label": "a", "x": [0, 1, 2], "estimates": estimates}]
+    for form, end in (("share", 1.0), ("number", 1.02)):
+        one = with_panels({**LINES, "form": form, "series": series}).panels[0]
+        assert pictures._known(one, one.series[0].x, one.series[0].estimates) == [
+            (0, 0.99, (0.96, end)),
+            (1, 0.5, None),
+        ]
 
 
 def test_a_panel_of_one_series_without_a_label_is_told_without_one():
-    panel = {"kind": "dots", "title": "AUC", "names": ["a"], "form": "number"}
-    told = described(panel | {"series": [{"label": "", "estimates": [{"mean": 0.5, "interval": None}]}]})
-    assert told == "AUC. a 0.500."
+    series = [{"label": "", "estimates": [{"mean": 0.5, "interval": None}]}]
+    (one,) = with_panels({"kind": "dots", "title": "AUC", "names": ["a"], "series": series}).panels
+    assert described(one) == "AUC. a 0.500."

@@ -7,17 +7,17 @@ import torch
 from reticent.locate.correlation import agreement
 from reticent.locate.scoring import Scores
 from reticent.population.worker import Maker
-from reticent.studies import STUDIES, _scored
-from reticent.studies._ablation_rows import CHANCE
-from reticent.studies._disparity_claims import LEVELS, against
-from reticent.studies._levelling import levelling, places, rivals
-from reticent.studies.base import Found, Results, Setting
-from reticent.studies.bench import Bench
+from reticent.studies import STUDIES
+from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.cwrf_ablation import _counts
+from reticent.studies.cwrf_ablation.rows import CHANCE
+from reticent.studies.cwrf_entanglement import scores
 from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
 from reticent.studies.numbers import FEW, Estimate
-from reticent.studies.places import DIGITS, digit_pictures
+from reticent.studies.pptp_disparity.claims import LEVELS, against
+from reticent.studies.pptp_disparity.levelling import levelling, places, rivals
+from reticent.studies.presets import DIGITS, digit_pictures
 
 TINY = DIGITS | {
     "architecture": {"name": "cnn", "widths": (4, 6)},
@@ -76,12 +76,12 @@ def test_equal_scores_agree_wholly(bench, monkeypatch):
             n: torch.from_numpy(fixed.random(tuple(p.shape), dtype=np.float32)) for n, p in network.named_parameters()
         })
 
-    monkeypatch.setattr(_scored, "score", same)
+    monkeypatch.setattr(scores, "score", same)
     job = bench.job()
     with bench.made(job) as (store, made):
         torch.set_num_threads(2)
         try:
-            numbers, _ = _scored.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
+            numbers, _ = scores.scored(Maker(job.population, store, "cpu"), store, made[0], draw=False)
         finally:
             torch.set_num_threads(before)
     assert threads == [1, 1, 1]
@@ -102,10 +102,10 @@ def test_scores_that_share_but_the_weight_and_dead_weights_agree_by_construction
         for _ in range(2)
     )
     assert agreement(one, other, ["weight"]).spearman > 0.8
-    found = _scored._beside_magnitude(network, one, other, ["weight"])
+    found = scores._beside_magnitude(network, one, other, ["weight"])
     assert abs(found["spearman_partial"]) < 0.05
     assert found["spearman_magnitude"] > 0.8
-    shared = _scored._beside_magnitude(network, one, one, ["weight"])
+    shared = scores._beside_magnitude(network, one, one, ["weight"])
     assert shared["spearman_partial"] == pytest.approx(1)
 
 
@@ -114,9 +114,9 @@ def test_a_partial_correlation_is_that_of_what_is_left_of_two_regressions():
     x, y = x + z, y - 0.5 * z + 0.3 * x
     left = [one - np.polyval(np.polyfit(z, one, 1), z) for one in (x, y)]
     pairs = [np.corrcoef(*pair)[0, 1] for pair in ((x, y), (x, z), (y, z))]
-    assert _scored.partial(*pairs) == pytest.approx(np.corrcoef(*left)[0, 1])
-    assert _scored.partial(0.5, 1.0, 0.5) is None
-    assert _scored.partial(0.5, None, 0.5) is None
+    assert scores.partial(*pairs) == pytest.approx(np.corrcoef(*left)[0, 1])
+    assert scores.partial(0.5, 1.0, 0.5) is None
+    assert scores.partial(0.5, None, 0.5) is None
 
 
 def test_agreement_by_construction_is_none(bench):
@@ -138,11 +138,11 @@ def test_stages_are_measured_in_order(bench):
     assert found.numbers["last stage", "effect"] == found.numbers[names[-2], "effect"]
     assert all(0 <= found.numbers[name, "probe"].value <= 1 for name in names)
     results = Results((bench.setting,), {"cnn": [found]})
-    figures = list(study.draw(results))
-    assert [panel["kind"] for panel in figures[1]["panels"]] == ["density"] * len(names)
-    for panel in figures[1]["panels"]:
-        for series in panel["series"]:
-            assert sum(series["heights"]) == pytest.approx(1)
+    _, distances = study.draw(results, bench.setting)
+    assert [panel.kind for panel in distances.panels] == ["density"] * len(names)
+    for panel in distances.panels:
+        for series in panel.series:
+            assert sum(series.heights) == pytest.approx(1)
 
 
 def test_levelling_off_is_the_gain_between_stages_before_less_that_after():

@@ -8,9 +8,10 @@ import pytest
 from toy_study import BASE, STUDY, counted
 
 from reticent.errors import InputError, MissingFileError, UnknownNameError
+from reticent.findings.study import Column
 from reticent.studies import STUDIES
 from reticent.studies import run as runner
-from reticent.studies.base import Claim, Column, Scale, Setting
+from reticent.studies.base import Claim, Scale, Setting
 from reticent.studies.judging import no_worse
 from reticent.studies.run import asked, study
 
@@ -62,7 +63,7 @@ def test_few_seeds_are_said(done):
     _, result, _ = done
     said = result.document["cannot_say"]
     assert said[0] == "It is a toy."
-    assert any("Seeds: 2." in one for one in said)
+    assert any(one.startswith("2 seeds: ") and "over models and records" in one for one in said)
 
 
 def test_again_measures_nothing_and_gives_the_same_numbers(done):
@@ -149,7 +150,7 @@ def test_what_was_kept_before_a_number_was_asked_for_is_measured_anew(done, tmp_
     reworded = replace(more, claims=tuple(replace(one, rule="In other words.") for one in more.claims))
     study(reworded, **where)
     assert seeds == [0, 0]
-    study(replace(more, columns=(*STUDY.columns, Column("gap", "Gap"))), **where)
+    study(replace(more, columns=(*STUDY.columns, Column(key="gap", label="Gap"))), **where)
     assert seeds == [0, 0, 0]
 
 
@@ -158,7 +159,7 @@ def test_each_study_says_what_it_asks_for_before_anything_is_measured(chosen):
     for scale in chosen.scales.values():
         for setting in scale.settings:
             names = asked(chosen, setting)
-            assert len(names) > len(chosen.columns) + 2
+            assert len(names) > len(chosen.columns), "no claim asks for a number with Results.get"
             assert names == asked(chosen, setting)
 
 
@@ -229,7 +230,7 @@ def test_the_command_prints_tables_and_verdicts(done, tmp_path, monkeypatch, cap
     assert "✓ reproduced: Longer is more accurate." in out
     assert "? can't tell: Longer costs money." in out
     assert "this scale does not measure it" in out
-    assert "What the paper says, judged by 95 % intervals" in " ".join(out.split())
+    assert "Claims of the paper, judged by 95 % intervals" in " ".join(out.split())
     assert "paper" in out
     assert "study.html" in out
     assert guarded(app, ["study"]) == 0

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from reticent.findings.study import OPEN
 from reticent.jobs.config import gather
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
 from reticent.studies import STUDIES
-from reticent.studies._ablation_rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
-from reticent.studies._defenses_printed import METRICS, NONE, TITLES, WITH
-from reticent.studies.base import SCALES, Found, Results, Scale, Setting
-from reticent.studies.cwrf_ablation import _contrasts, _recipes
+from reticent.studies.base import Found, Results, Scale, Setting
+from reticent.studies.cwrf_ablation import _pairs, _recipes
+from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, SCRATCH, VARIANTS, named
 from reticent.studies.cwrf_defenses import _recipes as defense_recipes
-from reticent.studies.judging import OPEN, better, finding
+from reticent.studies.cwrf_defenses.printed import METRICS, NONE, TITLES, WITH
+from reticent.studies.document import assemble, judge
+from reticent.studies.judging import better, finding
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.told import assemble
-from reticent.studies.verdicts import judge
 
 PAPER = Path("/work/shared/papers/001_2a30e3021cb883aa.txt")
 RECORDS = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
@@ -31,29 +31,30 @@ def empty(study, scale):
     return Results(settings, {one.key: [Found(), Found()] for one in settings})
 
 
-def test_the_table_has_the_four_studies():
-    assert list(STUDIES) == ["cwrf-ablation", "cwrf-defenses", "cwrf-entanglement", "pptp-disparity"]
-
-
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_says_all_of_itself(name):
     study = STUDIES[name]
-    assert study.name == name
-    assert study.title.endswith("?")
-    assert set(SCALES) <= set(study.scales)
+    assert study.name == name, "give the study in its `STUDY` the name that it has in the table of studies/__init__.py"
+    assert study.title.endswith("?"), "write the title as a question"
+    assert "tiny" in study.scales, "give it a scale tiny, of minutes: it is what `reticent study NAME` runs"
     keys = [claim.key for claim in study.claims]
-    assert len(set(keys)) == len(keys) > 0
+    assert len(set(keys)) == len(keys) > 0, "give it claims, each with a key of its own"
     for claim in study.claims:
-        assert claim.text.endswith(".")
-        assert claim.rule.startswith("In each setting")
-        assert claim.source
+        assert claim.text.endswith("."), f"{claim.key}: write the claim as a sentence"
+        assert claim.rule.startswith("In each setting"), f"{claim.key}: say of which settings it is: In each setting"
+        assert claim.source, f"{claim.key}: say where the paper has it"
         ours = any(word in claim.source for word in ("lacks", "implied"))
-        assert claim.origin == ("ours" if ours else "paper")
-        assert bool(claim.networks) == (claim.origin == "paper")
-    metrics = [column.metric for column in study.columns]
-    assert len(set(metrics)) == len(metrics)
+        assert claim.origin == ("ours" if ours else "paper"), (
+            f'{claim.key}: a claim of ours (origin "ours") says in its source that the paper lacks it, or implies it'
+        )
+        assert bool(claim.networks) == (claim.origin == "paper"), (
+            f"{claim.key}: name the kinds of network that a claim of the paper's is about; one of ours is about any"
+        )
+    metrics = [column.key for column in study.columns]
+    assert len(set(metrics)) == len(metrics), "give each column a key of its own"
     for table in study.published:
-        assert {metric for row in table.rows.values() for metric in row} <= set(metrics)
+        printed = {metric for row in table.rows.values() for metric in row}
+        assert printed <= set(metrics), f"add a column for each metric that {table.reference} has"
         assert all(row in table.rows and metric in table.rows[row] for row, metric in table.remarks)
 
 
@@ -63,13 +64,13 @@ def test_a_scale_has_settings_that_can_be_trained(name, scale):
     given = study.scales[scale]
     keys = [one.key for one in given.settings]
     assert len(set(keys)) == len(keys) > 0
-    assert given.seeds >= (1 if scale in {"tiny", "gpu"} else 3)
+    assert given.seeds >= (1 if scale in {"tiny", "gpu"} else 3), f"run scale {scale} with 3 seeds at least"
     groups = {table.group for table in study.published}
     for one in given.settings:
-        assert re.fullmatch(r"[a-z0-9-]+", one.key)
-        assert one.beside is None or one.beside in groups
-        assert one.network
-        assert one.unlike or scale == "paper"
+        assert re.fullmatch(r"[a-z0-9-]+", one.key), "a setting's key names files: small letters, digits and hyphens"
+        assert one.published is None or one.published in groups
+        assert one.network, f"{one.key}: say which kind of network it is, such as ResNet"
+        assert one.unlike or scale == "paper", f"{one.key}: say what makes it no fair stand-in for the paper's (unlike)"
         build_recipe({"architecture": "mlp"}, gather(None, dict(one.base)).recipe)
 
 
@@ -80,16 +81,16 @@ def test_with_nothing_measured_every_claim_is_open(name, scale):
         parts = claim.parts(results)
         assert finding(parts) == ("open", "unmeasured")
         assert len({part.label for part in parts}) == len(parts)
-    assert list(study.draw(results)) is not None
+    assert all(figure.name for setting in results.settings for figure in study.draw(results, setting))
 
 
 @pytest.mark.parametrize("scale", STUDIES["cwrf-ablation"].scales)
 def test_the_ablation_trains_what_its_claims_name(scale):
     for setting in STUDIES["cwrf-ablation"].scales[scale].settings:
         bench = type("Bench", (), {"options": setting.options})
-        recipes, contrasts = _recipes(bench), _contrasts(bench)
+        recipes, pairs = _recipes(bench), _pairs(bench)
         assert set(recipes) >= {SCRATCH, NO_REWINDING, *CONTROLS, *(named(v, 0.01) for v in VARIANTS)}
-        assert all(set(weights) <= set(recipes) and sum(weights.values()) == 0 for weights in contrasts.values())
+        assert all(first != second and {first, second} <= set(recipes) for first, second in pairs.values())
         options = [defended({}, defense) for defense, _ in recipes.values()]
         assert all(one["objective"]["name"] == "relaxloss" for one in options)
         assert len({str(one.get("procedure")) for one in options}) == len(options)
@@ -122,7 +123,7 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
     good = {"loss": -0.5, "accuracy": 0.1, "gap": -0.5, "auc_lira": -0.2}
     for sign, wanted in ((1, "yes"), (-1, "no")):
         found = Found()
-        for name in _contrasts(bench):
+        for name in _pairs(bench):
             flip = -1 if name.startswith("A1 -") else 1
             for metric, value in good.items():
                 value *= flip * sign
@@ -142,7 +143,7 @@ def test_a_document_can_be_made_of_nothing():
     study = STUDIES["cwrf-entanglement"]
     given = replace(study.scales["tiny"], seeds=2)
     document = assemble(study, "tiny", given, empty(study, "tiny"), {"cnn": RECORDS, "vit": RECORDS})
-    assert {claim["verdict"] for claim in document["claims"]} == {OPEN}
+    assert {claim.verdict for claim in document.claims} == {OPEN}
 
 
 needs_paper = pytest.mark.skipif(not PAPER.is_file(), reason="the paper's text is not at hand")
@@ -260,8 +261,8 @@ def test_the_page_says_what_its_intervals_are_over(name, over):
     partial = Estimate(0.5, 0.1, partial=name != "cwrf-ablation")
     found = {one.key: [Found(numbers={("row", "metric"): partial})] * 2 for one in given.settings}
     document = assemble(study, "tiny", given, Results(given.settings, found), data)
-    assert document["over"] == over
-    assert any(f"over {over}" in line for line in document["cannot_say"])
+    assert document.over == over
+    assert any(f"over {over}" in line for line in document.cannot_say)
 
 
 def test_where_one_seed_gives_no_interval_the_page_says_so():
@@ -270,11 +271,11 @@ def test_where_one_seed_gives_no_interval_the_page_says_so():
     found = Found({"block 1": ""}, {("block 1", "effect"): Estimate.between(0.6, 0.59, 0.61, partial=True)})
     given, results = replace(study.scales["tiny"], seeds=1), Results((setting,), {setting.key: [found]})
     document = assemble(study, "tiny", replace(given, settings=(setting,)), results, {setting.key: RECORDS})
-    assert document["tables"][0]["rows"][0]["values"]["effect"]["interval"] is None
+    assert document.tables[0].rows[0].values["effect"].interval is None
     assert (
-        "Seeds: 1. The error of one seed is over records alone, with the networks as they are, so that these numbers "
-        "stand without an interval and no claim on them is judged; from 3 seeds on both are there."
-    ) in document["cannot_say"]
+        "1 seed: the error of one seed is over records alone, with the networks as they are, so these numbers have no "
+        "interval, and no claim on them is judged. From 3 seeds on they have one."
+    ) in document.cannot_say
 
 
 def test_a_row_of_one_seed_alone_has_no_line_in_the_table():
@@ -287,8 +288,8 @@ def test_a_row_of_one_seed_alone_has_no_line_in_the_table():
         found.append(Found({NONE: "", stopped: ""}, numbers, notes=[f"seed {seed}: stopped after {epochs}"]))
     results = Results((setting,), {"one": found})
     document = assemble(STUDIES["cwrf-defenses"], "small", Scale((setting,), 2, ""), results, {"one": RECORDS})
-    assert [row["name"] for row in document["tables"][0]["rows"]] == [NONE]
-    said = [line for line in document["cannot_say"] if "stopped after" in line]
+    assert [row.name for row in document.tables[0].rows] == [NONE]
+    said = [line for line in document.cannot_say if "stopped after" in line]
     assert said == ["one: seed 0: stopped after 3", "one: seed 1: stopped after 4"]
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from reticent.studies.base import Claim, Column, Published, Scale, Setting, Study
+from reticent.findings.study import Column, DotsPanel, Figure, Points
+from reticent.studies.base import Claim, Published, Scale, Setting, Study
 from reticent.studies.judging import better, no_worse
 from reticent.studies.measured import collect, measure
 
@@ -12,22 +13,15 @@ ROWS = {"long": 4, "short": 1}
 
 def measured(bench):
     rows = [measure(bench, name, bench.job(epochs=epochs), f"{epochs} epochs") for name, epochs in ROWS.items()]
-    found = collect(rows, {"long - short": {"long": 1.0, "short": -1.0}})
+    found = collect(rows, {"long - short": ("long", "short")})
     found.series["losses"] = [float(one.measures["loss"].observed.mean()) for one in rows]
     return found
 
 
-def drawn(results):
-    for one in results.settings:
-        numbers = [results.get(one.key, name, "auc_lira") for name in ROWS]
-        dots = {
-            "kind": "dots",
-            "title": "AUC",
-            "x": "AUC",
-            "names": list(ROWS),
-            "series": [{"label": "LiRA", "estimates": [number.to_json() for number in numbers]}],
-        }
-        yield {"name": one.key, "title": "What is given away", "panels": [dots]}
+def drawn(results, setting):
+    points = Points(label="LiRA", estimates=results.drawn(setting.key, ROWS, "auc_lira"))
+    panel = DotsPanel(title="AUC", x="AUC", names=tuple(ROWS), series=(points,))
+    yield Figure(name=setting.key, title="What is given away", panels=(panel,))
 
 
 STUDY = Study(
@@ -37,9 +31,9 @@ STUDY = Study(
     scales={"tiny": Scale((Setting("digits", "MLP on digits", BASE, {"fpr": 0.1}, "MLP"),), 2, "Seconds.")},
     measure=measured,
     columns=(
-        Column("accuracy", "Accuracy", "share"),
-        Column("auc_lira", "LiRA AUC"),
-        Column("seconds", "Time", "seconds"),
+        Column(key="accuracy", label="Accuracy", form="share"),
+        Column(key="auc_lira", label="LiRA AUC"),
+        Column(key="seconds", label="Time", form="seconds"),
     ),
     claims=(
         Claim(

@@ -30,7 +30,7 @@ TERMINALS = {
     "reticent.locate.weights": "reticent.report.kinds.weights:weights",
     "reticent.locate.layers": "reticent.report.kinds.layers:layers",
     "reticent.locate.records": "reticent.report.kinds.records:records",
-    "reticent.study": "reticent.report.study:terminal",
+    "reticent.study": "reticent.report.kinds.study:study",
 }
 """By a document's schema, without the version, what lays it out."""
 USUAL = "training"

@@ -15,6 +15,7 @@ DOCUMENTS = {
     "locate.layers": "reticent.findings.locate:LayersDocument",
     "locate.records": "reticent.findings.locate:RecordsDocument",
     "selftest": "reticent.findings.selftest:Selftested",
+    "study": "reticent.findings.study:StudyDocument",
 }
 """By the name of a document, its class; `reticent schema NAME` writes its JSON Schema."""
 HEAD = "<!-- {}: made by scripts/generate -->"

@@ -6,9 +6,9 @@ from reticent.studies.base import Study
 __all__ = ["STUDIES", "Study"]
 
 STUDIES: dict[str, Study] = {
+    "cwrf-entanglement": cwrf_entanglement.STUDY,
     "cwrf-ablation": cwrf_ablation.STUDY,
     "cwrf-defenses": cwrf_defenses.STUDY,
-    "cwrf-entanglement": cwrf_entanglement.STUDY,
     "pptp-disparity": pptp_disparity.STUDY,
 }
 """Name -> study."""

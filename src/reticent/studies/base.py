@@ -1,38 +1,29 @@
 """What a study is: a frozen description of a paper's table or figure, of what is trained for it, and of its claims.
 
-One file a study. It names its settings by scale, one function that measures a setting with one seed, claims that are
-judged from what was measured, and a picture. The rest (seeds, intervals, resuming, files) is the runner's.
+A study names its settings by scale, one function that measures a setting with one seed, claims that are judged from
+what was measured, and figures. The rest (seeds, intervals, resuming, files) is the runner's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any
 
+from reticent.data.records import Records
 from reticent.errors import UnknownNameError
-from reticent.studies.judging import Origin, Part
+from reticent.findings.study import Column, Figure, Origin, SeedsEstimate
+from reticent.jobs.config import Job, gather, prepare
+from reticent.jobs.work import Work
+from reticent.population.train import train
+from reticent.population.using import using
+from reticent.population.worker import Made
+from reticent.store import Store
+from reticent.studies.judging import Part
 from reticent.studies.numbers import Estimate, Pooled
 
-if TYPE_CHECKING:
-    from reticent.studies.bench import Bench
-
-Plain = Mapping[str, Any]
-Form = Literal["share", "small share", "points", "number", "difference", "seconds"]
-SCALES = ("tiny", "small", "paper")
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a study's tables.
-
-    Attributes:
-        metric: the key that measurements are kept under.
-        label: its head.
-        form: how its numbers are written; "share" as percent.
-    """
-
-    metric: str
-    label: str
-    form: Form = "number"
+Options = Mapping[str, Any]
+"""Keys of `AuditConfig` or `Recipe`, dotted where they are deep; or what a study's measurement asks for."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +50,11 @@ class Setting:
     """One combination of data and architecture.
 
     Attributes:
-        key: short and unlike any other of the scale.
+        key: unique in its scale.
         label: in words.
-        base: keys of `AuditConfig` or `Recipe` that hold for all that is trained, dotted where they are deep.
+        base: options that hold for all that is trained.
         options: what the study's own measurement asks for.
-        beside: the group of the published tables that its numbers stand beside.
+        published: the group of the published tables that stand beside its numbers.
         network: the kind of its network, such as ResNet; kinds are judged apart.
         unlike: what makes it neither the paper's own setting nor a fair stand-in for it; empty where it is one. Only
             there a claim of the paper's is reproduced or not.
@@ -71,9 +62,9 @@ class Setting:
 
     key: str
     label: str
-    base: Plain
-    options: Plain = field(default_factory=dict)
-    beside: str | None = None
+    base: Options
+    options: Options = field(default_factory=dict)
+    published: str | None = None
     network: str = ""
     unlike: str = ""
 
@@ -115,7 +106,7 @@ class Found:
         return {"rows": self.rows, "numbers": numbers, "series": self.series, "notes": self.notes}
 
     @classmethod
-    def from_json(cls, plain: Plain) -> "Found":
+    def from_json(cls, plain: Mapping[str, Any]) -> "Found":
         """Take what `to_json` gave."""
         numbers = {(name, metric): Estimate(*rest) for name, metric, *rest in plain["numbers"]}
         return cls(dict(plain["rows"]), numbers, dict(plain["series"]), list(plain["notes"]))
@@ -123,12 +114,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """All that a study measured.
-
-    Attributes:
-        settings: in order.
-        found: by setting, one entry a seed.
-    """
+    """All that a study measured: by setting, one entry a seed."""
 
     settings: tuple[Setting, ...]
     found: Mapping[str, Sequence[Found]]
@@ -138,15 +124,63 @@ class Results:
         each = [one.numbers.get((name, metric)) for one in self.found[setting]]
         return None if not each or None in each else Pooled(tuple(one for one in each if one is not None))
 
+    def drawn(self, setting: str, names: Iterable[str], metric: str) -> tuple[SeedsEstimate | None, ...]:
+        """Look numbers up for a figure."""
+        numbers = (self.get(setting, name, metric) for name in names)
+        return tuple(None if one is None else one.finding() for one in numbers)
+
     def rows(self, setting: str) -> dict[str, str]:
-        """List the rows of a setting's table."""
-        return {name: about for one in reversed(self.found[setting]) for name, about in one.rows.items()} | (
-            self.found[setting][0].rows if self.found[setting] else {}
-        )
+        """List the rows of a setting's table, each with the words of the first seed that has it."""
+        return {name: about for one in reversed(self.found[setting]) for name, about in one.rows.items()}
 
     def series(self, setting: str, key: str) -> list[Any]:
         """Look up what is drawn."""
         return [one.series[key] for one in self.found[setting] if key in one.series]
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """What a study measures with: one setting and one seed, its records, and populations that are trained or found.
+
+    Attributes:
+        setting: what is trained.
+        seed: of roles, memberships and models.
+        records: the setting's data.
+        machine: keys of `AuditConfig` that say where and how to run: ``store``, ``workers``, ``device``.
+        folder: for what a measurement keeps.
+        work: whom to tell.
+    """
+
+    setting: Setting
+    seed: int
+    records: Records
+    machine: Options = field(default_factory=dict)
+    folder: Path = Path("reticent-study")
+    work: Work = field(default_factory=Work)
+
+    @property
+    def options(self) -> Options:
+        """What the setting asks of the study's own measurement."""
+        return self.setting.options
+
+    def say(self, what: str) -> None:
+        """Tell what is measured now."""
+        self.work.tell(f"{self.setting.label}, seed {self.seed}: {what}")
+
+    def job(self, defense: str | None = None, **more: Any) -> Job:
+        """Prepare a population."""
+        chosen = {} if defense is None else {"defense": defense}
+        values = {**self.setting.base, "seed": self.seed, **self.machine, **more, **chosen}
+        return prepare(gather(None, values), self.records)
+
+    @contextmanager
+    def made(self, job: Job) -> Iterator[tuple[Store, list[Made]]]:
+        """Train what is not finished of a population, and keep it in the store until the block ends."""
+        with using(job.config.store, job.population) as store:
+            yield (
+                store,
+                train(job.population, store, workers=job.workers, device=job.device, progress=self.work.progress),
+            )
 
 
 @dataclass(frozen=True)
@@ -154,11 +188,11 @@ class Claim:
     """What a paper says, or what we say beside it, and how it is judged here.
 
     Attributes:
-        key: short and unlike any other of the study.
+        key: unique in the study.
         text: the claim, in our words.
         source: where the paper says it.
         rule: what makes it reproduced or not, in words; it was written before anything was measured.
-        parts: the numbers that it stands on, of all settings of the results that it is given: those of one kind of
+        parts: the numbers that it rests on, of all settings of the results that it is given: those of one kind of
             network. It is also called before anything is measured, when `Results.get` gives None for each: so the
             runner learns which numbers are asked for.
         origin: paper, or ours: a control that the paper lacks, or what follows from what it says.
@@ -174,6 +208,11 @@ class Claim:
     networks: tuple[str, ...] = ()
 
 
+def each(ask: Callable[[Results, Setting], Iterable[Part]]) -> Callable[[Results], list[Part]]:
+    """Ask the same of each setting."""
+    return lambda results: [part for one in results.settings for part in ask(results, one)]
+
+
 @dataclass(frozen=True)
 class Study:
     """A paper's table or figure as one command.
@@ -182,12 +221,12 @@ class Study:
         name: as it is asked for.
         title: what it asks, in one sentence.
         paper: what to cite.
-        scales: by name, of `SCALES`.
+        scales: by name; `tiny` ends within minutes on two cores.
         measure: measures one setting with one seed.
         columns: of the tables.
         claims: in order.
         published: the paper's own numbers.
-        draw: makes the figures of ``study.json`` (`reticent.report.study.picture` says what they hold).
+        draw: makes the figures of a setting.
         caution: sentences on what no scale of this study can say.
         over: what is redrawn for the intervals of one seed, in words; by default as `collect` does it.
     """
@@ -196,11 +235,11 @@ class Study:
     title: str
     paper: str
     scales: Mapping[str, Scale]
-    measure: Callable[["Bench"], Found]
+    measure: Callable[[Bench], Found]
     columns: tuple[Column, ...]
     claims: tuple[Claim, ...]
     published: tuple[Published, ...] = ()
-    draw: Callable[[Results], Sequence[Plain]] = lambda _: ()
+    draw: Callable[[Results, Setting], Iterable[Figure]] = lambda *_: ()
     caution: tuple[str, ...] = ()
     over: str = "models and records"
 

@@ -14,26 +14,15 @@ agree. A claim of the paper's also needs that what was run is the paper's settin
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from reticent.auditing.intervals import Interval
 from reticent.errors import InputError
+from reticent.findings import study as findings
+from reticent.findings.study import Answer, Form, Reason
 from reticent.studies.numbers import CONFIDENCE, Pooled
 
-Answer = Literal["yes", "no", "open"]
-Origin = Literal["paper", "ours"]
-Reason = Literal["condition", "unmatched", "unmeasured", "interval", "network", "setting", "disagree"]
-"""Why nothing can be told: the claim takes for granted what does not hold; no control is as accurate; the number is not
-measured; its interval leaves both open; no network of the kinds that the claim is about was run; what was run is
-neither the paper's setting nor a fair stand-in; the kinds of network disagree."""
 BY_PART: tuple[Reason, ...] = ("condition", "unmatched", "unmeasured", "interval")
 """Those that a part may have, the first that any part has being that of all."""
-OPEN = "can't tell"
-VERDICTS: dict[Origin, dict[Answer, str]] = {
-    "paper": {"yes": "reproduced", "no": "not reproduced", "open": OPEN},
-    "ours": {"yes": "holds", "no": "does not hold", "open": OPEN},
-}
-"""What is said of a claim, by who makes it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +35,7 @@ class Part:
         yes_above: "yes" if the whole interval lies above this, and the number itself is at least `no_below`.
         no_below: "no" if the whole interval lies below this; asked first.
         lower: smaller is better: the number's sign is turned before it is held against the two levels.
-        metric: how the number is written: "share", "points" (a difference of shares), or "number".
+        metric: how the number is written.
         void: why the number decides nothing, whatever it is; None where it may.
     """
 
@@ -55,7 +44,7 @@ class Part:
     yes_above: float = 0.0
     no_below: float = 0.0
     lower: bool = False
-    metric: str = "number"
+    metric: Form = "number"
     void: Reason | None = None
 
     def __post_init__(self) -> None:
@@ -84,32 +73,32 @@ class Part:
         low, high = self.number.limits(confidence)
         return (-high, -low) if self.lower else (low, high)
 
-    def to_json(self, parts: int) -> dict[str, Any]:
-        """Return plain values."""
-        sign = -1 if self.lower else 1
-        return {
-            "label": self.label,
-            "metric": self.metric,
-            "better": "lower" if self.lower else "higher",
-            "yes": sign * self.yes_above,
-            "no": sign * self.no_below,
-            "answer": self.answer(parts),
-            "reason": self.why_open if self.answer(parts) == "open" else None,
-            **(self.number.to_json() if self.number is not None else {"mean": None, "interval": None}),
-        }
+    def finding(self, parts: int) -> findings.Part:
+        """State it, with its answer among so many parts, in the number's own direction."""
+        answer, sign = self.answer(parts), -1 if self.lower else 1
+        return findings.Part(
+            label=self.label,
+            metric=self.metric,
+            better="lower" if self.lower else "higher",
+            yes=sign * self.yes_above,
+            no=sign * self.no_below,
+            answer=answer,
+            reason=self.why_open if answer == "open" else None,
+            **({} if self.number is None else dict(self.number.finding())),
+        )
 
 
-def better(label: str, number: Pooled | None, least: float, *, lower: bool = False, metric: str = "number") -> Part:
+def better(label: str, number: Pooled | None, least: float, *, lower: bool = False, metric: Form = "number") -> Part:
     """Ask whether a difference is in favour: surely above 0, and itself at least as large as what matters."""
     return Part(label, number, 0.0, least, lower, metric)
 
 
-def no_worse(label: str, number: Pooled | None, allowed: float, *, lower: bool = False, metric: str = "number") -> Part:
-    """Ask whether a difference is not against it by more than is allowed."""
-    return Part(label, number, -allowed, -allowed, lower, metric)
+def no_worse(label: str, number: Pooled | None, loss: float, *, lower: bool = False, metric: Form = "number") -> Part:
+    """Ask whether a difference is not against it by more than a loss that is allowed."""
+    return Part(label, number, -loss, -loss, lower, metric)
 
 
-def reaches(label: str, number: Pooled | None, level: float, *, lower: bool = False, metric: str = "number") -> Part:
+def reaches(label: str, number: Pooled | None, level: float, *, lower: bool = False, metric: Form = "number") -> Part:
     """Ask whether a number is above a level."""
     turned = -level if lower else level
     return Part(label, number, turned, turned, lower, metric)

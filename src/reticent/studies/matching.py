@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from reticent.jobs.comparison.early import Stop, stopped, stops
-from reticent.jobs.work import Work
-from reticent.studies.bench import Bench
+from reticent.studies.base import Bench
 from reticent.studies.measured import Measured, measure
-from reticent.studies.numbers import Estimate, Measure, combined
+from reticent.studies.numbers import Estimate, Replicated, combined
 
 APART = 0.01
 """Two stopped networks whose accuracies are closer than this tell no slope."""
@@ -21,20 +20,7 @@ BEYOND = 0.5
 """So far beyond two stopped networks, by the distance between them, the straight line is drawn on at most."""
 KNOWN = 1e-12
 """The error of what is known."""
-Parts = list[tuple[float, Measure]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """What a row is held against.
-
-    Attributes:
-        weights: of the row and of the control's networks.
-        slope_of: the two networks between which the control is read off at the row's own accuracy; None if it is not.
-    """
-
-    weights: tuple[tuple[float, Measured], ...]
-    slope_of: tuple[Measured, Measured] | None = None
+Parts = list[tuple[float, Replicated]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,32 +35,33 @@ class Controls:
     stopped: tuple[Measured, ...]
     whole: Mapping[str, Measured]
 
-    def beside(self, row: Measured, metric: str) -> Parts:
+    def excess(self, row: Measured, metric: str) -> Parts:
         """Say what a row gives away beyond its control, in one metric."""
-        held = self._held(row)
-        parts = [(weight, one.measures[metric]) for weight, one in held.weights]
-        if held.slope_of is None:
+        weights, around = self._held(row)
+        parts = [(weight, one.measures[metric]) for weight, one in weights]
+        if around is None:
             return parts
-        low, high = held.slope_of
+        low, high = around
         width = high.accuracy - low.accuracy
         slope = float(high.measures[metric].observed.mean() - low.measures[metric].observed.mean()) / width
-        return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in held.weights]
+        return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in weights]
 
     def missed(self, row: Measured) -> Parts:
         """Say by how much accuracy a row's control misses the row."""
-        held = self._held(row)
-        return [] if held.slope_of is not None else [(weight, one.measures["accuracy"]) for weight, one in held.weights]
+        weights, around = self._held(row)
+        return [] if around is not None else [(weight, one.measures["accuracy"]) for weight, one in weights]
 
-    def _held(self, row: Measured) -> "_Held":
+    def _held(self, row: Measured) -> tuple[list[tuple[float, Measured]], tuple[Measured, Measured] | None]:
+        """Weigh a row and its control, and name the two networks between which the control is read off, if it is."""
         whole = self.whole.get(row.name)
         if whole is not None:
-            return _Held(((1.0, row), (-1.0, whole)))
+            return [(1.0, row), (-1.0, whole)], None
         low, high = self._around(row.accuracy)
         if low is high:
-            return _Held(((1.0, row), (-1.0, low)))
+            return [(1.0, row), (-1.0, low)], None
         place = (row.accuracy - low.accuracy) / (high.accuracy - low.accuracy)
         share = min(max(place, -BEYOND), 1 + BEYOND)
-        return _Held(((1.0, row), (share - 1, low), (-share, high)), (low, high) if share == place else None)
+        return [(1.0, row), (share - 1, low), (-share, high)], (low, high) if share == place else None
 
     def _around(self, accuracy: float) -> tuple[Measured, Measured]:
         """Find the two stopped networks around an accuracy, or the nearest two; one twice, where there is but one."""
@@ -103,7 +90,7 @@ def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Cont
 
     Where to end is chosen by accuracy alone (`reticent.jobs.comparison.early`).
     """
-    places = stops(baseline.job, [one.accuracy for one in rows], Work(bench.tell, bench.progress))
+    places = stops(baseline.job, [one.accuracy for one in rows], bench.work)
     if places is None:
         return Controls((), {row.name: baseline for row in rows})
     early = {place.epochs: place for place in places if place.epochs < place.end}

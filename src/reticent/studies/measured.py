@@ -23,15 +23,18 @@ from reticent.jobs import document
 from reticent.jobs.config import Job
 from reticent.population.gather import signals
 from reticent.population.worker import Made
+from reticent.say.grammar import sentence
 from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
-from reticent.studies.base import Found
-from reticent.studies.bench import Bench
-from reticent.studies.numbers import Estimate, Floats, Measure, combined
+from reticent.studies.base import Bench, Found
+from reticent.studies.numbers import Estimate, Floats, Replicated, combined
 
 Bools = NDArray[np.bool_]
-Contrast = Mapping[str, float]
-"""Weights by row."""
+Measures = dict[str, Replicated]
+Recipes = Mapping[str, tuple[str | None, str]]
+"""By row, its defense and a word on it."""
+Pairs = Mapping[str, tuple[str, str]]
+"""By the name of a difference, the row that is taken and the row that is taken off."""
 COSTS = ("seconds", "peak_memory_bytes")
 """Of making one model, the mean over models."""
 
@@ -54,7 +57,7 @@ class Measured:
     name: str
     about: str
     job: Job
-    measures: Mapping[str, Measure]
+    measures: Measures
     facts: Sequence[Mapping[str, Any]]
     notices: Mapping[str, int] = field(default_factory=dict)
 
@@ -71,7 +74,7 @@ class Measured:
 
 def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     """Train or find a population, attack every model of it, and measure."""
-    bench.tell(f"{bench.setting.label}, seed {bench.seed}: {name}")
+    bench.say(name)
     with bench.made(job) as (store, made):
         seen, others = signals(job.population, store, made)
         problem = Problem.make(seen, job.population.membership, population=others)
@@ -91,27 +94,27 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     return Measured(name, about, job, measures, [one.facts for one in made], notices)
 
 
-UNLEARNED = "models did not learn, so that low numbers say nothing"
+UNLEARNED = "These models did not learn, so low numbers say nothing."
 
 
 def _said(made: Sequence[Made]) -> dict[str, int]:
     """Count what training had to say of the models, and those that did not learn."""
     said = Counter({UNLEARNED: len(document.health(made))})
     for one in made:
-        said.update({sentence.rstrip("."): 1 for sentence in map(str, one.facts.get("notices", ()))})
-    return {sentence: count for sentence, count in said.items() if count}
+        said.update(set(map(str, one.facts.get("notices", ()))))
+    return {notice: count for notice, count in said.items() if count}
 
 
 def _told(rows: Sequence[Measured]) -> list[str]:
     """Say each notice once, with the rows that it is of; another seed may have others."""
     named: dict[str, list[str]] = {}
     for one in rows:
-        for sentence, count in one.notices.items():
+        for notice, count in one.notices.items():
             every = len(one.facts)
             where = one.name if count == every else f"{one.name} ({count} of {every} models)"
-            named.setdefault(sentence, []).append(where)
+            named.setdefault(notice, []).append(where)
     seed = rows[0].job.population.seed
-    return [f"seed {seed}: {sentence}. So in: {'; '.join(where)}." for sentence, where in named.items()]
+    return [f"seed {seed}, in {'; '.join(where)}: {sentence(notice)}" for notice, where in named.items()]
 
 
 def record_weights(job: Job, seed: int, members: Bools) -> Weights:
@@ -120,33 +123,33 @@ def record_weights(job: Job, seed: int, members: Bools) -> Weights:
     return poisson(seeds.rng(seed, "study", "records"), (members.shape[1], replicates))
 
 
-def means(cells: Mapping[str, NDArray[Any]], members: Bools, weights: Weights) -> dict[str, Measure]:
+def means(cells: Mapping[str, NDArray[Any]], members: Bools, weights: Weights) -> Measures:
     """Average what each record gives, over non-members and over members; all by the same record weights."""
     often = weights.astype(np.float32)
-    found: dict[str, Measure] = {}
+    found: Measures = {}
     for suffix, group in (("_members", members), ("", ~members)):
         size, counted = group.sum(axis=1), int(group.sum(axis=1).min())
         drawn = np.maximum(group.astype(np.float32) @ often, 1.0)
         for name, values in cells.items():
             kept = np.where(group, values.astype(np.float32), np.float32(0))
             observed = kept.sum(axis=1, dtype=np.float64) / size
-            found[name + suffix] = Measure(observed, np.asarray((kept @ often) / drawn, np.float64).T, counted)
+            found[name + suffix] = Replicated(observed, np.asarray((kept @ often) / drawn, np.float64).T, counted)
     return found
 
 
-def _gap(outside: Measure, inside: Measure) -> Measure:
+def _gap(outside: Replicated, inside: Replicated) -> Replicated:
     counted = min(inside.counted, outside.counted)
-    return Measure(outside.observed - inside.observed, outside.values - inside.values, counted)
+    return Replicated(outside.observed - inside.observed, outside.values - inside.values, counted)
 
 
-def _attacked(attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights) -> dict[str, Measure]:
+def _attacked(attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights) -> Measures:
     inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
     rates = (rate,) if rate is not None and allowed(rate, outside) >= 1 else ()
     values = replicated(scores, members, rates, weights)
 
-    def of(column: int, observed: Floats, counted: int) -> Measure:
+    def of(column: int, observed: Floats, counted: int) -> Replicated:
         drawn = values[:, :, column]
-        return Measure(observed, np.where(np.isnan(drawn), observed, drawn), counted)
+        return Replicated(observed, np.where(np.isnan(drawn), observed, drawn), counted)
 
     found = {f"auc_{attack}": of(FIXED.index("auc"), auc(scores, members), min(inside, outside))}
     for i, one in enumerate(rates):
@@ -164,7 +167,7 @@ def _ties(scored: Mapping[str, Floats], members: Bools, rate: float | None) -> l
         for attack, scores in scored.items()
     }
     return [
-        f"equal scores decide what {attack} finds at {rate:g}: no threshold comes near that rate of false alarms"
+        f"Equal scores decide what {attack} finds at {rate:g}: no threshold comes near that false positive rate."
         for attack, found in points.items()
         if tied(found)
     ]
@@ -182,8 +185,14 @@ def _paired(rows: Sequence[Measured]) -> None:
             )
 
 
-def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Found:
-    """Turn measures into the numbers of a setting and seed."""
+def measure_all(bench: Bench, recipes: Recipes) -> list[Measured]:
+    """Measure a population for each row; what cannot be trained is refused before any is."""
+    jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
+    return [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+
+
+def collect(rows: Sequence[Measured], pairs: Pairs) -> Found:
+    """Turn measures into the numbers of a setting and seed: of each row, and of differences of rows."""
     _paired(rows)
     found = Found(rows={one.name: one.about for one in rows})
     found.notes = _told(rows)
@@ -192,9 +201,8 @@ def collect(rows: Sequence[Measured], contrasts: Mapping[str, Contrast]) -> Foun
         found.numbers |= {(one.name, metric): held.estimate() for metric, held in one.measures.items()}
         costs = {fact: one.cost(fact) for fact in COSTS}
         found.numbers |= {(one.name, fact): cost for fact, cost in costs.items() if cost is not None}
-    for name, weights in contrasts.items():
-        shared = set.intersection(*(set(by_name[row].measures) for row in weights))
-        for metric in sorted(shared):
-            parts = [(weight, by_name[row].measures[metric]) for row, weight in weights.items()]
-            found.numbers[name, metric] = combined(parts)
+    for name, (first, second) in pairs.items():
+        left, right = by_name[first].measures, by_name[second].measures
+        for metric in sorted(left.keys() & right.keys()):
+            found.numbers[name, metric] = combined([(1.0, left[metric]), (-1.0, right[metric])])
     return found

@@ -10,7 +10,6 @@ needs the seeds.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +18,11 @@ from scipy.special import ndtri, stdtrit
 from reticent.auditing.bootstrap import MANY, NO_SPREAD, crossed
 from reticent.auditing.intervals import Interval, degenerate, tail
 from reticent.errors import InputError
+from reticent.findings.study import FEW, SeedsEstimate
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
 """Of every interval that is shown."""
-FEW = 3
-"""Seeds from which on their spread counts."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Replicated:
     """One statistic of T targets, and what it is when records are drawn again.
 
     Attributes:
@@ -92,7 +90,7 @@ class Measure:
         return combined([(1.0, self)], low=0.0)
 
 
-def combined(parts: Sequence[tuple[float, Measure]], low: float = -1.0) -> Estimate:
+def combined(parts: Sequence[tuple[float, Replicated]], low: float = -1.0) -> Estimate:
     """Add measures up, each with a weight, target by target: a difference, or a difference of differences.
 
     What the measures share (which records are hard, which model got which half) cancels out before the error is taken.
@@ -148,13 +146,12 @@ class Pooled:
         within, over = self.within(confidence), self.over_seeds(confidence)
         return within if over is None else (min(within[0], over[0]), max(within[1], over[1]))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        over = self.over_seeds()
-        return {
-            "mean": self.value,
-            "interval": list(self.limits()) if self.bounded else None,
-            "within": list(self.within()) if all(one.error > 0 for one in self.each) else None,
-            "over_seeds": None if over is None else list(over),
-            "seeds": [one.value for one in self.each],
-        }
+    def finding(self) -> SeedsEstimate:
+        """State it for the document."""
+        return SeedsEstimate(
+            mean=self.value,
+            interval=self.limits() if self.bounded else None,
+            within=self.within() if all(one.error > 0 for one in self.each) else None,
+            over_seeds=self.over_seeds(),
+            seeds=tuple(one.value for one in self.each),
+        )

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,16 @@ from reticent.data.load import load
 from reticent.data.official import check_folder
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
-from reticent.jobs import document
+from reticent.findings.study import StudyDocument, Verdict
+from reticent.jobs.work import Work
 from reticent.population.train import Callback, choose_device
 from reticent.report.files import make_folder, replacing
-from reticent.report.output import STUDY, Output
-from reticent.report.study import write_study
+from reticent.report.output import STUDY, Output, sealed
 from reticent.spec import identity
 from reticent.studies import STUDIES
-from reticent.studies.base import Found, Results, Scale, Setting, Study
-from reticent.studies.bench import Bench
-from reticent.studies.places import MADE
-from reticent.studies.told import assemble
+from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
+from reticent.studies.document import assemble
+from reticent.studies.presets import MADE
 from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
@@ -42,24 +41,29 @@ class Studied:
     """A study that ran.
 
     Attributes:
-        document: what ``study.json`` holds.
+        findings: what ``study.json`` holds, typed.
         results: the numbers by setting, row and metric.
         files: the page, the section, the figures and the numbers.
     """
 
-    document: dict[str, Any]
+    findings: StudyDocument
     results: Results
     files: tuple[Path, ...] = ()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What ``study.json`` holds, as plain values."""
+        return self.findings.to_json()
 
     @property
     def sentence(self) -> str:
         """How many claims are reproduced, in one sentence."""
-        return str(self.document["sentence"])
+        return self.findings.sentence
 
     @property
-    def verdicts(self) -> dict[str, str]:
+    def verdicts(self) -> dict[str, Verdict]:
         """Verdict by key of the claim."""
-        return {claim["key"]: claim["verdict"] for claim in self.document["claims"]}
+        return {claim.key: claim.verdict for claim in self.findings.claims}
 
 
 @fixed()
@@ -111,7 +115,9 @@ def study(
         >>> print(done.sentence)  # doctest: +SKIP
     """
     check_folder(data_dir)
-    chosen = known(name) if isinstance(name, str) else name
+    if isinstance(name, str) and name not in STUDIES:
+        raise UnknownNameError("study", name, STUDIES)
+    chosen = STUDIES[name] if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
     machine: dict[str, Any] = {"store": str(opening.path(store)), "device": choose_device(device)}
@@ -122,27 +128,35 @@ def study(
     make_folder(folder / PARTS)
     if checked is not None and _of_another(folder, chosen.name, scale):
         checked(folder)
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    runner = _Runner(chosen, data, machine, folder, progress, stage or (lambda _: None))
-    found = {one.key: [runner.found(one, seed) for seed in range(given.seeds)] for one in given.settings}
+    work, clock, kept = Work(stage, progress), time.perf_counter(), 0
+    found: dict[str, list[Found]] = {one.key: [] for one in given.settings}
+    for one in given.settings:
+        for seed in range(given.seeds):
+            own = folder / PARTS / f"{one.key}-{seed}"
+            bench = Bench(one, seed, data[one.key], machine, own, work)
+            path, said = _part(chosen, bench)
+            earlier = _read(path)
+            kept += earlier is not None
+            found[one.key].append(earlier or _measured(chosen, bench, path, said))
     results = Results(given.settings, found)
-    facts = {one.key: data[one.key] for one in given.settings}
-    written = assemble(chosen, scale, given, results, facts)
-    written["environment"] = document.versions().to_json() | {
-        **{key: value for key, value in machine.items() if key != "store"},
-        "started": started,
-        "seconds": round(time.perf_counter() - clock, 3),
-        "parts_found": runner.kept,
-        "peak_memory_bytes": document.peak_memory(),
-    }
-    return Studied(written, results, write_study(output, written))
+    where_run = {key: value for key, value in machine.items() if key != "store"}
+    environment = work.environment(**where_run, seconds=round(time.perf_counter() - clock, 3), parts_found=kept)
+    written = assemble(chosen, scale, given, results, data).with_(environment=environment)
+    return Studied(written, results, output.write(written, _files(written)))
 
 
-def known(name: str) -> Study:
-    """Look a study up."""
-    if name not in STUDIES:
-        raise UnknownNameError("study", name, STUDIES)
-    return STUDIES[name]
+def _files(document: StudyDocument) -> dict[str, str | bytes]:
+    """Write the page, the section and the figures."""
+    from reticent.report.kinds import study as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.pictures.study import files
+    from reticent.report.render.html import html
+    from reticent.report.render.markdown import markdown
+
+    blocks = kind.study(document)
+    made: dict[str, str | bytes] = {"study.html": html(blocks), "study.md": sealed(markdown(blocks))}
+    for figure in document.figures:
+        made[figure.svg], made[figure.png] = files(figure)
+    return made
 
 
 def _of_another(folder: Path, name: str, scale: str) -> bool:
@@ -189,50 +203,30 @@ def asked(study: Study, setting: Setting) -> list[list[str]]:
     nothing = _Noting((setting,), {setting.key: [Found()]})
     for claim in study.claims:
         claim.parts(nothing)
-    return [*map(list, sorted(nothing.noted)), *([column.metric] for column in study.columns)]
+    return [*map(list, sorted(nothing.noted)), *([column.key] for column in study.columns)]
 
 
-class _Runner:
-    """Measures settings, or finds what was measured."""
+def _part(study: Study, bench: Bench) -> tuple[Path, dict[str, Any]]:
+    """Name the file that keeps what one setting gave with one seed, by all that it depends on."""
+    said = {
+        "format": FORMAT,
+        "reticent": VERSION,
+        "study": study.name,
+        "base": dict(bench.setting.base),
+        "options": dict(bench.options),
+        "asked": asked(study, bench.setting),
+        "seed": bench.seed,
+        "data": bench.records.digest,
+        "cpu": bench.machine["device"] == "cpu",
+    }
+    return bench.folder.with_name(f"{bench.folder.name}-{identity(said)}.json"), said
 
-    def __init__(
-        self,
-        study: Study,
-        data: Mapping[str, Records],
-        machine: Mapping[str, Any],
-        folder: Path,
-        progress: Callback | None,
-        tell: Callable[[str], None],
-    ) -> None:
-        self._study, self._data, self._machine, self._folder = study, data, machine, folder
-        self._progress, self._tell = progress, tell
-        self.kept = 0
 
-    def found(self, setting: Setting, seed: int) -> Found:
-        """Measure one setting with one seed, unless that was done."""
-        records = self._data[setting.key]
-        said = {
-            "format": FORMAT,
-            "reticent": VERSION,
-            "study": self._study.name,
-            "base": dict(setting.base),
-            "options": dict(setting.options),
-            "asked": asked(self._study, setting),
-            "seed": seed,
-            "data": records.digest,
-            "cpu": self._machine["device"] == "cpu",
-        }
-        path = self._folder / PARTS / f"{setting.key}-{seed}-{identity(said)}.json"
-        kept = _read(path)
-        if kept is not None:
-            self.kept += 1
-            return kept
-        work = self._folder / PARTS / f"{setting.key}-{seed}"
-        bench = Bench(setting, seed, records, self._machine, work, self._progress, self._tell)
-        found = self._study.measure(bench)
-        with replacing(path) as stream:
-            json.dump({"of": said, "found": found.to_json()}, stream, allow_nan=False, ensure_ascii=False)
-        return found
+def _measured(study: Study, bench: Bench, path: Path, said: dict[str, Any]) -> Found:
+    found = study.measure(bench)
+    with replacing(path) as stream:
+        json.dump({"of": said, "found": found.to_json()}, stream, allow_nan=False, ensure_ascii=False)
+    return found
 
 
 def _read(path: Path) -> Found | None:

@@ -7,17 +7,18 @@ the two correlate by construction: a column tells how the unlearning of non-memb
 the factor |w| and the weights that no gradient reaches; another column is without both.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from reticent.findings.study import CloudPanel, Column, Figure
 from reticent.jobs.locate.scores import RATES
 from reticent.population.worker import Maker
-from reticent.studies._scored import ALL, scored
-from reticent.studies.base import Claim, Column, Found, Plain, Published, Results, Scale, Setting, Study
-from reticent.studies.bench import Bench
+from reticent.studies import presets
+from reticent.studies.base import Bench, Claim, Found, Published, Results, Scale, Setting, Study, each
+from reticent.studies.cwrf_entanglement.scores import ALL, Numbers, scored
 from reticent.studies.judging import Part, better, reaches
 from reticent.studies.numbers import Estimate
-from reticent.studies.places import CIFAR_PAPER, CIFAR_SMALL, DIGITS, LOST, UNLIKE_DIGITS, UNLIKE_SMALL
 
 STRONG, APART, MOST = 0.7, 0.05, 0.5
 """What a strong correlation is, by how much two must differ, and what most of the vulnerability is."""
@@ -38,77 +39,59 @@ ABOUT = {
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed: each network of an undefended population."""
     job = bench.job()
-    found, each = Found(), list[dict[tuple[str, str], float]]()
+    found, networks = Found(), list[Numbers]()
     with bench.made(job) as (store, made):
         maker = Maker(job.population, store, job.device)
         for one in made:
-            bench.tell(f"{bench.setting.label}, seed {bench.seed}: scores of model {one.model}")
+            bench.say(f"scores of model {one.model}")
             numbers, clouds = scored(maker, store, one, draw=one.model == 0)
-            each.append(numbers | _gaps(numbers))
+            networks.append(numbers | _gaps(numbers))
             if clouds:
                 found.series["clouds"] = clouds
-    keys = [key for key in each[0] if all(key in one for one in each)]
-    found.numbers = {key: Estimate.over((one[key] for one in each), partial=True) for key in keys}
+    keys = [key for key in networks[0] if all(key in one for one in networks)]
+    found.numbers = {key: Estimate.over((one[key] for one in networks), partial=True) for key in keys}
     found.rows = {row: ABOUT.get(row, "") for row, _ in keys if " - " not in row}
     return found
 
 
-def _gaps(numbers: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+def _gaps(numbers: Numbers) -> Numbers:
     """Subtract the correlation of normalisation layers from that of the main part, network by network."""
-    gaps = {}
-    for row, metric in list(numbers):
-        if row in MAIN and ("Norm", metric) in numbers:
-            gaps[f"{row} - Norm", metric] = numbers[row, metric] - numbers["Norm", metric]
-    return gaps
+    return {
+        (f"{row} - Norm", metric): number - numbers["Norm", metric]
+        for (row, metric), number in numbers.items()
+        if row in MAIN and ("Norm", metric) in numbers
+    }
 
 
-def _all(metric: str, name: str) -> Any:
-    def parts(results: Results) -> list[Part]:
-        return [reaches(f"{name}, {one.label}", results.get(one.key, ALL, metric), STRONG) for one in results.settings]
+def _all(asked: Mapping[str, str]) -> Callable[[Results], list[Part]]:
+    """Ask of correlations over all weights, by metric, whether they are strong."""
+    return each(
+        lambda results, one: [
+            reaches(f"{name}, {one.label}", results.get(one.key, ALL, metric), STRONG) for metric, name in asked.items()
+        ]
+    )
 
-    return parts
 
-
-def _main_part(rows: Collection[str]) -> str:
+def _main_part(rows: Iterable[str]) -> str:
     return next((row for row in MAIN if row in rows), MAIN[-1])
 
 
-def _main(results: Results) -> list[Part]:
-    made: list[Part] = []
-    for one in results.settings:
-        row = _main_part(results.rows(one.key))
-        made.append(reaches(f"Pearson, {row}, {one.label}", results.get(one.key, row, "pearson"), STRONG))
-    return made
+def _main(results: Results, one: Setting) -> Iterator[Part]:
+    row = _main_part(results.rows(one.key))
+    yield reaches(f"Pearson, {row}, {one.label}", results.get(one.key, row, "pearson"), STRONG)
 
 
-def _norm(results: Results) -> list[Part]:
-    made = []
-    for one in results.settings:
-        row = _main_part(results.rows(one.key))
-        number = results.get(one.key, f"{row} - Norm", "pearson")
-        if "Norm" in results.rows(one.key):
-            made.append(better(f"Pearson, {row} less norm layers, {one.label}", number, APART, metric="difference"))
-    return made
+def _norm(results: Results, one: Setting) -> Iterator[Part]:
+    rows = results.rows(one.key)
+    row = _main_part(rows)
+    number = results.get(one.key, f"{row} - Norm", "pearson")
+    if "Norm" in rows:
+        yield better(f"Pearson, {row} less norm layers, {one.label}", number, APART, metric="difference")
 
 
-def _construction(results: Results) -> list[Part]:
-    alone, fixed = (
-        _all("spearman_alone", "Spearman, unlearning alone"),
-        _all("spearman_partial", "Spearman, that with |w| fixed"),
-    )
-    return [*alone(results), *fixed(results)]
-
-
-def _few(results: Results) -> list[Part]:
-    return [
-        reaches(
-            f"share of the vulnerability in the top 5 %, {one.label}",
-            results.get(one.key, f"Top {100 * RATES[-1]:g} %", "vulnerability"),
-            MOST,
-            metric="share",
-        )
-        for one in results.settings
-    ]
+def _few(results: Results, one: Setting) -> Iterator[Part]:
+    number = results.get(one.key, f"Top {100 * RATES[-1]:g} %", "vulnerability")
+    yield reaches(f"share of the vulnerability in the top 5 %, {one.label}", number, MOST, metric="share")
 
 
 CLAIMS = (
@@ -117,7 +100,7 @@ CLAIMS = (
         "Vulnerability and learnability of weights are strongly correlated.",
         "Table 1: 0.83 and 0.77 over all weights",
         f"In each setting: Pearson's correlation over all weights is above {STRONG:g}.",
-        _all("pearson", "Pearson, all weights"),
+        _all({"pearson": "Pearson, all weights"}),
         networks=NETWORKS,
     ),
     Claim(
@@ -125,7 +108,7 @@ CLAIMS = (
         "The main part of a network (convolutions, or attention and MLP) has a strong correlation.",
         "Table 1: 0.94 and 0.91",
         f"In each setting: Pearson's correlation over these weights is above {STRONG:g}.",
-        _main,
+        each(_main),
         networks=NETWORKS,
     ),
     Claim(
@@ -133,7 +116,7 @@ CLAIMS = (
         "Normalisation layers have a lower correlation than the main part.",
         "Table 1: 0.68 and 0.73",
         f"In each setting with such layers: the main part's Pearson correlation is higher by {APART:g} or more.",
-        _norm,
+        each(_norm),
         networks=NETWORKS,
     ),
     Claim(
@@ -141,7 +124,7 @@ CLAIMS = (
         "Vulnerability lies in a very small part of the weights.",
         "sections 1 and 4.2; the paper has no number",
         f"In each setting: the 5 % of the weights with the largest scores hold more than {100 * MOST:g} % of the sum.",
-        _few,
+        each(_few),
         networks=NETWORKS,
     ),
     Claim(
@@ -149,7 +132,7 @@ CLAIMS = (
         "The correlation is not that of few large scores alone.",
         "a control that the paper lacks",
         f"In each setting: Spearman's correlation over all weights is above {STRONG:g}.",
-        _all("spearman", "Spearman, all weights"),
+        _all({"spearman": "Spearman, all weights"}),
         "ours",
     ),
     Claim(
@@ -159,22 +142,22 @@ CLAIMS = (
         f"In each setting: Spearman's correlation of learnability and the score at lambda = 1, which is without the "
         f"members' loss, is above {STRONG:g}; and so is the partial one over weights with both scores above zero, with "
         f"that of the absolute values of weights, a factor of both scores, held fixed.",
-        _construction,
+        _all({"spearman_alone": "Spearman, unlearning alone", "spearman_partial": "Spearman, that with |w| fixed"}),
         "ours",
     ),
 )
 
 COLUMNS = (
-    Column("pearson", "Pearson"),
-    Column("log_pearson", "Pearson of logarithms"),
-    Column("spearman", "Spearman"),
-    Column("pearson_alone", "Pearson, unlearning alone"),
-    Column("spearman_alone", "Spearman, unlearning alone"),
-    Column("spearman_partial", "Spearman, unlearning alone, |w| fixed"),
-    Column("spearman_magnitude", "Spearman of learnability and |w|"),
-    Column("proportion", "Share of weights", "small share"),
-    Column("vulnerability", "Share of vulnerability", "share"),
-    Column("overlap", "Overlap with most learnable"),
+    Column(key="pearson", label="Pearson"),
+    Column(key="log_pearson", label="Pearson of logarithms"),
+    Column(key="spearman", label="Spearman"),
+    Column(key="pearson_alone", label="Pearson, unlearning alone"),
+    Column(key="spearman_alone", label="Spearman, unlearning alone"),
+    Column(key="spearman_partial", label="Spearman, unlearning alone, |w| fixed"),
+    Column(key="spearman_magnitude", label="Spearman of learnability and |w|"),
+    Column(key="proportion", label="Share of weights", form="small share"),
+    Column(key="vulnerability", label="Share of vulnerability", form="share"),
+    Column(key="overlap", label="Overlap with most learnable"),
 )
 
 PRINTED = {
@@ -197,89 +180,52 @@ PUBLISHED = tuple(
 )
 
 
-def drawn(results: Results) -> Sequence[Plain]:
-    """Draw the weights of one network a setting, by both scores."""
-    figures = []
-    for one in results.settings:
-        clouds = results.series(one.key, "clouds")
-        panels = [
-            {
-                "kind": "cloud",
-                "title": f"{row} weights" if row == ALL else f"{row}: {ABOUT.get(row, row.lower())}",
-                "x": "learnability, of its largest",
-                "y": "vulnerability, of its largest",
-                "points": points,
-            }
-            for row, points in (clouds[0] if clouds else {}).items()
-        ]
-        title = f"Vulnerability against learnability of each weight, {one.label} (one network)"
-        figures.append({"name": one.key, "title": title, "panels": panels})
-    return figures
+def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
+    """Draw the weights of one network, by both scores."""
+    clouds = results.series(setting.key, "clouds")
+    panels = tuple(
+        CloudPanel(
+            title=f"{row} weights" if row == ALL else f"{row}: {ABOUT.get(row, row.lower())}",
+            x="learnability, of its largest",
+            y="vulnerability, of its largest",
+            points=points,
+        )
+        for row, points in (clouds[0] if clouds else {}).items()
+    )
+    title = f"Vulnerability against learnability of each weight, {setting.label} (one network)"
+    yield Figure(name=setting.key, title=title, panels=panels)
 
 
 SMALL_VIT = {"name": "vit", "dim": 64, "depth": 3, "heads": 4, "hidden": 64}
+
+
+TINY_VIT = replace(presets.TINY_CNN, key="vit", label="ViT on digits", network="ViT")
+SMALLER_VIT = replace(presets.SMALL_CNN, key="vit", label="ViT on 1,200 records of CIFAR-10", network="ViT")
+RESNET18 = replace(presets.PAPER_RESNET18, key="resnet18", label="ResNet18 on CIFAR-100")
+PAPER_VIT = replace(RESNET18, key="vit", label="ViT on CIFAR-100", network="ViT")
+
+
+def _four(setting: Setting, published: str, **base: Any) -> Setting:
+    """Train four networks."""
+    return replace(setting, base={**setting.base, **base, "models": 4}, published=published)
+
+
 SCALES = {
     "tiny": Scale(
-        (
-            Setting(
-                "cnn",
-                "CNN on digits",
-                DIGITS | {"architecture": "cnn", "models": 4},
-                beside="ResNet18",
-                network="CNN",
-                unlike=UNLIKE_DIGITS,
-            ),
-            Setting(
-                "vit",
-                "ViT on digits",
-                DIGITS | {"architecture": SMALL_VIT | {"patch": 2}, "models": 4},
-                beside="ViT",
-                network="ViT",
-                unlike=UNLIKE_DIGITS,
-            ),
-        ),
+        (_four(presets.TINY_CNN, "ResNet18"), _four(TINY_VIT, "ViT", architecture=SMALL_VIT | {"patch": 2})),
         3,
         "The 1,797 digits that come with scikit-learn, as pictures; 4 networks of each kind a seed, 3 seeds: some "
         "minutes.",
     ),
     "small": Scale(
-        (
-            Setting(
-                "resnet20",
-                "ResNet20 on 1,200 records of CIFAR-10",
-                CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}, "models": 4},
-                beside="ResNet18",
-                network="ResNet",
-                unlike=UNLIKE_SMALL,
-            ),
-            Setting(
-                "vit",
-                "ViT on 1,200 records of CIFAR-10",
-                CIFAR_SMALL | {"architecture": SMALL_VIT, "models": 4},
-                beside="ViT",
-                network="ViT",
-                unlike=UNLIKE_SMALL,
-            ),
-        ),
+        (_four(presets.SMALL_RESNET20, "ResNet18"), _four(SMALLER_VIT, "ViT", architecture=SMALL_VIT)),
         3,
         "A part of CIFAR-10, 4 networks of each kind, 3 seeds: about an hour on two cores.",
     ),
     "paper": Scale(
         (
-            Setting(
-                "resnet18",
-                "ResNet18 on CIFAR-100",
-                CIFAR_PAPER | {"dataset": "cifar100", "architecture": "resnet18", "models": 4},
-                beside="ResNet18",
-                network="ResNet",
-            ),
-            Setting(
-                "vit",
-                "ViT on CIFAR-100",
-                CIFAR_PAPER | {"dataset": "cifar100", "architecture": "vit", "models": 4},
-                beside="ViT",
-                network="ViT",
-            ),
+            _four(RESNET18, "ResNet18", dataset="cifar100"),
+            _four(PAPER_VIT, "ViT", dataset="cifar100", architecture="vit"),
         ),
         3,
         "CIFAR-100 with ResNet18 and ViT, 100 epochs, 4 networks each, 3 seeds: some hours on one GPU.",
@@ -289,7 +235,7 @@ SCALES = {
 STUDY = Study(
     name="cwrf-entanglement",
     title="Are the weights that give members away those that accuracy needs, and are they few?",
-    paper="Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR.",
+    paper=presets.FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,
@@ -297,7 +243,7 @@ STUDY = Study(
     published=PUBLISHED,
     draw=drawn,
     caution=(
-        LOST,
+        presets.LOST,
         "The members' loss is a part of both scores, in the same batches, so that they correlate by construction; the "
         "columns on unlearning alone are without it. These share still more: each score is a sum of |g w|, so a factor "
         "|w|, and zero for weights that no gradient reaches. The column with |w| fixed is without these, as far as "

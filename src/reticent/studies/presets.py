@@ -5,6 +5,7 @@ data set is usually trained with (`docs/studies.md`).
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from reticent.data import conversion
 from reticent.data.load import load
 from reticent.data.records import Records
+from reticent.studies.base import Options, Setting
 
 LOCATION: dict[str, Any] = {
     "dataset": "location30",
@@ -65,6 +67,45 @@ UNLIKE_SMALL = "at most 600 pictures of CIFAR-10 a model, a narrow network, 30 e
 HALF = "fine-tuning has half of the epochs, whatever training loss that ends at, of which the paper prints the values"
 """What makes settings neither the papers' own nor a fair stand-in for them (`Setting.unlike`)."""
 
+TINY_CNN = Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn"}, network="CNN", unlike=UNLIKE_DIGITS)
+TINY_LOCATION = Setting(
+    "location30",
+    "MLP on 2,000 records of Location30",
+    LOCATION | {"models": 8, "records": 2000},
+    network="MLP",
+    unlike=UNLIKE_TABLE,
+)
+SMALL_LOCATION = Setting(
+    "location30", "MLP on Location30", LOCATION | {"models": 16}, network="MLP", unlike=UNLIKE_TABLE
+)
+SMALL_CNN = Setting(
+    "cifar10",
+    "CNN on 1,200 records of CIFAR-10",
+    CIFAR_SMALL | {"models": 8},
+    network="CNN",
+    unlike=UNLIKE_SMALL,
+)
+SMALL_RESNET20 = Setting(
+    "resnet20",
+    "ResNet20 on 1,200 records of CIFAR-10",
+    CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}},
+    network="ResNet",
+    unlike=UNLIKE_SMALL,
+)
+PAPER_RESNET18 = Setting(
+    "cifar10", "ResNet18 on CIFAR-10", CIFAR_PAPER | {"architecture": "resnet18"}, network="ResNet"
+)
+
+
+def repaired(setting: Setting, options: Options, **more: Any) -> Setting:
+    """Ask of a setting what a study of CWRF asks, of which the fine-tuning is never that of the paper."""
+    unlike = f"{setting.unlike}; {HALF}" if setting.unlike else HALF
+    return replace(setting, **{"options": options, "published": "ResNet18", "unlike": unlike, **more})
+
+
+FANG_AND_KIM = (
+    "Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR."
+)
 LOST = (
     "The paper's steps and batch size of scoring, its lambda, learning rate, weight decay, epochs, r and set sizes are "
     "lost (its text has no formulas and no Table 4), and no code is public: where they matter, the defaults of "

@@ -1,116 +1,83 @@
 """The claims of `cwrf-ablation`; the differences that matter were fixed before anything was measured."""
 
-from collections.abc import Callable, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator
 
-from reticent.studies._ablation_rows import CHANCE, NO_REWINDING
-from reticent.studies.base import Claim, Results
+from reticent.findings.study import Form
+from reticent.studies.base import Claim, Results, Setting, each
+from reticent.studies.cwrf_ablation.rows import CHANCE, NO_REWINDING
 from reticent.studies.judging import Part, better, no_worse, reaches
 
 LOSS, POINTS, AUC, CRASH = 0.02, 0.02, 0.01, 0.05
 """The smallest differences that matter: of a loss in nats, of an accuracy, of an AUC; and what a crash is."""
 NETWORKS = ("ResNet",)
 """The kind of network of the paper's ablation."""
-METRICS = {"loss": "test loss", "accuracy": "accuracy", "gap": "loss gap", "auc_lira": "LiRA AUC"}
-FORMS = {"loss": "difference", "accuracy": "points", "gap": "difference", "auc_lira": "difference"}
+METRICS: dict[str, tuple[str, Form, float, bool]] = {
+    "loss": ("test loss", "difference", LOSS, True),
+    "accuracy": ("accuracy", "points", POINTS, False),
+    "gap": ("loss gap", "difference", LOSS, True),
+    "auc_lira": ("LiRA AUC", "difference", AUC, True),
+}
+"""Metric -> its name, how a difference is written, the smallest that matters, and whether less is better."""
 AS_ACCURATE = f"at an accuracy that is not lower by more than {100 * POINTS:g} points"
+LEARNS = {"loss": better, "accuracy": no_worse}
+LEAKS_LESS = {"auc_lira": better, "accuracy": no_worse}
+Asks = dict[str, Callable[..., Part]]
+"""Metric -> whether the first row of a pair must be better, or no worse."""
+Parts = Callable[[Results], list[Part]]
 
 
-def said(pair: str) -> str:
-    """Say a contrast in words."""
-    return pair.replace(" - ", " against ")
+def _part(
+    results: Results,
+    one: Setting,
+    pair: str,
+    metric: str,
+    ask: Callable[..., Part],
+    rate: float | None = None,
+    turned: bool = False,
+) -> Part:
+    """Ask of the difference of two rows; turned, the second must be better."""
+    name, form, size, lower = METRICS[metric]
+    row, at = (pair, "") if rate is None else (f"{pair}, {rate:g}", f", r = {100 * rate:g} %")
+    label = f"{name}, {pair.replace(' - ', ' against ')}{at}, {one.label}"
+    return ask(label, results.get(one.key, row, metric), size, lower=lower != turned, metric=form)
 
 
-def _each_rate(
-    results: Results, pair: str, asked: Sequence[tuple[str, float, bool, bool]], least_rate: float = 0.0
-) -> list[Part]:
-    """Ask the same of a pair of rows in each setting and at each rate."""
-    made = []
-    for setting in results.settings:
-        for rate in setting.options["rates"]:
-            if rate < least_rate:
-                continue
-            for metric, size, lower, must in asked:
-                number = results.get(setting.key, f"{pair}, {rate:g}", metric)
-                label = f"{METRICS[metric]}, {said(pair)}, r = {100 * rate:g} %, {setting.label}"
-                ask = better if must else no_worse
-                made.append(ask(label, number, size, lower=lower, metric=FORMS[metric]))
-    return made
+def _at_each_rate(pair: str, asks: Asks, least: float = 0.0) -> Parts:
+    return each(
+        lambda results, one: [
+            _part(results, one, pair, metric, ask, rate)
+            for rate in one.options["rates"]
+            if rate >= least
+            for metric, ask in asks.items()
+        ]
+    )
 
 
-def _a3_a2(results: Results) -> list[Part]:
-    return _each_rate(results, "A3 - A2", (("loss", LOSS, True, True), ("accuracy", POINTS, False, False)))
+def _of(*pairs: tuple[str, Asks]) -> Parts:
+    return each(
+        lambda results, one: [
+            _part(results, one, pair, metric, ask) for pair, asks in pairs for metric, ask in asks.items()
+        ]
+    )
 
 
-def _a2_a1(results: Results) -> list[Part]:
-    return _each_rate(results, "A2 - A1", (("loss", LOSS, True, True), ("accuracy", POINTS, False, False)))
+def _against(*names: str) -> Parts:
+    return _of(*((f"A3 - {name}", LEAKS_LESS) for name in names))
 
 
-def _crash(results: Results) -> list[Part]:
-    return [
-        reaches(
-            f"accuracy, A1 against scratch, r = {100 * rate:g} %, {one.label}",
-            results.get(one.key, f"A1 - scratch, {rate:g}", "accuracy"),
-            -CRASH,
-            lower=True,
-            metric="points",
-        )
-        for one in results.settings
-        for rate in one.options["rates"]
-    ]
+def _crash(results: Results, one: Setting) -> Iterator[Part]:
+    for rate in one.options["rates"]:
+        label = f"accuracy, A1 against scratch, r = {100 * rate:g} %, {one.label}"
+        number = results.get(one.key, f"A1 - scratch, {rate:g}", "accuracy")
+        yield reaches(label, number, -CRASH, lower=True, metric="points")
 
 
-def _gap(results: Results) -> list[Part]:
-    return _each_rate(results, "A3 - A2", (("gap", LOSS, True, True),), least_rate=0.03)
-
-
-def _scratch(results: Results) -> list[Part]:
-    return _each_rate(results, "A3 - scratch", (("loss", LOSS, True, True), ("accuracy", POINTS, False, False)))
-
-
-def _against(*names: str) -> Callable[[Results], list[Part]]:
-    def parts(results: Results) -> list[Part]:
-        made = []
-        for one, name in product(results.settings, names):
-            pair = f"A3 - {name}"
-            leak, right = (results.get(one.key, pair, metric) for metric in ("auc_lira", "accuracy"))
-            made.append(better(f"LiRA AUC, {said(pair)}, {one.label}", leak, AUC, lower=True, metric="difference"))
-            made.append(no_worse(f"accuracy, {said(pair)}, {one.label}", right, POINTS, metric="points"))
-        return made
-
-    return parts
-
-
-def _place(results: Results) -> list[Part]:
+def _place(results: Results, one: Setting) -> Iterator[Part]:
     """Ask whether a new draw serves as well (A3 must not be better than it), and whether another place serves worse."""
-    made, value = [], "A3 - Fresh values"
-    for one in results.settings:
-        right, loss, leak = (results.get(one.key, value, metric) for metric in ("accuracy", "loss", "auc_lira"))
-        made.append(no_worse(f"accuracy, {said(value)}, {one.label}", right, POINTS, lower=True, metric="points"))
-        made.append(no_worse(f"test loss, {said(value)}, {one.label}", loss, LOSS, metric="difference"))
-        made.append(no_worse(f"LiRA AUC, {said(value)}, {one.label}", leak, AUC, metric="difference"))
-        for place in (f"A3 - {name}" for name in CHANCE):
-            other = results.get(one.key, place, "auc_lira")
-            made.append(better(f"LiRA AUC, {said(place)}, {one.label}", other, AUC, lower=True, metric="difference"))
-    return made
-
-
-def _pruned_place(results: Results) -> list[Part]:
-    pair = "M2 - M2 at random"
-    return [
-        better(f"accuracy, {said(pair)}, {one.label}", results.get(one.key, pair, "accuracy"), POINTS, metric="points")
-        for one in results.settings
-    ]
-
-
-def _pruned(results: Results) -> list[Part]:
-    made = []
-    for one in results.settings:
-        for pair, must in (("M2 - M1", False), ("M2 - M3", True)):
-            number = results.get(one.key, pair, "accuracy")
-            ask = better if must else no_worse
-            made.append(ask(f"accuracy, {said(pair)}, {one.label}", number, POINTS, metric="points"))
-    return made
+    for metric in ("accuracy", "loss", "auc_lira"):
+        yield _part(results, one, "A3 - Fresh values", metric, no_worse, turned=True)
+    for name in CHANCE:
+        yield _part(results, one, f"A3 - {name}", "auc_lira", better)
 
 
 def _mask_claim(name: str, what: str) -> Claim:
@@ -131,7 +98,7 @@ CLAIMS = (
         "A3 (train what is not vulnerable) is better than A2 (train what is vulnerable).",
         "section 4.4, figure and Table 2",
         f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
-        _a3_a2,
+        _at_each_rate("A3 - A2", LEARNS),
         networks=NETWORKS,
     ),
     Claim(
@@ -139,7 +106,7 @@ CLAIMS = (
         "A2 (rewind) is better than A1 (remove).",
         "section 4.4, figure",
         f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
-        _a2_a1,
+        _at_each_rate("A2 - A1", LEARNS),
         networks=NETWORKS,
     ),
     Claim(
@@ -148,7 +115,7 @@ CLAIMS = (
         "section 4.4",
         f"In each setting and at each rate: A1 is less accurate than training from scratch by more than "
         f"{100 * CRASH:g} points.",
-        _crash,
+        each(_crash),
         networks=NETWORKS,
     ),
     Claim(
@@ -156,7 +123,7 @@ CLAIMS = (
         "A3 has a smaller loss gap between members and others than A2 at r = 3 % and 5 %.",
         "section 4.4, Table 2",
         f"In each setting and at each rate from 3 % on: the gap is smaller by {LOSS:g} nats or more.",
-        _gap,
+        _at_each_rate("A3 - A2", {"gap": better}, least=0.03),
         networks=NETWORKS,
     ),
     Claim(
@@ -164,7 +131,7 @@ CLAIMS = (
         "A3 has a lower test loss than training from scratch with the same objective.",
         "section 4.4, Table 2",
         f"In each setting and at each rate: the test loss is lower by {LOSS:g} nats or more, {AS_ACCURATE}.",
-        _scratch,
+        _at_each_rate("A3 - scratch", LEARNS),
         networks=NETWORKS,
     ),
     Claim(
@@ -196,7 +163,7 @@ CLAIMS = (
         f"{AUC:g}; and with as many weights drawn by chance in place of the vulnerable ones, from all and within each "
         f"parameter tensor, LiRA's AUC is higher by {AUC:g} or more. (Where rewinding does nothing, values don't "
         f"matter, but nor do places.)",
-        _place,
+        each(_place),
         networks=NETWORKS,
     ),
     Claim(
@@ -205,7 +172,7 @@ CLAIMS = (
         "section 4.4, figure 4 (M1, M2, M3)",
         f"In each setting: M2 is not less accurate than M1 by more than {100 * POINTS:g} points, and is more accurate "
         f"than M3 by {100 * POINTS:g} points or more.",
-        _pruned,
+        _of(("M2 - M1", {"accuracy": no_worse}), ("M2 - M3", {"accuracy": better})),
         networks=NETWORKS,
     ),
     Claim(
@@ -214,7 +181,7 @@ CLAIMS = (
         "implied by section 4.4; a control that the paper lacks",
         f"In each setting: M2 is more accurate than the same with a random mask that keeps as many weights of each "
         f"parameter tensor, by {100 * POINTS:g} points or more.",
-        _pruned_place,
+        _of(("M2 - M2 at random", {"accuracy": better})),
         "ours",
     ),
 )

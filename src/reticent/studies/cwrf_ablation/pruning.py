@@ -22,8 +22,7 @@ from reticent.procedures import plain
 from reticent.report.files import make_folder, replace_bytes
 from reticent.spec import identity
 from reticent.store import Store
-from reticent.studies.base import Found
-from reticent.studies.bench import Bench
+from reticent.studies.base import Bench, Found
 from reticent.studies.measured import Bools, means, record_weights
 from reticent.studies.numbers import combined
 from reticent.training.start import Start
@@ -52,16 +51,16 @@ def pruned(bench: Bench, found: Found) -> None:
         maker, asked = Maker(job.population, store, job.device), made[: bench.options["located"]]
         right = []
         for one in asked:
-            bench.tell(f"{bench.setting.label}, seed {bench.seed}: M1, M2 and M3 of model {one.model}")
-            right.append(_kept(bench.work, maker, store, one))
+            bench.say(f"M1, M2 and M3 of model {one.model}")
+            right.append(_kept(bench.folder, maker, store, one))
     members = job.population.membership.matrix[[one.model for one in asked]]
     cells = {name: np.stack([each[row] for each in right]) for row, name in enumerate(MODELS)}
     measures = means(cells, members, record_weights(job, bench.seed, members))
     found.rows |= MODELS
     found.numbers |= {(name, "accuracy"): measures[name].estimate() for name in MODELS}
-    for one_name, other in PAIRS:
-        parts = [(1.0, measures[one_name]), (-1.0, measures[other])]
-        found.numbers[f"{one_name} - {other}", "accuracy"] = combined(parts)
+    for first, second in PAIRS:
+        parts = [(1.0, measures[first]), (-1.0, measures[second])]
+        found.numbers[f"{first} - {second}", "accuracy"] = combined(parts)
 
 
 def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:

@@ -1,6 +1,8 @@
 """The claims of `pptp-disparity`; the rules were fixed before anything was measured."""
 
-from reticent.studies.base import Claim, Results, Setting
+from collections.abc import Iterator
+
+from reticent.studies.base import Claim, Results, Setting, each
 from reticent.studies.judging import Part, better, reaches
 
 MARGIN, GAIN = 0.05, 0.005
@@ -26,39 +28,30 @@ def _named(numbers: range) -> list[str]:
     return [f"stage {number}" for number in numbers]
 
 
-def _safe(results: Results, one: Setting, name: str) -> Part:
-    return reaches(f"effect, {name}, {one.label}", results.get(one.key, name, "effect"), 0.5 + MARGIN, lower=True)
+def _effect(results: Results, one: Setting, name: str, *, safe: bool, called: str = "") -> Part:
+    """Ask whether the effect of a stage shows no trace of membership, or does."""
+    label = f"effect, {called or name}, {one.label}"
+    return reaches(label, results.get(one.key, name, "effect"), 0.5 + MARGIN, lower=safe)
 
 
-def _risky(results: Results, one: Setting, name: str) -> Part:
-    return reaches(f"effect, {name}, {one.label}", results.get(one.key, name, "effect"), 0.5 + MARGIN)
+def _early(results: Results, one: Setting) -> Iterator[Part]:
+    onset = one.options.get(ONSET)
+    for name in [FIRST] if onset is None else _named(range(1, onset)):
+        yield _effect(results, one, name, safe=True)
 
 
-def _early(results: Results) -> list[Part]:
-    made = []
-    for one in results.settings:
-        onset = one.options.get(ONSET)
-        made += [_safe(results, one, name) for name in ([FIRST] if onset is None else _named(range(1, onset)))]
-    return made
-
-
-def _late(results: Results) -> list[Part]:
-    return [
-        reaches(
-            f"effect, last stage before the classifier, {one.label}", results.get(one.key, LAST, "effect"), 0.5 + MARGIN
-        )
-        for one in results.settings
-    ]
+def _late(results: Results, one: Setting) -> Iterator[Part]:
+    yield _effect(results, one, LAST, safe=False, called="last stage before the classifier")
 
 
 def _begins(results: Results, family: str) -> list[Part]:
     """Ask of each network of a family whether membership begins to show at the stage that the paper says."""
-    made = []
-    for one in results.settings:
-        if one.options.get(FAMILY) == family:
-            onset, end = one.options[ONSET], one.options[STAGES] + 1
-            made += [_safe(results, one, name) for name in _named(range(1, onset))]
-            made += [_risky(results, one, name) for name in _named(range(onset, end))]
+    made = [
+        _effect(results, one, f"stage {number}", safe=number < one.options[ONSET])
+        for one in results.settings
+        if one.options.get(FAMILY) == family
+        for number in range(1, one.options[STAGES] + 1)
+    ]
     return made or [Part(f"effect by stage, {family} (this scale has none of the paper's)", None)]
 
 
@@ -72,29 +65,20 @@ def _earlier(results: Results) -> list[Part]:
     numbers = [results.get(deep.key, name, "effect") for name in names]
     for name in names:
         results.get(shallow.key, name, "effect")  # So the runner learns that all of them are asked for.
-    begun = next(
-        (
-            place
-            for place in range(len(names))
-            if all(number is not None and number.value >= 0.5 + MARGIN for number in numbers[place:])
-        ),
-        None,
-    )
+    shows = [number is not None and number.value >= 0.5 + MARGIN for number in numbers]
+    begun = next((name for i, name in enumerate(names) if all(shows[i:])), None)
     if begun is None:
         return [Part(f"effect, the stage where membership begins to show in {DEEP} (none is known)", None)]
-    return [_risky(results, deep, names[begun]), _safe(results, shallow, names[begun])]
+    return [_effect(results, deep, begun, safe=False), _effect(results, shallow, begun, safe=True)]
 
 
-def _levels(results: Results) -> list[Part]:
-    made = []
-    for one in results.settings:
-        # Where there is no other place, or no onset, one is asked for all the same: then it can't be told.
-        known = (name for found in results.found[one.key] for name, _ in found.numbers)
-        others = dict.fromkeys(name for name in known if name.startswith(RIVAL)) or [RIVAL]
-        for name in (LEVELS, *others):
-            number = results.get(one.key, name, "probe")
-            made.append(better(f"probe, {name}, {one.label}", number, GAIN, metric="points"))
-    return made
+def _levels(results: Results, one: Setting) -> Iterator[Part]:
+    # Where there is no other place, or no onset, one is asked for all the same: then it can't be told.
+    known = (name for found in results.found[one.key] for name, _ in found.numbers)
+    others = dict.fromkeys(name for name in known if name.startswith(RIVAL)) or [RIVAL]
+    for name in (LEVELS, *others):
+        number = results.get(one.key, name, "probe")
+        yield better(f"probe, {name}, {one.label}", number, GAIN, metric="points")
 
 
 CLAIMS = (
@@ -105,7 +89,7 @@ CLAIMS = (
         f"In each setting: the effect is below {0.5 + MARGIN:g}, where 0.5 is no trace, at every stage before the one "
         f"that the paper names for this network (stages 1 to 3 of a ResNet, 1 and 2 of ATM-XT), and at the first stage "
         f"of a network for which it names none. A stem or an embedding is no stage of the paper's.",
-        _early,
+        each(_early),
         networks=(RESNET, VGG, ATM),
     ),
     Claim(
@@ -113,7 +97,7 @@ CLAIMS = (
         "Late stages carry a trace of membership.",
         "section 3.3, Figures 1 and 9 to 11",
         f"In each setting: the effect of the last stage before the classifier is above {0.5 + MARGIN:g}.",
-        _late,
+        each(_late),
         networks=(RESNET, VGG, ATM),
     ),
     Claim(
@@ -153,7 +137,7 @@ CLAIMS = (
         f"could be, by as much. It can't be told if a seed has no onset, or one with no such step before it, if "
         f"there is no other stage where it could be, or if the onset of one seed is at another stage than that of one "
         f"before.",
-        _levels,
+        each(_levels),
         networks=(RESNET, VGG, ATM),
     ),
 )

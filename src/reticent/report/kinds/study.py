@@ -1,0 +1,213 @@
+"""A study: the verdicts, each claim with its numbers, the figures, our numbers beside the paper's, how it was done."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from reticent.findings.study import (
+    Answer,
+    Claim,
+    Column,
+    Figure,
+    Form,
+    Part,
+    Printed,
+    PublishedTable,
+    Row,
+    SeedsEstimate,
+    StudyDocument,
+    Table,
+)
+from reticent.report import blocks as b
+from reticent.report.cells import NOTHING
+from reticent.report.kinds import method
+from reticent.report.pictures import study as pictures
+from reticent.rounding import level
+from reticent.say.glossary import terms
+from reticent.say.grammar import listed, sentence
+from reticent.say.study import ORIGINS, REASONS, answered, between, by_origin, kind, printed, rule, written
+
+MARKS: dict[Answer, str] = {"yes": "✓", "no": "✗", "open": "?"}
+GLOSSARY = (
+    (
+        "Reproduced",
+        "Said of a claim of the paper's, where its own setting or a fair stand-in was run: every number that the claim "
+        "rests on has its whole interval where the claim puts it.",
+    ),
+    ("Not reproduced", "There, at least one such number has its whole, widened interval where the claim does not."),
+    ("Holds, does not hold", "The same of a claim of ours, in what was run."),
+    (
+        "Can't tell",
+        "Neither. The reason stands beside it: too few models, records or seeds; kinds of network that disagree; or "
+        "what was run is not what the claim is about.",
+    ),
+    ("Kind of network", "Such as ResNet. Kinds are judged apart, and none decides for another."),
+    ("Seed", "Draws the roles of the records, the memberships and all models anew; the records stay the same."),
+    *terms("Member", "False positive rate (FPR)", "True positive rate (TPR)", "AUC"),
+)
+
+
+def study(document: StudyDocument) -> b.Document:
+    """Bring a study into blocks."""
+    scale = document.scale
+    return b.Document(
+        title=f"Study {document.study}, scale {scale.name}",
+        brand="study of a paper",
+        section=f"{document.study}, scale {scale.name}",
+        blocks=(
+            b.Banner(
+                about=("Study ", b.Strong(b.Name(document.study)), f", scale {scale.name}: {document.title}"),
+                sentence=document.sentence,
+                blocks=(
+                    b.Prose((document.title, " ", document.paper), only=b.MARKDOWN),
+                    b.Prose(document.paper, only=b.PAGE),
+                    b.Prose((scale.about, " ", b.Link("What this study cannot say.", "limits")), only=b.PAGE),
+                ),
+            ),
+            *_claims(document),
+            *_figures(document.figures),
+            *_tables(document),
+            *b.only(b.DOCUMENTS, *_published(document.published)),
+            *b.only(b.PAGE, *_details(document)),
+            *b.only(b.DOCUMENTS, *method.limits("study", document.cannot_say or ("What other data would give.",))),
+            *method.glossary(GLOSSARY),
+        ),
+        files=(
+            "The same numbers are in ",
+            b.Code("study.json"),
+            "; ",
+            b.Code("study.md"),
+            " has the tables for a document.",
+        ),
+        version=document.environment.reticent or "",
+    )
+
+
+def _claims(document: StudyDocument) -> tuple[b.Block, ...]:
+    made: list[b.Block] = [
+        b.Heading("Claims, and what was found", "claims", "Claims", level=2, only=b.DOCUMENTS),
+        b.Prose(
+            f"The rules were fixed before anything was measured. A claim is judged by {level(document.confidence)} "
+            f"intervals; of one seed they are over {document.over}. Kinds of network are judged apart, and none "
+            "decides for another.",
+            only=b.DOCUMENTS,
+        ),
+    ]
+    for origin, claims in by_origin(document.claims):
+        made.append(b.Heading(f"{ORIGINS[origin]}, judged by {level(document.confidence)} intervals"))
+        made += [block for claim in claims for block in _claim(claim)]
+    return tuple(made)
+
+
+def _claim(claim: Claim) -> tuple[b.Block, ...]:
+    about = f"; about {listed(claim.networks)}" if claim.networks else ""
+    why = [b.Prose(("Why: ", sentence(REASONS[claim.reason])))] if claim.reason else []
+    rows = tuple(_part(part) for one in claim.kinds for part in one.parts)
+    columns = (
+        b.Column("Number", numbers=False),
+        b.Column("Found"),
+        b.Column("Asked", numbers=False, only=b.DOCUMENTS),
+        b.Column("Answer", numbers=False),
+    )
+    return (
+        b.Heading(f"{MARKS[answered(claim)]} {claim.verdict}: {claim.text}", f"claim-{claim.key}", level=4),
+        b.Prose(sentence(f"{claim.source}{about}"), "note", only=b.DOCUMENTS),
+        *why,
+        b.Bullets(tuple(f"{kind(one)}." for one in claim.kinds)),
+        *((b.Table("The numbers that the claim rests on", columns, rows),) if rows else ()),
+        b.Folded("The rule", (b.Prose(claim.rule),), only=b.DOCUMENTS),
+    )
+
+
+def _part(part: Part) -> b.Row:
+    why = (REASONS[part.reason],) if part.reason else ()
+    asked = "" if part.mean is None else rule(part)
+    return b.Row((
+        b.Cell(part.label),
+        _cell(part, part.metric),
+        b.Cell(asked),
+        b.Cell(f"{MARKS[part.answer]} {part.answer}", None, why),
+    ))
+
+
+def _cell(one: SeedsEstimate | None, form: Form, paper: Printed | None = None) -> b.Cell:
+    """Write a number; below it its interval, and what the paper has in that place."""
+    below = [between(one.interval, form)] if one is not None else []
+    below += [f"paper: {printed(paper, form)}"] if paper is not None else []
+    shown = tuple(text for text in below if text)
+    if one is None or one.mean is None:
+        return b.Cell(NOTHING.text, None, shown, "quiet")
+    return b.Cell(written(one.mean, form), one.mean, shown)
+
+
+def _figures(figures: Sequence[Figure]) -> tuple[b.Block, ...]:
+    """Show a figure's panels on a page, and its file beside Markdown."""
+    if not figures:
+        return ()
+    made: list[b.Block] = [b.Heading("Figures", "figures", "Figures", level=2, only=b.PAGE)]
+    for one in figures:
+        panels = tuple(b.Figure(partial(pictures.panel, one, i), p.title) for i, p in enumerate(one.panels))
+        made += b.only(b.PAGE, b.Heading(one.title), b.Figures(panels))
+        whole = b.Figure(partial(pictures.panel, one, 0), one.title, one.png)
+        made.append(b.Figures((whole,), only=b.MARKDOWN))
+    return tuple(made)
+
+
+def _tables(document: StudyDocument) -> tuple[b.Block, ...]:
+    sure = level(document.confidence)
+    made: list[b.Block] = [b.Heading("Tables", "tables", "Tables", level=2, only=b.PAGE)]
+    for i, one in enumerate(document.tables, 1):
+        legend = f"Means over seeds, with {sure} intervals; of one seed these are over {document.over}."
+        if any(row.paper for row in one.rows):
+            legend += " Also the paper's number, which is of other data or another scale."
+        made += [b.Heading(one.title, f"table-{i}"), b.Prose(legend, "note", only=b.DOCUMENTS), _table(one)]
+    return tuple(made)
+
+
+def _table(table: Table) -> b.Table:
+    columns = [
+        column
+        for column in table.columns
+        if any(row.values.get(column.key) or column.key in (row.paper or {}) for row in table.rows)
+    ]
+    rows = tuple(_row(row, columns) for row in table.rows)
+    return b.Table(table.title, (b.Column("Row", numbers=False), *_heads(columns)), rows, sortable=True)
+
+
+def _heads(columns: Sequence[Column]) -> tuple[b.Column, ...]:
+    return tuple(b.Column(column.label) for column in columns)
+
+
+def _row(row: Row, columns: Sequence[Column]) -> b.Row:
+    paper = row.paper or {}
+    cells = (_cell(row.values.get(one.key), one.form, paper.get(one.key)) for one in columns)
+    return b.Row((b.Cell(row.name, below=(row.about,) if row.about else ()), *cells))
+
+
+def _published(tables: Sequence[PublishedTable]) -> tuple[b.Block, ...]:
+    if not tables:
+        return ()
+    made: list[b.Block] = [b.Heading("The paper's own numbers", "paper", "The paper", level=2)]
+    for one in tables:
+        heads = {column.key: column.label for column in one.columns}
+        rows = tuple(
+            b.Row((b.Cell(name), *(b.Cell(printed(values.get(c.key), c.form) or NOTHING.text) for c in one.columns)))
+            for name, values in one.rows.items()
+        )
+        remarks = (f"{it.row}, {heads.get(it.column, it.column)}: {it.text}" for it in one.remarks)
+        notes = tuple(text for text in (one.note, *remarks) if text)
+        made += [b.Heading(one.title), b.Table(one.title, (b.Column("Row", numbers=False), *_heads(one.columns)), rows)]
+        made += [b.Bullets(notes, "note")] if notes else []
+    return tuple(made)
+
+
+def _details(document: StudyDocument) -> tuple[b.Block, ...]:
+    said = (
+        "Each number is the mean over seeds. Its interval is, on each side, the wider end of two: that over "
+        f"{document.over}, as if all seeds erred together; and, from three seeds on, that of the spread over seeds."
+    )
+    groups = tuple((one.label, method.tree(one.facts)) for one in document.settings)
+    return (
+        b.Heading("Details and method", "details", "Details", level=2),
+        b.Prose(said),
+        method.facts(*groups, *method.about_run(document.environment)),
+    )

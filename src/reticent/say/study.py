@@ -1,0 +1,159 @@
+"""A study in sentences: the verdicts, what each claim rests on, and what does not follow."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from reticent.findings.base import Interval
+from reticent.findings.study import (
+    FEW,
+    VERDICTS,
+    Answer,
+    Claim,
+    Form,
+    Kind,
+    Origin,
+    Part,
+    Printed,
+    Reason,
+    StudyDocument,
+)
+from reticent.findings.study import SeedsEstimate as Estimate
+from reticent.rounding import MISSING, duration, interval, memory, number, percent, signed
+from reticent.say.grammar import agree, plural
+
+FOUND: dict[Answer, str] = {"yes": "as the claim says", "no": "not as the claim says", "open": "open"}
+REASONS: dict[Reason, str] = {
+    "condition": "the claim assumes that the defense alone lowers the leak, which is not shown",
+    "unmatched": "no control is as accurate",
+    "unmeasured": "this scale does not measure it",
+    "interval": "an interval is too wide",
+    "network": "no network of the kind that the claim is about was run",
+    "setting": "what was run is neither the paper's setting nor a fair stand-in for it",
+    "disagree": "the kinds of network that it is about do not agree",
+}
+ORIGINS: dict[Origin, str] = {"paper": "Claims of the paper", "ours": "Claims of ours"}
+"""Titles."""
+SHARES: dict[Form, int] = {"share": 1, "small share": 2}
+"""Decimals of what is written in percent."""
+
+
+def spoken(
+    document: StudyDocument, caution: Sequence[str], notes: Sequence[tuple[str, str]], without_interval: bool
+) -> StudyDocument:
+    """Write the sentences into a study.
+
+    Args:
+        document: without sentences.
+        caution: what no scale of the study can say.
+        notes: settings, and what was noted of each while it was measured.
+        without_interval: fewer seeds than `FEW` give its numbers no interval.
+    """
+    said = list(caution)
+    if document.scale.seeds < FEW:
+        said.append(_few(document, without_interval))
+    said += [
+        f"{one.label} is neither the paper's setting nor a fair stand-in for it, so it settles no claim of the "
+        f"paper's: {one.unlike}."
+        for one in document.settings
+        if one.unlike
+    ]
+    said += dict.fromkeys(f"{label}: {note}" for label, note in notes)
+    sentence = f"{document.study} at scale {document.scale.name}: {counted(document.claims)}."
+    return document.with_(sentence=sentence, cannot_say=tuple(said))
+
+
+def _few(document: StudyDocument, without_interval: bool) -> str:
+    seeds, over = plural(document.scale.seeds, "seed"), document.over
+    if without_interval:
+        return (
+            f"{seeds}: the error of one seed is over {over}, so these numbers have no interval, and no claim on them "
+            f"is judged. From {FEW} seeds on they have one."
+        )
+    return (
+        f"{seeds}: the intervals are over {over}, and leave out what another seed would change. From {FEW} seeds on "
+        "they include it."
+    )
+
+
+def counted(claims: Sequence[Claim]) -> str:
+    """Count the verdicts, those on the paper's claims and on ours apart."""
+    return "; ".join(_counted(origin, own) for origin, own in by_origin(claims))
+
+
+def _counted(origin: Origin, claims: Sequence[Claim]) -> str:
+    found = [answered(one) for one in claims]
+    yes, no, open_ = (found.count(answer) for answer in FOUND)
+    if origin == "paper":
+        said, whose = f"{yes} {agree(yes, 'is', 'are')} reproduced, {no} {agree(no, 'is', 'are')} not", "the paper's"
+    else:
+        said, whose = f"{yes} {agree(yes, 'holds', 'hold')}, {no} {agree(no, 'does', 'do')} not", "our"
+    return f"of {whose} {plural(len(claims), 'claim')}, {said}, and {open_} can't be told"
+
+
+def answered(claim: Claim) -> Answer:
+    """Say which answer a verdict is, whoever makes the claim."""
+    return next(answer for answer, verdict in VERDICTS[claim.origin].items() if verdict == claim.verdict)
+
+
+def by_origin(claims: Sequence[Claim]) -> list[tuple[Origin, list[Claim]]]:
+    """Divide claims by who makes them."""
+    both: list[tuple[Origin, list[Claim]]] = [(origin, [c for c in claims if c.origin == origin]) for origin in ORIGINS]
+    return [(origin, own) for origin, own in both if own]
+
+
+def kind(one: Kind) -> str:
+    """Say what one kind of network says of a claim."""
+    why = f" ({REASONS[one.reason]})" if one.reason else ""
+    return f"{one.network or 'All'}: {FOUND[one.found]}{why}{'' if one.counts else '; not counted in the verdict'}"
+
+
+def rule(part: Part) -> str:
+    """Say what is asked of a number."""
+    under, over, more = ("below", "above", "less") if part.better == "lower" else ("above", "below", "more")
+    yes, no = written(part.yes, part.metric), written(part.no, part.metric)
+    least = "" if part.yes == part.no else f", estimate {no} or {more}"
+    return f"yes: whole interval {under} {yes}{least}; no: whole interval {over} {no}"
+
+
+def written(value: float | None, form: Form) -> str:
+    """Write a number."""
+    if value is None:
+        return MISSING
+    match form:
+        case "share" | "small share":
+            return percent(value, SHARES[form])
+        case "points":
+            return f"{signed(100 * value, 1)} points"
+        case "difference":
+            return signed(value)
+        case "seconds":
+            return duration(value)
+        case "bytes":
+            return memory(value)
+    return number(value)
+
+
+def between(ends: Interval | None, form: Form) -> str:
+    """Write an interval; nothing where there is none to tell."""
+    if ends is None or ends[0] == ends[1] or form in {"seconds", "bytes"}:
+        return ""
+    if form == "points":
+        return interval([100 * end for end in ends], partial(signed, digits=1))
+    if form in SHARES:
+        ends = max(0.0, ends[0]), min(1.0, ends[1])
+    return interval(ends, lambda end: written(end, form))
+
+
+def told(one: Estimate | None, form: Form) -> str:
+    """Write a number with its interval behind it."""
+    if one is None:
+        return MISSING
+    ends = between(one.interval, form)
+    return written(one.mean, form) + (f" ({ends})" if ends else "")
+
+
+def printed(one: Printed | None, form: Form) -> str:
+    """Write a number of the paper's."""
+    if one is None or one.std is None:
+        return "" if one is None else written(one.value, form)
+    return f"{written(one.value, form).removesuffix(' %')} ± {written(one.std, form)}"

@@ -16,7 +16,7 @@ from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError
 from reticent.jobs.attack import problem_of
 from reticent.jobs.grouping import of_outputs
-from reticent.jobs.locate.given import member_ids
+from reticent.jobs.locate.source import member_ids
 from reticent.procedures.estimator import Estimator
 
 

@@ -9,9 +9,8 @@ from ambient_networks import Features, blobs
 from safetensors.torch import save
 
 import reticent
-from reticent.jobs import audit, compare
-from reticent.jobs.locate import layers, records, weights
-from reticent.report.harden import write as harden_page
+from reticent.jobs import audit
+from reticent.report.render import html as render
 
 TRAINING = {"epochs": 2, "batch_size": 8, "learning_rate": 0.02, "workers": 1, "device": "cpu"}
 ATTACKS = {"attacks": ["loss", "lira"], "replicates": 100}
@@ -160,20 +159,8 @@ ENTRANCES = {
 }
 
 
-def _unwritten(output, *given, **options):
-    return (output.folder / "page",)
-
-
 PAGES = (
-    (audit, "write_audit", _unwritten),
-    (compare, "write_comparison", _unwritten),
-    (harden_page, "write_harden", lambda output, *given: (output.folder / "page", output.folder / "numbers")),
-    (layers, "write_layers", _unwritten),
-    (records, "write_records_page", _unwritten),
-    (
-        weights,
-        "write",
-        lambda written, found, out: weights.LocatedWeights(written, (out.folder / "page", *found.files)),
-    ),
+    (audit, "write_audit", lambda output, *_: (output.folder / "page",)),
+    (render, "html", lambda _: '<meta name="generator" content="reticent">'),
 )
 """What writes a page: its module, its name, and what is done instead."""

@@ -269,17 +269,16 @@ def test_repaired_weights_are_known_by_their_file_and_those_of_others_stay(tmp_p
 
 
 def test_every_form_is_of_the_schema_that_its_job_writes():
-    from reticent.findings import audit, comparison, search, study
-    from reticent.jobs.hardening import document as harden
-    from reticent.jobs.locate import _layers_document, records, weights
+    from reticent.findings import audit, comparison, harden, locate, search, study
 
     written = {
-        place.AUDIT: audit, place.COMPARISON: comparison, place.SEARCH: search, place.HARDEN: harden,
-        place.WEIGHTS: weights, place.LAYERS: _layers_document, place.RECORD_LIST: records, place.STUDY: study,
+        place.AUDIT: audit.SCHEMA, place.COMPARISON: comparison.SCHEMA, place.SEARCH: search.SCHEMA,
+        place.HARDEN: harden.SCHEMA, place.WEIGHTS: locate.WEIGHTS, place.LAYERS: locate.LAYERS,
+        place.RECORD_LIST: locate.RECORDS, place.STUDY: study.SCHEMA,
     }  # fmt: skip
     assert set(written) == set(place.FORMS)
-    for form, job in written.items():
-        assert job.SCHEMA.startswith(form.schema), form.numbers
+    for form, schema in written.items():
+        assert schema.startswith(form.schema), form.numbers
     assert {f"{schema}/" for schema in TERMINALS} == {form.schema for form in place.FORMS}
     for name in TERMINALS.values():
         module, _, function = name.partition(":")
@@ -290,7 +289,7 @@ def test_every_form_is_of_the_schema_that_its_job_writes():
     ("verb", "form", "then", "more"),
     [
         ("records", place.RECORD_LIST, "using", "--records 60 --models 4"),
-        ("layers", place.LAYERS, "Probes.finished", "--records 200 --seeds 1 --probe none"),
+        ("layers", place.LAYERS, "Networks.finished", "--records 200 --seeds 1 --probe none"),
         ("weights", place.WEIGHTS, "_trained", "--records 60 --models 4 --steps 1"),
     ],
 )

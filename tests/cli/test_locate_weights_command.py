@@ -15,7 +15,7 @@ def test_a_model_that_is_trained_here(command, tmp_path):
     code, out, err = command(f"locate weights --dataset digits {SMALL} --unlearning 0.3 --set scoring.power=2")
     assert code == 0, err
     assert "of the weights hold" in " ".join(out.split())
-    assert "kind of layer" in out
+    assert "Kind of" in out
     assert err.split()[:2] == ["training", "vulnerability"]
     document = json.loads((tmp_path / "reticent-locate" / "weights.json").read_text())
     assert (document["scoring"]["unlearning"], document["scoring"]["power"], document["scoring"]["steps"]) == (
@@ -49,7 +49,7 @@ def test_a_model_of_ones_own(command, tmp_path):
     assert command(line)[0] == 2
     code, out, err = command(f"{line} --members members.npy --initial i.safetensors --seeds 2 --out o")
     assert code == 0, err
-    assert "other batches" in out
+    assert "batches" in out
     by_file = json.loads((tmp_path / "o" / "weights.json").read_text())
     code, out, err = command(f"{line} --members members.npy --initial-seed 3 --seeds 2 --out p")
     assert code == 0, err

@@ -14,7 +14,7 @@ from reticent.data.load import load
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError
 from reticent.jobs.attack import read_signals
 from reticent.jobs.config import gather
-from reticent.jobs.locate.given import member_ids
+from reticent.jobs.locate.source import member_ids
 from reticent.spec import read_toml
 
 ROWS = "age,city,label\n31,Köln,yes\n47,Bonn,no\n22,Köln,no\n"

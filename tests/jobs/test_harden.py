@@ -1,6 +1,5 @@
 """A model made outside of reticent is repaired and audited: real numbers, exact weights, refusals before training."""
 
-import copy
 import io
 import json
 import os
@@ -8,7 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,14 +22,17 @@ from reticent.cli import app
 from reticent.cli.harden import _options
 from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
-from reticent.jobs.hardening import sides, words
-from reticent.jobs.hardening.roles import ASSUMED, Asked, gathered
+from reticent.findings.audit import Leak
+from reticent.findings.comparison import Lower, Relation
+from reticent.findings.harden import Blind, Doubt, HardenDocument, Note, RecordsNote
+from reticent.jobs.hardening.found import _blind, doubt
+from reticent.jobs.hardening.roles import Asked, gathered
 from reticent.objectives import OBJECTIVES
 from reticent.report import wording
-from reticent.report.harden import terminal
-from reticent.report.harden.lines import chosen
-from reticent.report.harden.page import html
-from reticent.report.view import rate_at
+from reticent.report.kinds.harden import harden as kind
+from reticent.report.render.html import html
+from reticent.report.render.terminal import terminal
+from reticent.say import harden as say
 from reticent.signals.matrix import Signals
 from reticent.store import Store
 
@@ -218,63 +219,58 @@ def test_three_lines_of_python_with_arrays_are_the_same_repair(place):
 
 def test_the_page_and_the_terminal_say_both_sides(place):
     _, _, found, _ = place
-    page = html(found.document)
+    page = html(kind(found.findings))
     assert page == (found.files[0]).read_text()
+    assert HardenDocument.read(found.document).difference == found.findings.difference
     assert page.count('<svg class="chart"') == 2
     assert found.sentence.split(":")[0] in page
-    console = Console(width=120, record=True, file=io.StringIO())
-    console.print(terminal(found.document))
-    text = console.export_text()
+    text = printed(found.findings)
     for side in ("before", "after"):
         row = next(row for row in found.document["difference"]["rows"] if row["name"] == side)
         assert f"{row['auc']['mean']:.3f}" in text
-    assert "Not said: One model was repaired" in text
+    assert "One model was repaired" in text
 
 
 def test_the_page_and_the_terminal_mark_what_equal_scores_decide(place):
-    found = copy.deepcopy(place[2].document)
-    assert wording.MARK not in html(found)
-    for row in found["difference"]["rows"]:
-        row["tpr"]["tied"] = row["name"] == "after"
-    tied = f"{wording.found(found['difference']['rows'][1]['tpr'])}"
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(terminal(found))
-    for text in (html(found), console.export_text()):
-        assert tied.endswith(f"% {wording.MARK}")
-        assert tied in text
+    found = place[2].findings
+    assert wording.MARK not in html(kind(found))
+    before, after = found.difference.rows
+    after = after.with_(tpr=after.tpr.with_(tied=True))
+    found = found.with_(difference=found.difference.with_(rows=(before, after)))
+    for text in (html(kind(found)), printed(found)):
+        assert text.count(wording.MARK) >= 2
         assert wording.TIES in " ".join(text.split())
 
 
+def printed(found):
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(terminal(kind(found)))
+    return console.export_text()
+
+
 def test_the_mark_is_explained_under_the_table_that_has_it(place):
-    found = copy.deepcopy(place[2].document)
-    rates = [one["tpr"] for one in found["after"]["attacks"][0]["overall"]["tpr_at_fpr"] if one["measurable"]]
-    shown = rate_at(found["after"]["attacks"][0]["overall"], found["difference"]["fpr"])["tpr"]
-    for one in rates:
-        one["tied"] = one is not shown
-    assert wording.MARK not in html(found)
-    shown["tied"] = True
-    first, second = html(found).split('<section id="attacks"')
-    assert wording.MARK not in first
-    assert second.count(f'id="ties">{wording.MARK} {wording.TIES}') == 1
-    found["difference"]["rows"][0]["tpr"]["tied"] = True
-    first, second = html(found).split('<section id="attacks"')
-    assert first.count(f'id="ties">{wording.MARK} {wording.TIES}') == 1
-    assert f'<p class="note">{wording.MARK} {wording.TIES}' in second
+    found = place[2].findings
+    rate = found.after.attacks[0].rate(found.difference.fpr)
+    marked = [one.with_(tpr=one.tpr.with_(tied=True)) if one is rate else one for one in found.after.attacks[0].rates]
+    first = found.after.attacks[0]
+    first = first.with_(overall=first.overall.with_(tpr_at_fpr=tuple(marked)))
+    found = found.with_(after=found.after.with_(attacks=(first, *found.after.attacks[1:])))
+    top, bottom = html(kind(found)).split('id="attacks"')
+    assert wording.TIES not in top
+    assert bottom.count(wording.TIES) == 1
 
 
 def test_the_page_says_why_epsilon_is_below_that_of_an_attack_alone(place):
-    found = copy.deepcopy(place[2].document)
-    said = (
-        "Epsilon is lowered for the choice among 2 attacks; the bounds in the table of attacks are each of one attack"
-    )
-    found["before"]["epsilon"]["lower"] = 0.5
-    assert said in html(found)
-    for side in ("before", "after"):
-        found[side]["epsilon"]["lower"] = 0.0
-    assert said not in html(found)
-    for side in ("before", "after"):
-        found[side] |= {"attacks": found[side]["attacks"][:1], "epsilon": found[side]["epsilon"] | {"lower": 0.5}}
-    assert chosen(found) == ""
+    def bounded(lower, attacks):
+        sides = {
+            name: side.with_(epsilon=side.epsilon.with_(lower=lower), attacks=side.attacks[:attacks])
+            for name, side in place[2].findings.sides
+        }
+        return place[2].findings.with_(**sides)
+
+    assert say.chosen(bounded(0.5, 2)).startswith("Epsilon is lowered for the choice among 2 attacks; the bounds in")
+    assert say.chosen(bounded(0.5, 2)) in html(kind(bounded(0.5, 2)))
+    assert say.chosen(bounded(0.0, 2)) == say.chosen(bounded(0.5, 1)) == ""
 
 
 @pytest.mark.usefixtures("place")
@@ -292,7 +288,7 @@ def test_what_is_left_out_is_told_plainly():
     assert "all of them serve for the audit" in said
     assert "percentage points less accurate on members than the model" in said
     assert document["repair"]["facts"]["pptp"]["chosen"] == "given"
-    assert "fresh draw in its place" in html(document)
+    assert "fresh draw in its place" in html(kind(found.findings))
 
 
 @pytest.mark.usefixtures("place")
@@ -319,12 +315,12 @@ def records(**changes):
 def test_one_set_for_two_roles_is_halved_with_its_duplicates_together():
     x, y = noise(60, 40)
     x[1::2] = x[::2]
-    found = gathered(records(others=None, reference=(x, y)), 0, needed=True, why="cwrf")
+    found = gathered(records(others=None, reference=(x, y)), 0, needed=True)
     ids = np.concatenate([found.others, found.reference])
     assert sorted(ids) == list(range(30, 70))
     assert (len(found.others), len(found.reference)) == (20, 20)
     assert not set(found.records.groups[found.others]) & set(found.records.groups[found.reference])
-    assert "the 40 reference records were divided at random" in found.said[0]
+    assert found.notes == (RecordsNote(note=Note.HALVED, given="reference", count=40),)
     other = gathered(records(others=None, reference=(x, y)), 1, needed=True)
     assert other.others.tolist() != found.others.tolist()
     assert len(gathered(records(reference=None), 0, needed=True).others) == 10
@@ -346,17 +342,22 @@ def test_no_record_has_two_roles(changes, words_of):
         gathered(records(**changes), 0, needed=True)
 
 
-def test_a_tie_whose_own_interval_leaves_out_zero_is_explained():
-    from reticent.report.harden.lines import alone
+def judged_as(found, /, **verdicts):
+    """The same repair with other verdicts of its tests, and with an own interval that holds zero."""
+    pairs = tuple(
+        one.with_(verdict=Lower(verdicts.get(one.statistic, one.verdict)), interval=(-0.1, 0.2))
+        for one in found.difference.pairs
+    )
+    return found.with_(difference=found.difference.with_(pairs=pairs))
 
-    told = {"difference": {"pairs": [pair("auc", "tie") | {"interval": [0.01, 0.2]}, pair("tpr", "tie")]}}
-    assert alone(told).startswith("Each interval is of its own row alone. 2 changes are tested together")
-    told["difference"]["pairs"][0]["interval"] = [-0.01, 0.2]
-    assert alone(told) == ""
 
-
-def pair(statistic, verdict, difference=0.1):
-    return {"statistic": statistic, "verdict": verdict, "difference": difference, "interval": [0.0, 0.2]}
+def test_a_tie_whose_own_interval_leaves_out_zero_is_explained(place):
+    found = judged_as(place[2].findings, auc="tie", tpr="tie", accuracy="tie")
+    assert say.alone(found) == ""
+    first, *others = found.difference.pairs
+    pairs = (first.with_(interval=(0.01, 0.2)), *others)
+    told = say.alone(found.with_(difference=found.difference.with_(pairs=pairs)))
+    assert told.startswith("Each interval is of its own line alone. 3 changes are tested together")
 
 
 @pytest.mark.parametrize(
@@ -369,19 +370,21 @@ def pair(statistic, verdict, difference=0.1):
         ("first lower", "second lower", "mixed"),
     ],
 )
-def test_who_leaks_less_is_decided_by_the_tests_alone(auc_verdict, tpr_verdict, relation):
+def test_who_leaks_less_is_decided_by_the_tests_alone(place, auc_verdict, tpr_verdict, relation):
     # A pair is of before and after, in this order; accuracy has no part in it.
-    pairs = [pair("auc", auc_verdict), pair("tpr", tpr_verdict), pair("accuracy", "first lower")]
-    word, partly = words.relation({"pairs": pairs})
-    assert word == relation
-    assert bool(partly) == (word in {"less", "more"} and "tie" in {auc_verdict, tpr_verdict})
+    found = judged_as(place[2].findings, auc=auc_verdict, tpr=tpr_verdict, accuracy="first lower")
+    word = found.difference.relation
+    assert word == Relation(relation)
+    assert say.spoken(found).sentence.startswith(say.LEADS[word])
+    partly = word in {"less", "more"} and "tie" in {auc_verdict, tpr_verdict}
+    assert (" shows the difference; the " in " ".join(say.spoken(found).detail)) == partly
 
 
-def test_accuracy_that_was_paid_is_told():
-    sides_of = {"after": {"verdict": {"leak": "found"}}}
-    pairs = [pair("auc", "second lower"), pair("tpr", "second lower")]
+def test_accuracy_that_was_paid_is_told(place):
     for verdict, told in (("second lower", True), ("tie", False), ("first lower", False)):
-        said = words.detail({"pairs": [*pairs, pair("accuracy", verdict)]}, sides_of, (0.5, (0.4, 0.6)), "")
+        found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy=verdict)
+        after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
+        said = say.spoken(found.with_(after=after, blind=Blind(auc=0.5, interval=(0.4, 0.6)), doubt=None)).detail
         assert said[0] == "A leak is still found in the repaired model."
         assert (len(said) == 2 and "stopping the training early" in said[1]) == told
 
@@ -407,31 +410,29 @@ def test_a_network_that_fails_while_it_is_repaired_is_told_in_one_sentence(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("members", "others", "blind", "why"),
+    ("members", "others", "blind", "reason", "words"),
     [
-        (20, 20, (0.5, (0.4, 0.6)), ""),
-        (19, 500, (0.5, (0.4, 0.6)), "no interval over 19 members and 500 non-members"),
-        (500, 2, (0.5, (0.4, 0.6)), "expected at least 20 of each"),
-        (500, 500, (0.54, (0.51, 0.57)), ""),
-        (500, 500, (0.6, (0.56, 0.64)), "prepared alike"),
-        (500, 500, (0.4, (0.36, 0.44)), "prepared alike"),
+        (20, 20, (0.5, (0.4, 0.6)), None, ""),
+        (19, 500, (0.5, (0.4, 0.6)), Doubt.FEW_RECORDS, "no interval over 19 members and 500 non-members"),
+        (500, 2, (0.5, (0.4, 0.6)), Doubt.FEW_RECORDS, "At least 20 of each are needed"),
+        (500, 500, (0.54, (0.51, 0.57)), None, ""),
+        (500, 500, (0.6, (0.56, 0.64)), Doubt.RECORDS_DIFFER, "prepared alike"),
+        (500, 500, (0.4, (0.36, 0.44)), Doubt.RECORDS_DIFFER, "prepared alike"),
     ],
 )
-def test_nothing_is_judged_of_few_records_or_of_other_ones(members, others, blind, why):
-    found = words.doubt(members, others, blind)
-    assert why in found
-    assert bool(found) == bool(why)
-    compared = {
-        "fpr": 0.1,
-        "pairs": [pair("auc", "second lower"), pair("tpr", "second lower")],
-        "rows": [{"name": name, "auc": {"mean": 0.9}, "tpr": {"mean": 0.5}} for name in ("before", "after")],
-    }
-    accuracy = {"accuracy": {"non_members": {"value": 0.7}}}
-    sides_of = {"before": accuracy, "after": accuracy | {"verdict": {"leak": "found"}}}
-    told, said = words.sentence(compared, sides_of, found), words.detail(compared, sides_of, blind, found)
-    assert told.startswith("Nothing is judged: at 10" if why else "The repaired model gives away less: at 10")
-    assert ("A leak is still found in the repaired model." in said) == (not why)
-    assert said[0].startswith("Members and non-members differ by themselves") == (blind[0] != 0.5)
+def test_nothing_is_judged_of_few_records_or_of_other_ones(place, members, others, blind, reason, words):
+    why = doubt(members, others, blind[1])
+    assert why == reason
+    found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy="tie")
+    after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
+    data = found.data.with_(members=members, non_members=others)
+    known = Blind(auc=blind[0], interval=blind[1])
+    found = say.spoken(found.with_(after=after, data=data, blind=known, doubt=why))
+    lead = "Nothing is judged: at 1" if reason else "The repaired model leaks less: at 1"
+    assert found.sentence.startswith(lead)
+    assert any(words in line for line in found.detail)
+    assert ("A leak is still found in the repaired model." in found.detail) == (reason is None)
+    assert found.detail[0].startswith("Members and non-members differ by themselves") == (blind[0] != 0.5)
 
 
 @pytest.mark.parametrize(
@@ -519,29 +520,36 @@ def test_the_command_refuses_with_one_line_and_exit_2(line, words_of, capfd):
     assert words_of in error
 
 
-def test_members_that_are_easier_by_themselves_are_told_of():
+def test_members_that_are_easier_by_themselves_are_told_of(place):
     rng = np.random.default_rng(0)
     inside = np.arange(400) < 150
     margins = rng.normal(size=(5, 400)) + 0.8 * inside
     membership = np.vstack([rng.permuted(np.tile([True, False], (400, 2)), axis=1).T, inside])
     problem = Problem.make(Signals.from_margins(margins, np.arange(400) % 3), membership, [4], np.arange(4))
-    area, (low, high) = sides._blind(problem, inside, 0.95)
+    found = _blind(problem, inside, 0.95)
+    area, (low, high) = found.auc, found.interval
     means = margins[:4].mean(axis=0)
     assert area == pytest.approx((means[inside][:, None] > means[~inside]).mean())
     assert 0.5 < low < area < high
-    assert "find the members easier (AUC" in words._different((area, (low, high)))[0]
-    assert "harder (AUC" in words._different((0.3, (0.2, 0.4)))[0]
-    assert words._different((0.52, (0.48, 0.56))) == []
+    for blind, words in (
+        (found, "find the members easier (AUC"),
+        (Blind(auc=0.3, interval=(0.2, 0.4)), "harder (AUC"),
+        (Blind(auc=0.52, interval=(0.48, 0.56)), None),
+    ):
+        said = say._different(place[2].findings.with_(blind=blind))
+        assert said == [] if words is None else words in said[0]
 
 
 @pytest.mark.parametrize(("accuracy", "told"), [(0.60, False), (0.72, True), (0.69, False), (0.48, True)])
-def test_references_are_called_unlike_the_model_only_beyond_chance_and_five_points(accuracy, told):
+def test_references_are_called_unlike_the_model_only_beyond_chance_and_five_points(place, accuracy, told):
     # The model is right on 60 % of 100 non-members, whose standard error is 4.9 points.
-    row = np.arange(200) < 100
-    ready = SimpleNamespace(membership=SimpleNamespace(matrix=np.array([row])), target=0)
-    correct = np.where(row, True, np.arange(200) % 5 < 3)
-    made = [SimpleNamespace(facts={"accuracy_members": 0.99, "accuracy_non_members": accuracy})]
-    said = words._accuracies(ready, SimpleNamespace(correct=correct, made=made))
+    found = place[2].findings.to_json()
+    share = {"interval": [0.0, 1.0]}
+    found["before"] |= {"accuracy": {"members": share | {"value": 1.0}, "non_members": share | {"value": 0.6}}}
+    spread = {"members": {"mean": 0.99, "std": 0.0}, "non_members": {"mean": accuracy, "std": 0.0}}
+    found["before"] |= {"references": found["before"]["references"] | {"accuracy": spread}}
+    found |= {"data": found["data"] | {"members": 100, "non_members": 100}}
+    said = say._accuracies(HardenDocument.read(found))
     assert bool(said) == told
     assert all(f"{'more' if accuracy > 0.6 else 'less'} accurate on non-members than the model" in one for one in said)
 
@@ -594,4 +602,4 @@ def test_what_pictures_are_normalised_by_is_told_where_it_was_not_said(facts, to
     """A network that took pixels from 0 to 1 answers otherwise to (x - 0.5) / 0.25, and nothing else shows it."""
     rng = np.random.default_rng(0)
     parts = [(rng.integers(0, 256, (30, 4, 4), dtype=np.uint8), np.arange(30) % 3) for _ in range(3)]
-    assert (ASSUMED in gathered(Asked(*parts, **facts), 0, needed=True).said) == told
+    assert (RecordsNote(note=Note.SCALE_ASSUMED) in gathered(Asked(*parts, **facts), 0, needed=True).notes) == told

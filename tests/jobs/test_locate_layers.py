@@ -12,9 +12,12 @@ from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.jobs.locate._probes import ALL, HALVES, Probes
+from reticent.findings.locate import LayersDocument
 from reticent.jobs.locate.layers import prepare
+from reticent.jobs.locate.networks import ALL, HALVES, Networks
 from reticent.locate.probe import Probe
+from reticent.report.kinds.layers import layers
+from reticent.report.render.html import html
 from reticent.store import Store
 
 QUICK = {
@@ -41,7 +44,7 @@ def found(folder):
 
 def planned(tmp_path, **changes):
     job, options = prepare(None, QUICK | {"store": tmp_path / "store"} | changes)
-    return Probes(job, options, options.test)
+    return Networks(job, options, options.test)
 
 
 def test_the_document_is_written_and_holds_each_stage(found, folder):
@@ -83,7 +86,7 @@ def test_the_store_serves_the_same_call_again_and_new_options_train_nothing(foun
     kept = {key: value for key, value in again.document.items() if key != "environment"}
     assert kept == {key: value for key, value in found.document.items() if key != "environment"}
     job, options = prepare(None, QUICK | {"margin": 0.0, "seeds": 1, "store": folder / "store"})
-    others = Probes(job, options, options.test).populations[0]
+    others = Networks(job, options, options.test).populations[0]
     assert [others.training_id(row) for row in range(3)] == [model["run"] for model in found.document["models"][:3]]
 
 
@@ -139,7 +142,7 @@ def test_exact_duplicates_are_on_one_side(tmp_path):
             "seeds": 2,
         },
     )
-    probes = Probes(job, options, options.test)
+    probes = Networks(job, options, options.test)
     for part in (probes.split.test, *probes.split.halves):
         assert np.array_equal(part[::2], part[1::2])
 
@@ -256,20 +259,17 @@ def test_the_command_prints_the_table(folder, found, capsys):
 
 
 def test_the_page_shows_every_stage(found, folder):
-    from reticent.report.locate.layers import html
-
     page = (folder / "out" / "layers.html").read_text(encoding="utf-8")
-    assert page == html(found.document)
+    assert page == html(layers(found.findings))
     for stage in found.document["stages"]:
         assert f"Distances of feature maps at {stage['name']}" in page
         assert f"{stage['effect']['mean']:.3f}" in page
 
 
 def test_names_of_modules_are_escaped(found):
-    from reticent.report.locate.layers import html
-
     stages = [found.document["stages"][0] | {"name": "<b>&x", "probe": None}]
-    page = html(found.document | {"stages": stages, "sentence": "<script>", "detail": ["<i>warned</i>"]})
+    changed = found.document | {"stages": stages, "sentence": "<script>", "detail": ["<i>warned</i>"]}
+    page = html(layers(LayersDocument.read(changed)))
     assert "<b>&x" not in page
     assert "&lt;b&gt;&amp;x" in page
     assert "<i>warned" not in page

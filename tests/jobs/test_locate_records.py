@@ -13,9 +13,13 @@ from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.data.membership import Membership
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
-from reticent.jobs.locate._audited import read_rows
-from reticent.jobs.locate._learned import sentence
-from reticent.report.locate.records import spread
+from reticent.findings.locate import Memorisation, RecordsDocument
+from reticent.findings.records import RecordRow
+from reticent.jobs.locate.records import memorisation, read_rows
+from reticent.report.kinds.records import records
+from reticent.report.pictures.records import spread
+from reticent.report.render.html import html
+from reticent.say.locate import _memorised as sentence
 
 QUICK = {"dataset": "digits", "records": 120, "models": 4, "epochs": 2, "architecture__widths": [8], "workers": 1}
 
@@ -37,7 +41,7 @@ def found(audited, folder):
 
 
 def unattacked(row):
-    return {key: value for key, value in row.items() if not key.startswith("probability")}
+    return {key: None if key.startswith("probability") else value for key, value in row.items()}
 
 
 def test_the_records_are_those_of_the_audit_and_nothing_is_trained_again(found, audited):
@@ -96,7 +100,7 @@ def test_the_document_summarises_the_rows(found, folder):
     assert [row["record"] for row in written["most_exposed"]] == [row["record"] for row in found.rows[:100]]
     most = [row["memorisation"] for row in written["most_memorised"]]
     assert most == sorted(values.tolist(), reverse=True)[:100]
-    assert found.sentence.startswith(f"{told['memorised']} of 120 records are learned by heart")
+    assert found.sentence.startswith(f"{told['memorised']} of 120 records are memorised")
 
 
 def test_what_looks_learned_by_heart_by_chance_is_told(folder):
@@ -107,9 +111,10 @@ def test_what_looks_learned_by_heart_by_chance_is_told(folder):
     other = f" {told['reversed']} {'is' if told['reversed'] == 1 else 'are'} the other way round by as much"
     assert (other in found.sentence) == (told["reversed"] > 0)
     assert "did not learn" in found.document["detail"][0]
-    assert sentence({"records": 9, "memorised": 3, "mean": 0.1, "reversed": 2}, 9).endswith(
-        "2 are the other way round by as much, which is chance: it may have made about as many of those look "
-        "learned by heart."
+    summary = Memorisation(records=9, memorised=3, mean=0.1, reversed=2, quantiles={}, threshold=0.5)
+    assert sentence(summary, 9).endswith(
+        "2 are the other way round by as much. That is chance, and about as many of those called memorised may be "
+        "chance too."
     )
 
 
@@ -117,17 +122,15 @@ def test_the_table_holds_all_records(found, folder):
     with (folder / "out" / "records.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert [int(line["record"]) for line in lines] == [row["record"] for row in found.rows]
-    assert read_rows(folder / "out" / "records.csv") == found.rows
+    assert [row.to_json() for row in read_rows(folder / "out" / "records.csv")] == found.rows
 
 
 def test_where_too_few_models_tell_memorisation_is_not_known(found):
-    from reticent.jobs.locate._learned import memorisation, sentence
-    from reticent.report.locate.records import html
-
     assert memorisation([]) is None
-    assert "Of none of the 120 records" in sentence(None, 120)
-    rows = [row | {"memorisation": None, "exposure": None} for row in found.rows]
-    page = html(found.document | {"most_memorised": [], "most_exposed": [], "memorisation": None}, rows, {})
+    assert "known of none of the 120 records" in sentence(None, 120)
+    rows = [RecordRow.from_json(row | {"memorisation": None, "exposure": None}) for row in found.rows]
+    changed = found.document | {"most_memorised": [], "most_exposed": [], "memorisation": None}
+    page = html(records(RecordsDocument.read(changed), rows))
     assert "The memorisation of these records is not known." in page
 
 
@@ -182,7 +185,7 @@ def test_a_finished_audit_takes_no_options_and_is_not_written_over(folder, audit
 def test_the_command_prints_the_most_exposed(folder, found, capsys):
     assert guarded(app, ["locate", "records", str(folder / "audit"), "--out", str(folder / "cli")]) == 0
     shown = capsys.readouterr().out
-    assert "learned by heart" in shown
+    assert "memorised" in shown
     assert all(str(row["record"]) in shown for row in found.rows[:10])
     assert "records.json" in shown
     assert guarded(app, ["locate", "records", str(folder / "audit"), "--epochs", "3"]) == 2

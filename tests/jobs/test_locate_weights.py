@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,14 +12,14 @@ import reticent
 from reticent import seeds
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ModelError, RolesError, SpecError
 from reticent.jobs.config import OWN, gather, prepare
-from reticent.jobs.locate.given import member_ids
 from reticent.jobs.locate.numbers import CELLS, by_kind, by_layer, density, held
 from reticent.jobs.locate.scores import _save, read_scores
-from reticent.jobs.locate.words import sentence
+from reticent.jobs.locate.source import member_ids
 from reticent.locate.scoring import Scores
 from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.population.using import finished
+from reticent.say.locate import _scores
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -45,7 +46,7 @@ def same(document):
 @pytest.fixture
 def plain_page(monkeypatch):
     """Pages have tests of their own, and take a second to draw."""
-    monkeypatch.setattr("reticent.report.locate.weights.page", lambda document: document["sentence"])
+    monkeypatch.setattr("reticent.report.render.html.html", lambda _: "page")
 
 
 @pytest.fixture
@@ -175,8 +176,8 @@ def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_fold
     )
     said = " ".join(found.document["cannot_say"])
     assert found.document["initial"]["origin"] == "fresh draw"
-    assert "The initial state is a fresh draw, not the one that this model was trained from" in said
-    assert "no more than chance may by naming the largest class" in found.sentence
+    assert "The initial state is a fresh draw, since the one that this model was trained from" in said
+    assert "no more than chance allows when always naming the largest class" in found.sentence
     assert "% of the weights hold" in found.sentence
     assert "fresh draw" in found.files[0].read_text()
 
@@ -197,7 +198,7 @@ def test_learnability_alone_needs_neither_reference_nor_initial_state(own, own_f
     assert found.document["kinds"][0]["pearson"] == pytest.approx(1)
     assert found.document["kinds"][0]["spearman"] == pytest.approx(1)
     assert any("both scores are learnability" in line for line in found.document["cannot_say"])
-    assert "% of the learnability. With unlearning at 0 both scores are that" in found.sentence
+    assert "% of the learnability. With unlearning at 0 both scores are learnability" in found.sentence
     for part in (0.0, 0.5):  # The same folder serves again, whatever it was.
         found.files[0].unlink()  # Not the real page.
         again = reticent.locate_weights(
@@ -300,10 +301,14 @@ def test_one_model_of_two_can_be_scored(tmp_path):
     assert 0 < found.document["kinds"][0]["share"] <= 1
 
 
+def sentence(kinds, largest):
+    return _scores(SimpleNamespace(kinds=kinds, largest=largest, unlearning=0.5))
+
+
 def test_the_sentence_tells_no_scores_from_few_weights():
     one = {name: value.reshape(-1)[:14] for name, value in made().items()}
     small = held(one, one, ())
-    assert [row["entries"] for row in small] == [0, 0, 2]
+    assert [row.entries for row in small] == [0, 0, 2]
     assert sentence(by_kind(one, one, KINDS), small).startswith("5 % of the weights hold ")
     few = {name: value[:3] for name, value in one.items()}
     told = sentence(by_kind(few, few, KINDS), held(few, few, ()))
@@ -315,36 +320,36 @@ def test_the_sentence_tells_no_scores_from_few_weights():
 def test_numbers_by_kind_by_layer_and_of_the_largest():
     a, b = made(), made(1)
     rows = by_kind(a, b, KINDS)
-    assert [row["kind"] for row in rows] == ["all", "convolution", "linear", "norm"]
-    assert [row["entries"] for row in rows] == [701, 620, 80, 1]
-    assert sum(row["vulnerability"] for row in rows[1:]) == pytest.approx(1)
-    assert rows[3]["pearson"] is None
+    assert [row.kind for row in rows] == ["all", "convolution", "linear", "norm"]
+    assert [row.entries for row in rows] == [701, 620, 80, 1]
+    assert sum(row.vulnerability for row in rows[1:]) == pytest.approx(1)
+    assert rows[3].pearson is None
     layers = by_layer(a, b, KINDS, ())
-    assert [(row["layer"], row["kind"], row["entries"]) for row in layers] == [
+    assert [(row.layer, row.kind, row.entries) for row in layers] == [
         ("a", "convolution", 620),
         ("b", "linear", 80),
         ("c", "norm", 1),
     ]
-    assert sum(row["share"] for row in layers) == pytest.approx(1)
-    assert sum(row["marked"] * row["entries"] for row in layers) == pytest.approx(7)
+    assert sum(row.share for row in layers) == pytest.approx(1)
+    assert sum(row.marked * row.entries for row in layers) == pytest.approx(7)
     largest = held(a, b, ())
     flat = torch.cat([value.reshape(-1) for value in a.values()]).double().sort(descending=True).values
     for row, k in zip(largest, (1, 7, 35), strict=True):
-        assert row["entries"] == k
-        assert row["vulnerability"] == pytest.approx(float(flat[:k].sum() / flat.sum()))
-    assert held(a, a, ())[2]["shared"] == held(a, a, ())[2]["jaccard"] == 1
+        assert row.entries == k
+        assert row.vulnerability == pytest.approx(float(flat[:k].sum() / flat.sum()))
+    assert held(a, a, ())[2].shared == held(a, a, ())[2].jaccard == 1
     nothing = {name: torch.zeros_like(value) for name, value in a.items()}
-    assert held(nothing, nothing, ())[1]["vulnerability"] is None
-    assert by_layer(nothing, nothing, KINDS, ())[0]["vulnerability"] is None
+    assert held(nothing, nothing, ())[1].vulnerability is None
+    assert by_layer(nothing, nothing, KINDS, ())[0].vulnerability is None
 
 
 def test_densities_count_every_weight_once():
     a, b = made(), made(1)
     b["a.weight"][:5] = 0
     found = density(a, b, ["a.weight", "a.bias"])
-    counts = np.array(found["counts"])
+    counts = np.array(found.counts)
     assert counts.shape == (CELLS, CELLS)
     assert counts.sum() == 620
     assert counts[:, 0].sum() >= 100, "zeros lie at the left edge"
-    assert 10 ** found["y"][1] == pytest.approx(float(torch.cat([a["a.weight"].reshape(-1), a["a.bias"]]).max()))
+    assert 10 ** found.y[1] == pytest.approx(float(torch.cat([a["a.weight"].reshape(-1), a["a.bias"]]).max()))
     assert density({"w": torch.zeros(3)}, {"w": torch.ones(3)}, ["w"]) is None

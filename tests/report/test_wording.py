@@ -1,9 +1,12 @@
 import math
+from functools import partial
 
 import pytest
 
 from reticent import rounding
-from reticent.report import wording
+from reticent.findings.numbers import Estimate
+from reticent.report import cells, wording
+from reticent.report.blocks import Cell, Span
 
 NBSP = "\u00a0"
 
@@ -46,22 +49,17 @@ def test_estimates_of_one_target_and_over_targets():
     assert wording.limits(0.5) is None
 
 
-def test_spans():
-    assert wording.span((0.0512, 0.0831), as_percent=True) == f"5.1 to 8.3{NBSP}%"
-    assert wording.span((0.5, 0.6), to="–") == "0.500–0.600"
-    assert wording.span((0.00012, 0.99996), True, digits=2) == f"0.01 to >99.99{NBSP}%"
-    assert wording.span((0.00012, 0.99996)) == "<0.001 to >0.999"
-    assert wording.span((-0.0004, 0.9996), digits=3) == "0.000 to 1.000"
-    assert wording.span(None) == ""
+def test_intervals_are_written_as_their_estimates_are():
+    assert rounding.interval((0.0512, 0.0831), rounding.percent) == "5.1 to 8.3 %"
+    assert rounding.interval((0.00012, 0.99996), partial(rounding.percent, digits=2)) == "0.01 to >99.99 %"
+    assert rounding.interval((0.00012, 0.99996)) == "<0.001 to >0.999"
+    assert rounding.interval((-0.0004, 0.9996), rounding.number) == "0.000 to 1.000"
 
 
 def test_an_estimate_and_its_interval_have_the_same_decimals():
-    estimate = {"mean": 0.50, "interval": [0.4, 0.506]}
-    assert (wording.written(estimate), wording.span(wording.limits(estimate))) == ("0.500", "0.400 to 0.506")
-    assert (wording.written(estimate, True, 2), wording.span(wording.limits(estimate), True, digits=2)) == (
-        f"50.00{NBSP}%",
-        f"40.00 to 50.60{NBSP}%",
-    )
+    known = Estimate(mean=0.50, interval=(0.4, 0.506))
+    assert cells.estimate(known) == Cell("0.500", 0.5, (Span("0.400", "0.506"),))
+    assert cells.estimate(known, True, 2) == Cell(f"50.00{NBSP}%", 0.5, (Span("40.00", f"50.60{NBSP}%"),))
     assert wording.written({"value": -0.25}, digits=2) == "−0.25"
 
 

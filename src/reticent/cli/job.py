@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from reticent.cli.screen import stderr, stdout, visible
 from reticent.errors import UnwrittenError
+from reticent.findings.schema import DOCUMENTS
 from reticent.findings.schema import document as typed
 from reticent.report.blocks import Document
 from reticent.report.files import there
@@ -25,15 +26,13 @@ TERMINALS = {
     "reticent.audit": "reticent.report.kinds.audit:audit",
     "reticent.comparison": "reticent.report.kinds.comparison:comparison",
     "reticent.search": "reticent.report.kinds.search:search",
-    "reticent.harden": "reticent.report.harden:terminal",
-    "reticent.locate.weights": "reticent.cli.locate.weights:terminal",
-    "reticent.locate.layers": "reticent.report.locate.layers:terminal",
-    "reticent.locate.records": "reticent.report.locate.records:terminal",
+    "reticent.harden": "reticent.report.kinds.harden:harden",
+    "reticent.locate.weights": "reticent.report.kinds.weights:weights",
+    "reticent.locate.layers": "reticent.report.kinds.layers:layers",
+    "reticent.locate.records": "reticent.report.kinds.records:records",
     "reticent.study": "reticent.report.kinds.study:study",
 }
 """By a document's schema, without the version, what lays it out."""
-TYPED = frozenset({"reticent.audit", "reticent.comparison", "reticent.search", "reticent.study"})
-"""Those whose layout takes findings, and not plain values."""
 USUAL = "training"
 """The stage whose name is not told with its models."""
 QUIET = 10.0
@@ -135,5 +134,6 @@ def _show(document: Mapping[str, Any]) -> None:
     module, _, function = TERMINALS.get(kind, "").partition(":")
     if function:
         laid = getattr(import_module(module), function)
-        found = laid(typed(kind.removeprefix("reticent.")).read(document, kind) if kind in TYPED else document)
+        name = kind.removeprefix("reticent.")
+        found = laid(typed(name).read(document, kind) if name in DOCUMENTS else document)
         stdout().print(terminal(found) if isinstance(found, Document) else found)

@@ -60,10 +60,17 @@ class RecordRow:
     probability_high: float | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "RecordRow":
+        """Take what `to_json` gave, or a later version, whose other keys are ignored."""
+        groups = {key.removeprefix(GROUP): value for key, value in plain.items() if key.startswith(GROUP)}
+        return cls(**{name: plain[name] for name in COLUMNS if name in plain}, groups=groups)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values under the names, and in the order, of ``records.csv``."""
-        return {name: getattr(self, name) for name in COLUMNS} | {f"group_{by}": of for by, of in self.groups.items()}
+        return {name: getattr(self, name) for name in COLUMNS} | {f"{GROUP}{by}": of for by, of in self.groups.items()}
 
 
+GROUP = "group_"
 COLUMNS = tuple(one.name for one in fields(RecordRow) if one.name != "groups")
 """The columns of ``records.csv`` before those of the groups."""

@@ -10,6 +10,10 @@ DOCUMENTS = {
     "audit": "reticent.findings.audit:AuditDocument",
     "comparison": "reticent.findings.comparison:ComparisonDocument",
     "search": "reticent.findings.search:SearchDocument",
+    "harden": "reticent.findings.harden:HardenDocument",
+    "locate.weights": "reticent.findings.locate:WeightsDocument",
+    "locate.layers": "reticent.findings.locate:LayersDocument",
+    "locate.records": "reticent.findings.locate:RecordsDocument",
     "selftest": "reticent.findings.selftest:Selftested",
     "study": "reticent.findings.study:StudyDocument",
 }

@@ -4,7 +4,7 @@ import platform
 import resource
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from reticent.findings.numbers import Spread
 from reticent.findings.population import Accuracy, Column, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
 from reticent.findings.records import RecordRow
-from reticent.jobs.config import Job
 from reticent.jobs.measure import Measured
 from reticent.jobs.repairs import repairs
 from reticent.population.population import Population
@@ -164,20 +163,6 @@ def versions(**more: Any) -> Environment:
         numpy=np.__version__,
         scipy=scipy.__version__,
         platform=platform.platform(),
-        **more,
-    )
-
-
-def environment(job: Job, seconds: Mapping[str, float], found: int, started: str, **more: Any) -> Environment:
-    """State where, when and at what cost."""
-    return versions(
-        device=job.device,
-        workers=job.workers,
-        models_found=found,
-        started=started,
-        **{f"seconds_{name}": round(value, 3) for name, value in seconds.items()},
-        peak_memory_bytes=peak_memory(),
-        command=tuple(sys.argv[1:]) if sys.argv and sys.argv[0].endswith("reticent") else (),
         **more,
     )
 

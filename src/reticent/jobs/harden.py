@@ -1,8 +1,8 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
 import json
-import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,18 +16,19 @@ from torch import Tensor, nn
 from reticent import arrays, opening
 from reticent.ambient import fixed
 from reticent.errors import InputError, SpecError
+from reticent.findings.harden import HardenDocument
 from reticent.jobs.config import KEYS, OWN, chosen
-from reticent.jobs.hardening.document import assemble
+from reticent.jobs.hardening.found import Audited, audited, findings
 from reticent.jobs.hardening.ready import Ready, ready
-from reticent.jobs.hardening.repair import Repaired, named, network, repaired, whole
+from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
-from reticent.jobs.hardening.sides import Side, side
-from reticent.jobs.locate.given import Weights
 from reticent.jobs.locate.options import ATTACKING, refuse
+from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
+from reticent.jobs.work import Reported, Work
 from reticent.options import DataOptions
-from reticent.population.population import Population
 from reticent.population.train import Callback, train
+from reticent.population.using import using
 from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.store import Store
 
@@ -48,21 +49,12 @@ MEANINGLESS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Hardened:
+class Hardened(Reported[HardenDocument]):
     """A repaired model, and its audit before and after.
 
     Attributes:
-        document: what ``harden.json`` holds.
         files: harden.html, repaired.safetensors and harden.json.
     """
-
-    document: dict[str, Any]
-    files: tuple[Path, ...]
-
-    @property
-    def sentence(self) -> str:
-        """What the repair did, in one sentence."""
-        return str(self.document["sentence"])
 
     @cached_property
     def state(self) -> dict[str, Tensor]:
@@ -131,7 +123,6 @@ def harden(
         >>> found = reticent.harden("net:build", "model.pt", members="in.npz", reference="out.npz")  # doctest: +SKIP
         >>> net.load_state_dict(found.state)  # doctest: +SKIP
     """
-    tell, clock = stage or (lambda _: None), _Clock()
     if isinstance(model, nn.Module):
         raise SpecError(
             "model: references are built anew, so that a function that builds the network is expected (a function of a "
@@ -149,11 +140,12 @@ def harden(
     checked = ready(config, weights, initial, records, defense, options or {})
     inputs = [weights, initial, members, non_members, reference, dataset]
     output = Output.take(opening.path(out), HARDEN, inputs)
-    store = Store(Path(config.store)).open()
-    with store.using([named(checked), *_runs(checked.before), *_runs(checked.after)]):
-        made, sides = _sides(checked, store, clock, tell, progress)
-        tell("report")
-        return _written(assemble(checked, made, *sides, weights, clock.seconds), made, output)
+    work = Work(stage, progress)
+    with ExitStack() as held:
+        store = held.enter_context(using(config.store, checked.before))
+        held.enter_context(using(config.store, checked.after))
+        held.enter_context(store.using([named(checked)]))
+        return _hardened(checked, store, weights, work, output)
 
 
 def _refuse_options(values: Mapping[str, Any], method: str, objective: str | None) -> None:
@@ -167,30 +159,24 @@ def _refuse_options(values: Mapping[str, Any], method: str, objective: str | Non
             )
 
 
-def _sides(
-    checked: Ready, store: Store, clock: "_Clock", tell: Callable[[str], None], progress: Callback | None
-) -> tuple[Repaired, tuple[Side, Side]]:
-    """Repair, train the references and attack; what is likeliest to be refused comes first."""
-    tell("repairing the model")
-    made = repaired(checked, store)
-    clock.lap("repair")
-    seen = {"before": checked.seen, "after": checked.ask(network(checked, made.state))}
-    sides = {}
+def _hardened(checked: Ready, store: Store, weights: Weights, work: Work, output: Output) -> Hardened:
+    """Repair, train the references, attack and write; what is likeliest to be refused comes first."""
+    from reticent.report.kinds import harden as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
+    with work.on("repair", "repairing the model"):
+        made = repaired(checked, store)
+    seen = {"after": checked.ask(network(checked, made.state)), "before": checked.seen}
+    sides: dict[str, Audited] = {}
     for name, population in (("after", checked.after), ("before", checked.before)):
-        tell(f"references {name} the repair")
-        runs = train(population, store, workers=checked.workers, device=checked.device, progress=progress)
-        clock.lap(f"references_{name}")
-        sides[name] = side(checked, population, runs, seen[name], store, tell)
-        clock.lap(f"attacks_{name}")
-    return made, (sides["before"], sides["after"])
-
-
-def _written(document: dict[str, Any], made: Repaired, output: Output) -> Hardened:
-    """Write the weights, the page and, last, the numbers."""
-    from reticent.report.harden.write import write_harden
-
-    weights = {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))}
-    return Hardened(document, write_harden(output, document, weights))
+        with work.on(f"references_{name}", f"references {name} the repair"):
+            runs = train(population, store, workers=checked.workers, device=checked.device, progress=work.progress)
+        with work.on(f"attacks_{name}"):
+            sides[name] = audited(checked, population, runs, seen[name], store, work.tell)
+    work.tell("report")
+    found = findings(checked, made, sides["before"], sides["after"], weights, work)
+    content = marked(save(whole(made.state), {"format": "pt"}))
+    return Hardened(found, output.write(found, {"harden.html": html(kind.harden(found)), WEIGHTS: content}))
 
 
 def marked(content: bytes) -> bytes:
@@ -212,21 +198,3 @@ def _numbers(name: str, given: ArrayLike) -> tuple[float, ...]:
     if values.ndim > 1 or not np.isfinite(values).all():
         raise SpecError(f"{name}: expected finite numbers, one a channel, such as (0.5, 0.5, 0.5), got {given!r}")
     return tuple(values.tolist())
-
-
-def _runs(population: Population) -> list[str]:
-    rows = range(population.models)
-    return [population.training_id(row) for row in rows] + [population.signals_id(row) for row in rows]
-
-
-class _Clock:
-    """Seconds by what they were spent on."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, name: str) -> None:
-        """Note the seconds since the last call."""
-        now = time.perf_counter()
-        self.seconds[name], self._last = now - self._last, now

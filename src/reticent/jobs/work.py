@@ -4,12 +4,41 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
+from reticent.findings.base import Spoken
 from reticent.findings.environment import Environment
 from reticent.jobs.document import peak_memory, versions
 from reticent.population.train import Callback
+
+Found = TypeVar("Found", bound=Spoken)
+
+
+@dataclass(frozen=True, eq=False)
+class Reported(Generic[Found]):
+    """What a verb found, and its report.
+
+    Attributes:
+        findings: the document of the report, typed.
+        files: the page and what lies beside it; the document last.
+    """
+
+    findings: Found
+    files: tuple[Path, ...]
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The document as plain values, as its JSON file holds them."""
+        return self.findings.to_json()
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one sentence."""
+        return self.findings.sentence
 
 
 class Work:

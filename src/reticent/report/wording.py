@@ -1,6 +1,6 @@
 """Numbers and names as people read them; how fractions are rounded stands in `reticent.rounding`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from reticent import rounding
@@ -38,11 +38,6 @@ def percent(value: Any, digits: int = 1) -> str:
     return rounding.percent(value, digits).replace(" %", PERCENT)
 
 
-def found(estimate: Plain | None, digits: int = 1) -> str:
-    """Write a share of members found, with the mark where equal scores decide it."""
-    return percent(middle(estimate), digits) + (f" {MARK}" if estimate and estimate.get("tied") else "")
-
-
 def level(rate: float) -> str:
     """Write a chosen rate as `reticent.rounding.level` does, in one word."""
     return rounding.level(rate).replace(" %", PERCENT)
@@ -72,16 +67,6 @@ def limits(item: Measure) -> tuple[float, float] | None:
     if interval is None or any(end is None for end in interval):
         return None
     return float(interval[0]), float(interval[1])
-
-
-def span(
-    interval: Sequence[float] | None, as_percent: bool = False, to: str = " to ", digits: int | None = None
-) -> str:
-    """Write an interval, with the decimals of its estimate."""
-    if interval is None:
-        return ""
-    low, high = (written(end, as_percent, digits) for end in interval)
-    return f"{low.removesuffix(PERCENT)}{to}{high}"
 
 
 def written(item: Any, as_percent: bool = False, digits: int | None = None) -> str:

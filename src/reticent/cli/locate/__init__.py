@@ -6,6 +6,6 @@ app = cyclopts.App(name="locate", help="Find where a leak is: in which weights, 
 for command, about in {
     "weights": "Score every weight: how much it gives members away, and how much the network learns by it.",
     "layers": "Compare networks on all and on half of the records, stage by stage: where membership begins to show.",
-    "records": "List how far each record gives itself away, and how far it is learned by heart.",
+    "records": "List how exposed each record is, and how far it is memorised.",
 }.items():
     app.command(f"reticent.cli.locate.{command}:{command}", name=command, help=about)

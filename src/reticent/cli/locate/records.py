@@ -1,4 +1,4 @@
-"""``reticent locate records``: which records a model gives away, and which it has learned by heart."""
+"""``reticent locate records``: which records a model leaks, and which it has memorised."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from reticent.cli.flags import Flags
 
 
 def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B008
-    """Say of each record how far it gives itself away and how far it is learned by heart, from a population of models.
+    """Say of each record how exposed it is and how far it is memorised, from a population of models.
 
     Args:
         run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.

@@ -2,15 +2,8 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reticent.cli.flags import Flags, initial_state
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rich.console import RenderableType
 
 
 def weights(
@@ -69,33 +62,3 @@ def weights(
         ),
     )
     return listed(found.files)
-
-
-def terminal(document: "Mapping[str, Any]") -> "RenderableType":
-    """Lay out what ``weights.json`` holds."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from reticent.cli.screen import table
-    from reticent.report.render.terminal import Wrapped
-    from reticent.report.wording import count, level, number, percent
-
-    agreements = ("weights", "share", "vulnerability", "Pearson", "log-Pearson", "Spearman")
-    rows = []
-    for row in document["kinds"]:
-        agreement = [number(row[key]) for key in ("pearson", "log_pearson", "spearman")]
-        shares = [percent(row["share"], 2), percent(row["vulnerability"])]
-        rows.append((row["kind"], count(row["entries"]), *shares, *agreement))
-    kinds = table(("kind of layer", *agreements), rows, right=agreements)
-    stability = {row["rate"]: row for row in (document["stability"] or {"rows": ()})["rows"]}
-    numbers = ("weights", "vulnerability", "learnability", "in both sets", *(["other batches"] if stability else []))
-    rows = []
-    for row in document["largest"]:
-        shares = [percent(row[key]) for key in ("vulnerability", "learnability", "shared")]
-        again = [f"Jaccard {number(stability[row['rate']]['mean'], 2)}"] if stability else []
-        rows.append((level(row["rate"]), count(row["entries"]), *shares, *again))
-    largest = table(("the largest", *numbers), rows, right=numbers)
-    said = Text("\n".join(f"Not said: {line}" for line in document["cannot_say"]), style="dim")
-    sentence = Wrapped(Text(document["sentence"], style="bold"))
-    return Group(sentence, Padding(kinds, (1, 0)), Padding(largest, (0, 0, 1, 0)), Wrapped(said))

@@ -3,6 +3,5 @@
 * `roles`: members, non-members, reference: from files or arrays, or as rows of one data set; checked
 * `ready`: everything else that is checked before training: recipes, the model's states, references
 * `repair`: the repaired model, found in the store or made
-* `sides`: what attacks find before, and after
-* `document`, `words`: what is written
+* `found`: what attacks find before and after, as findings
 """

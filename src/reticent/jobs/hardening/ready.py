@@ -14,12 +14,13 @@ from reticent.attacks import Offer, check_membership, check_offer
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
+from reticent.findings.locate import Origin
 from reticent.jobs import replicas
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
-from reticent.jobs.locate.given import Own, Weights, origin, states
+from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
@@ -36,7 +37,7 @@ from reticent.spec import Spec
 from reticent.training.data import Preparation
 from reticent.training.loop import check_recipe
 from reticent.training.materials import Materials
-from reticent.training.recipe import Recipe, Untouched
+from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
 
@@ -55,7 +56,7 @@ class Ready:
         materials: what the model is repaired with.
         trained: the model's state.
         initial: its state before training.
-        origin: where the initial state is from: "file", "given", "seed" or "fresh draw".
+        origin: where the initial state is from.
         seen: what the model says of the audited records.
         device: where to work.
         workers: processes for the references.
@@ -71,7 +72,7 @@ class Ready:
     materials: Materials
     trained: dict[str, Tensor]
     initial: dict[str, Tensor]
-    origin: str
+    origin: Origin
     seen: Seen
     device: str
     workers: int
@@ -112,7 +113,7 @@ def ready(
     told = {"name": defense, **options}
     # What the recipe needs of records does not depend on the records.
     wanted = bool(needs(build_recipe(BY_KIND["tabular"], defended(config.recipe, told))))
-    known = gathered(records, config.seed, needed=wanted, why=text)
+    known = gathered(records, config.seed, needed=wanted)
     recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told), str(records.dataset or ""))
     after, membership = _references(config, recipe, known)
     recipe = after.recipe
@@ -192,8 +193,6 @@ def _check(recipe: Recipe, known: Sorted, members: int) -> None:
     records = known.records
     if recipe.patience is not None:
         raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
-    if not isinstance(recipe.output, Untouched):
-        raise SpecError(f"output: {recipe.output.method} changes no weights: leave it out")
     kinds = ARCHITECTURES[recipe.architecture.method].kinds
     if records.kind not in kinds:
         raise InputError(
@@ -212,10 +211,10 @@ def _model(
     materials: Materials,
     population: Population,
     membership: Membership,
-) -> tuple[dict[str, Tensor], dict[str, Tensor], str, Seen]:
+) -> tuple[dict[str, Tensor], dict[str, Tensor], Origin, Seen]:
     """Read the model's states, ask it, and check that it learned its members."""
     streams = Streams(population.seed, population.models)
-    network, before, after = states(Own((), None, weights, initial), recipe, materials, streams)
+    network, before, after = states(None, weights, initial, recipe, materials, streams)
     initially = given_state(network, before(), "the initial state")
     trained = given_state(network, after(), "the weights")
     if all(torch.equal(value, trained[name]) for name, value in initially.items()):

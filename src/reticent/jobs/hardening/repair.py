@@ -11,9 +11,9 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from reticent.ambient import fixed
-from reticent.errors import ModelError, ReticentError, SpecError
+from reticent.errors import ModelError, ReticentError
 from reticent.jobs.hardening.ready import Ready
-from reticent.procedures import PROCEDURES, Trained
+from reticent.procedures import PROCEDURES
 from reticent.procedures.base import snapshot
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
@@ -93,16 +93,20 @@ def _hashed(*tensors: Tensor) -> str:
 
 
 def _make(ready: Ready, draft: Draft) -> None:
-    device = ready.materials.prepare.device
-    started = time.perf_counter()
+    recipe, started = ready.after.recipe, time.perf_counter()
+    repair = PROCEDURES[recipe.procedure.method].repair
+    assert repair is not None, "`ready` refuses others"
     try:
-        with peak(device) as memory, fixed(), ready.streams.lent("training"):
-            made = _repair(ready)
+        with peak(ready.materials.prepare.device) as memory, fixed(), ready.streams.lent("training"):
+            made = repair(ready.trained, ready.initial, recipe, ready.materials, ready.streams, None)
     except ReticentError:
         raise
     except (Exception, SystemExit) as error:
         raise ModelError(f"the repair: {told(error)}") from error
-    _write(made, ready, draft)
+    draft.write_bytes("weights.safetensors", save(whole(snapshot(made.model))))
+    if made.artefacts:
+        draft.write_bytes("artefacts.safetensors", save(whole(made.artefacts)))
+    draft.write_json("spec.json", canonical(_spec(ready)) | {"recipe": full(recipe)})
     draft.facts = made.facts | {
         "kind": "repair",
         "model": ready.target,
@@ -110,19 +114,3 @@ def _make(ready: Ready, draft: Draft) -> None:
         "seconds": time.perf_counter() - started,
         "peak_memory_bytes": memory.bytes,
     }
-
-
-def _repair(ready: Ready) -> Trained:
-    """Repair the model."""
-    recipe = ready.after.recipe
-    repair = PROCEDURES[recipe.procedure.method].repair
-    if repair is None:
-        raise SpecError(f"{recipe.procedure.method} repairs no model that is trained already")
-    return repair(ready.trained, ready.initial, recipe, ready.materials, ready.streams, None)
-
-
-def _write(made: Trained, ready: Ready, draft: Draft) -> None:
-    draft.write_bytes("weights.safetensors", save(whole(snapshot(made.model))))
-    if made.artefacts:
-        draft.write_bytes("artefacts.safetensors", save(whole(made.artefacts)))
-    draft.write_json("spec.json", canonical(_spec(ready)) | {"recipe": full(ready.after.recipe)})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,14 @@ from reticent import seeds
 from reticent.data.load import load, together
 from reticent.data.records import Records
 from reticent.errors import InputError, RolesError
-from reticent.jobs.locate.given import member_ids
+from reticent.findings.harden import Note, RecordsNote
+from reticent.jobs.locate.source import member_ids
 from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
-MEMBERS, OTHERS, REFERENCE = "members", "non-members", "reference"
-ASSUMED = (
-    "What the model's pictures were normalised by was not said: mean 0.5 and std 0.25 of pixels from 0 to 1 are taken "
-    "(--mean, --std). If the accuracies here are not those that you know, look there first."
-)
+MEMBERS: Final = "members"
+OTHERS: Final = "non-members"
+REFERENCE: Final = "reference"
 
 
 @dataclass(frozen=True)
@@ -58,36 +57,38 @@ class Sorted:
         members: rows that the model was trained on.
         others: non-members that the audit looks at.
         reference: non-members that the repair uses.
-        said: sentences on how they came to be.
+        notes: how they came to be, where that must be told.
     """
 
     records: Records
     members: Ids
     others: Ids
     reference: Ids
-    said: list[str] = field(default_factory=list)
+    notes: tuple[RecordsNote, ...] = ()
 
 
-def gathered(asked: Asked, seed: int, *, needed: bool, why: str = "the repair") -> Sorted:
+def gathered(asked: Asked, seed: int, *, needed: bool) -> Sorted:
     """Read the records, check that no role shares one, and divide what serves for two roles."""
-    records, rows, said = _of_dataset(asked) if asked.dataset is not None else _of_parts(asked)
+    records, rows, notes = _of_dataset(asked) if asked.dataset is not None else _of_parts(asked)
     for first, second in combinations([name for name in (MEMBERS, OTHERS, REFERENCE) if name in rows], 2):
         _apart(records, rows, first, second, numbered=asked.dataset is None)
     alone = [name for name in (OTHERS, REFERENCE) if name in rows]
     if len(alone) == 1 and needed:
-        said.append(_told(alone[0], len(rows[alone[0]]), why))
+        notes.append(
+            RecordsNote(note=Note.HALVED, given=OTHERS if OTHERS in rows else REFERENCE, count=len(rows[alone[0]]))
+        )
         rows[OTHERS], rows[REFERENCE] = _halves(records, rows[alone[0]], seed)
     elif len(alone) == 1:
         rows[OTHERS], rows[REFERENCE] = rows[alone[0]], rows[alone[0]][:0]
         if alone[0] == REFERENCE:
-            said.append(f"Nothing in {why} needs reference non-members: all of them serve for the audit.")
+            notes.append(RecordsNote(note=Note.AUDIT_ONLY))
     for name, least in ((MEMBERS, 2), (OTHERS, 2), (REFERENCE, 2 if needed else 0)):
         if len(rows[name]) < least:
             raise RolesError(f"{name}: expected at least {least} records, got {len(rows[name])}: give more")
-    return Sorted(records, rows[MEMBERS], rows[OTHERS], rows[REFERENCE], said)
+    return Sorted(records, rows[MEMBERS], rows[OTHERS], rows[REFERENCE], tuple(notes))
 
 
-def _of_parts(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
+def _of_parts(asked: Asked) -> tuple[Records, dict[str, Ids], list[RecordsNote]]:
     if asked.others is None and asked.reference is None:
         raise InputError(
             "expected records that the model never saw, for the audit and for the repair: give --non-members, "
@@ -101,7 +102,7 @@ def _of_parts(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
     records, rows = together(known, asked=asked.reading, **facts)
     _check_scale(records, facts)
     usual = set(records.mean) == {0.5} and set(records.std) == {0.25}
-    return records, rows, [ASSUMED] if usual and not facts else []
+    return records, rows, [RecordsNote(note=Note.SCALE_ASSUMED)] if usual and not facts else []
 
 
 def _check_scale(records: Records, facts: dict[str, tuple[float, ...]]) -> None:
@@ -116,7 +117,7 @@ def _check_scale(records: Records, facts: dict[str, tuple[float, ...]]) -> None:
             raise InputError(f"std: expected numbers above 0, got {min(values):g}")
 
 
-def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
+def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[RecordsNote]]:
     if len(asked.mean) or len(asked.std):
         raise InputError(
             "mean and std belong to pictures in files, and a data set states its own: leave them out, or give the data "
@@ -134,8 +135,7 @@ def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[str]]:
     apart = ~np.isin(records.groups, records.groups[rows[MEMBERS]])
     rows[OTHERS] = np.flatnonzero(apart)
     left = len(records) - int(apart.sum()) - len(rows[MEMBERS])
-    said = "Every row of the data set that is no member is taken for a non-member"
-    return records, rows, [f"{said}, but for {left} exact duplicates of members." if left else f"{said}."]
+    return records, rows, [RecordsNote(note=Note.REST, count=left)]
 
 
 def _apart(records: Records, rows: dict[str, Ids], first: str, second: str, *, numbered: bool) -> None:
@@ -161,12 +161,3 @@ def _halves(records: Records, rows: Ids, seed: int) -> tuple[Ids, Ids]:
     taken = groups[order[: int(np.searchsorted(np.cumsum(counts[order]), len(rows) // 2, side="right"))]]
     first = np.isin(records.groups[rows], taken)
     return rows[first], rows[~first]
-
-
-def _told(name: str, count: int, why: str) -> str:
-    lacks = {OTHERS: "no reference non-members", REFERENCE: "no non-members for the audit"}[name]
-    given = {OTHERS: "non-members", REFERENCE: "reference records"}[name]
-    return (
-        f"There are {lacks} of their own: the {count:,} {given} were divided at random, one half for the audit, the "
-        f"other for {why}."
-    )

@@ -1,64 +1,84 @@
 """``locate layers``: at which depth of a network membership begins to show."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Gt, Lt
+from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.ambient import fixed
+from reticent.auditing.intervals import clopper_pearson
 from reticent.errors import SpecError
+from reticent.findings.locate import (
+    DistanceMeans,
+    Distances,
+    Effect,
+    LayersData,
+    LayersDocument,
+    MeanAccuracy,
+    OnsetRule,
+    ProbeAccuracy,
+    StageFound,
+    TrainedNetwork,
+)
+from reticent.jobs import document
 from reticent.jobs.config import Job, called
-from reticent.jobs.locate._layers_document import Measured, Options, assemble
-from reticent.jobs.locate._probes import ALL, HALVES, Key, Probes
+from reticent.jobs.locate.networks import ALL, HALVES, Key, Networks
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
+from reticent.jobs.work import Reported, Work
 from reticent.locate.feature_maps import map_distances
-from reticent.locate.layers import Contrast, Onset
+from reticent.locate.layers import Contrast, Layers, Onset
 from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import Stage, stages
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
-from reticent.report.locate.layers import write_layers
 from reticent.report.output import LAYERS
-
-__all__ = ["LocatedLayers", "Options", "locate_layers", "prepare", "run"]
+from reticent.say import locate as say
+from reticent.spec import canonical, full
+from reticent.training.run import batch_sizes
 
 OUT = "reticent-layers"
 """Folder for the page and the numbers, where none is given."""
 SILENT = (*ATTACKING, "models", "queries")
 """Keys of an audit that mean nothing here."""
+BINS = 40
+"""Of each histogram."""
+OUTSIDE = 0.0005
+"""Share of the distances at either end that the first and the last bin take in, so that a few do not set the scale."""
+
+
+class Options(Layers):
+    """Options of `locate layers` beside those of the training; the interval's are those of the configuration."""
+
+    test: Annotated[float, Gt(0), Lt(1)] = 0.2
+    """Share of the audited records that no network is trained on: accuracies are measured on them."""
+    probe: Probe | None = Probe()
+    """The linear probe; None leaves it out."""
 
 
 OWN = tuple(name for name in Options.model_fields if name not in {"replicates", "confidence"})
 
 
 @dataclass(frozen=True, eq=False)
-class LocatedLayers:
+class LocatedLayers(Reported[LayersDocument]):
     """What `locate_layers` found.
 
     Attributes:
         onset: the first risky stage, with its evidence.
-        document: what ``layers.json`` holds.
         contrasts: the distances behind it, one entry a pair of networks; their records are `ids`.
         ids: of the records that the networks on all records are trained on, in the data set.
         files: layers.html and layers.json.
     """
 
     onset: Onset
-    document: dict[str, Any]
     contrasts: tuple[Contrast, ...]
     ids: Any
-    files: tuple[Path, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in one sentence."""
-        return self.onset.sentence
 
 
 def locate_layers(
@@ -124,56 +144,155 @@ def run(
     checked: Callable[[Path], None] | None = None,
 ) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found."""
-    tell, clock = stage or (lambda _: None), [time.perf_counter()]
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    probes = Probes(job, options, options.test)
-    _try_stages(probes, options)
+    from reticent.report.kinds import layers as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
+    work, networks = Work(stage, progress), Networks(job, options, options.test)
+    networks.check_stages()
     out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
-    tell("training")
-    with probes.finished(progress), probes.asking():
-        clock.append(time.perf_counter())
-        tell("feature maps")
-        measured = _measured(probes, options)
-        clock.append(time.perf_counter())
-    seconds = dict(zip(("training", "measuring"), np.diff(clock).tolist(), strict=True))
-    tell("report")
-    written = assemble(probes, options, measured, seconds, started)
-    audited = job.population.roles.audited
-    ids = audited[~probes.split.test]
-    return LocatedLayers(measured.onset, written, measured.contrasts, ids, write_layers(out, written))
+    with ExitStack() as held:
+        with work.on("training", "training"):
+            held.enter_context(networks.finished(progress))
+        held.enter_context(networks.asking())
+        with work.on("measuring", "feature maps"):
+            onset, contrasts, shown = _measured(networks, options)
+    work.tell("report")
+    found = _findings(networks, options, onset, shown, work)
+    ids = job.population.roles.audited[~networks.split.test]
+    files = out.write(found, {"layers.html": html(kind.layers(found))})
+    return LocatedLayers(found, files, onset, contrasts, ids)
 
 
-def _measured(probes: Probes, options: Options) -> Measured:
+def _measured(networks: Networks, options: Options) -> tuple[Onset, tuple[Contrast, ...], tuple[StageFound, ...]]:
     """Compare the network on all records with those on half of them, in each repetition."""
-    seen = ~probes.split.test
+    job, seen = networks.job, ~networks.split.test
     contrasts, probed = list[Contrast](), list[Probed]()
-    shown, sizes, parameters = list[Stage](), tuple[int, ...](), tuple[int, ...]()
+    shown, sizes, parameters = list[Stage](), tuple[int, ...](), list[int]()
     for repetition in range(options.seeds):
         key: Key = (repetition, ALL)
-        maker, whole = probes.maker(key), probes.network(key)
-        shown, classes = stages(whole, options.stages), probes.job.records.classes
-        parameters = tuple(sum(p.numel() for name, p in whole.named_parameters() if one.holds(name)) for one in shown)
-        everything = maker.materials(probes.made(key).model).members
+        maker, whole = networks.maker(key), networks.network(key)
+        shown = stages(whole, options.stages)
+        parameters = [sum(p.numel() for name, p in whole.named_parameters() if one.holds(name)) for one in shown]
+        everything = maker.materials(networks.made(key).model).members
         for half in HALVES[: 2 if options.swap else 1]:
-            network = probes.network((repetition, half))
-            gap = map_distances(whole, network, everything.x, maker.prepare, classes, shown)
-            contrasts.append(Contrast(gap.distances, ~probes.split.row((repetition, half))[seen]))
+            network = networks.network((repetition, half))
+            gap = map_distances(whole, network, everything.x, maker.prepare, job.records.classes, shown)
+            contrasts.append(Contrast(gap.distances, ~networks.split.row((repetition, half))[seen]))
             sizes = gap.sizes
         if options.probe is not None:
-            test = maker.prepare.examples(probes.job.records, probes.job.population.roles.audited[probes.split.test])
-            streams = probes.populations[0].streams(probes.made(key).model)
-            probed.append(probe(whole, shown, everything, test, maker.prepare, classes, options.probe, streams))
-    rng = seeds.rng(probes.job.config.seed, "layers", "bootstrap")
+            test = maker.prepare.examples(job.records, job.population.roles.audited[networks.split.test])
+            streams = networks.populations[0].streams(networks.made(key).model)
+            arguments = maker.prepare, job.records.classes, options.probe, streams
+            probed.append(probe(whole, shown, everything, test, *arguments))
+    rng = seeds.rng(job.config.seed, "layers", "bootstrap")
     onset = judged([one.name for one in shown], sizes, contrasts, options, rng)
-    return Measured(onset, tuple(shown), parameters, tuple(contrasts), tuple(probed))
+    probes = [_probe(probed, index, options.confidence) for index in range(len(shown))]
+    found = (_found(onset, i, shown[i], parameters, contrasts, probes) for i in range(len(shown)))
+    return onset, tuple(contrasts), tuple(found)
 
 
-def _try_stages(probes: Probes, options: Options) -> None:
-    """Ask an untrained network about two records, so that stages that cannot be compared are known before training."""
-    made = probes.untrained()
-    if made is None:
-        return
-    network, maker = made
-    job = probes.job
-    two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
-    map_distances(network, network, two.x, maker.prepare, job.records.classes, stages(network, options.stages))
+def _found(
+    onset: Onset,
+    index: int,
+    stage: Stage,
+    parameters: Sequence[int],
+    contrasts: Sequence[Contrast],
+    probes: Sequence[ProbeAccuracy | None],
+) -> StageFound:
+    """State what is known of one stage."""
+    evidence, accuracy, before = onset.stages[index], probes[index], probes[index - 1] if index else None
+    return StageFound(
+        name=evidence.name,
+        output=stage.output,
+        size=evidence.size,
+        parameters=parameters[index],
+        share=parameters[index] / sum(parameters),
+        effect=Effect(mean=evidence.effect, interval=(evidence.low, evidence.high)),
+        effects=evidence.runs,
+        ks=evidence.ks,
+        above=evidence.above,
+        risky=onset.index is not None and index >= onset.index,
+        probe=accuracy,
+        gain=None if accuracy is None or before is None else accuracy.mean - before.mean,
+        distances=_distances(contrasts, index),
+    )
+
+
+def _findings(
+    networks: Networks, options: Options, onset: Onset, found: tuple[StageFound, ...], work: Work
+) -> LayersDocument:
+    """Put the document together."""
+    job, keys = networks.job, networks.keys
+    made = [networks.made(key) for key in keys]
+    whole = [networks.accuracies[key] for key in keys if key[1] == ALL]
+    told = LayersDocument(
+        sentence=onset.sentence,
+        detail=onset.warnings,
+        onset=OnsetRule(
+            stage=onset.name,
+            index=onset.index,
+            safe=onset.safe,
+            risky=onset.risky,
+            margin=onset.margin,
+            confidence=onset.confidence,
+            contrasts=len(onset.stages[0].runs),
+        ),
+        stages=found,
+        accuracy=MeanAccuracy(mean=float(np.mean(whole)), repetitions=tuple(whole)),
+        models=tuple(_network(networks, key) for key in keys),
+        data=LayersData(
+            **dict(document.data_facts(job.records, job.population.roles)),
+            trained_on=int((~networks.split.test).sum()),
+            test=int(networks.split.test.sum()),
+        ),
+        options=full(options),
+        recipe=full(job.population.recipe),
+        environment=work.environment(
+            device=job.device,
+            workers=job.workers,
+            models_found=sum(not one.fresh for one in made),
+            config=canonical(job.config),
+        ),
+    )
+    return say.layers(told, (*document.data_sentences(job.records), *document.notices(made)))
+
+
+def _probe(probed: Sequence[Probed], index: int, confidence: float) -> ProbeAccuracy | None:
+    """State the probe's accuracy; the interval is that of one repetition's test records, which the mean beats."""
+    if not probed:
+        return None
+    shares = [float(one.correct[index].mean()) for one in probed]
+    count = probed[0].correct.shape[1]
+    mean = float(np.mean(shares))
+    low, high = clopper_pearson(round(mean * count), count, confidence)
+    settled = all(one.settled[index] for one in probed)
+    return ProbeAccuracy(mean=mean, interval=(float(low), float(high)), repetitions=tuple(shares), settled=settled)
+
+
+def _distances(contrasts: Sequence[Contrast], index: int) -> Distances:
+    """Count the distances of all contrasts, of records seen by both networks and of those seen by one."""
+    both = np.concatenate([one.distances[index][~one.one] for one in contrasts])
+    single = np.concatenate([one.distances[index][one.one] for one in contrasts])
+    low, high = np.quantile(np.concatenate([both, single]), (OUTSIDE, 1 - OUTSIDE))
+    edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
+    means = DistanceMeans(both=float(both.mean()), one=float(single.mean()))
+    return Distances(edges=edges.tolist(), both=_counts(both, edges), one=_counts(single, edges), means=means)
+
+
+def _counts(values: NDArray[np.float64], edges: NDArray[np.float64]) -> tuple[int, ...]:
+    return tuple(np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist())
+
+
+def _network(networks: Networks, key: Key) -> TrainedNetwork:
+    made, recipe = networks.made(key), networks.recipes[key[1]]
+    members = made.facts["members"]
+    return TrainedNetwork(
+        repetition=key[0],
+        trained_on=key[1],
+        run=made.training,
+        members=members,
+        epochs=recipe.epochs,
+        steps=recipe.epochs * len(batch_sizes(members, recipe.batch_size)),
+        accuracy_members=made.facts["accuracy_members"],
+        accuracy_test=networks.accuracies[key],
+    )

@@ -1,17 +1,16 @@
 """From two scores to the numbers of the document: by kind of layer, by layer, what the largest hold; all by blocks."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from reticent.findings.locate import ByKind, ByLayer, Density, Largest, ScoredData
 from reticent.jobs import document
 from reticent.jobs.locate.scores import RATES
 from reticent.jobs.locate.source import Source
-from reticent.jobs.locate.words import unlearned
 from reticent.locate.correlation import agreement, pairs, total
 from reticent.locate.layer_kinds import KINDS
 from reticent.locate.scoring import BLOCK
@@ -29,32 +28,38 @@ MARKED = 0.01
 
 def by_kind(
     vulnerability: State, learnability: State, kinds: Mapping[str, str], drawn: bool = True
-) -> list[dict[str, Any]]:
+) -> tuple[ByKind, ...]:
     """Measure how the two scores agree, over all weights and within each kind of layer, as the paper's Table 1."""
     everything = sum(value.numel() for value in vulnerability.values())
     whole = total(vulnerability, list(vulnerability))
-    rows: list[dict[str, Any]] = []
+    rows: list[ByKind] = []
     for kind in ("all", *KINDS):
         names = [name for name in vulnerability if kind in {"all", kinds[name]}]
         if kind != "all" and len(names) == len(vulnerability):
-            rows.append(rows[0] | {"kind": kind})
+            rows.append(rows[0].with_(kind=kind))
         elif names:
             found = agreement(vulnerability, learnability, names)
-            rows.append({
-                "kind": kind,
-                "entries": found.entries,
-                "share": found.entries / everything,
-                "vulnerability": total(vulnerability, names) / whole if whole else None,
-                "pearson": found.pearson,
-                "log_pearson": found.log_pearson,
-                "spearman": found.spearman,
-                "positive": found.positive,
-                "density": density(vulnerability, learnability, names) if drawn else None,
-            })
-    return rows
+            rows.append(
+                ByKind(
+                    kind=kind,
+                    entries=found.entries,
+                    share=found.entries / everything,
+                    vulnerability=_share(total(vulnerability, names), whole),
+                    pearson=found.pearson,
+                    log_pearson=found.log_pearson,
+                    spearman=found.spearman,
+                    positive=found.positive,
+                    density=density(vulnerability, learnability, names) if drawn else None,
+                )
+            )
+    return tuple(rows)
 
 
-def held(vulnerability: State, learnability: State, unused: Sequence[str]) -> list[dict[str, Any]]:
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def held(vulnerability: State, learnability: State, unused: Sequence[str]) -> tuple[Largest, ...]:
     """Measure what the largest scores hold, and whether they are the same weights by both scores."""
     names = list(vulnerability)
     sums = [total(side, names) for side in (vulnerability, learnability)]
@@ -63,24 +68,22 @@ def held(vulnerability: State, learnability: State, unused: Sequence[str]) -> li
         masks = [topk_mask(side, rate, unused=unused) for side in (vulnerability, learnability)]
         entries = sum(int(torch.count_nonzero(mask)) for mask in masks[0].values())
         both = sum(int(torch.count_nonzero(masks[0][name] & masks[1][name])) for name in names)
-        shares = [
-            total(side, names, mask) / whole if whole else None
-            for side, mask, whole in zip((vulnerability, learnability), masks, sums, strict=True)
-        ]
-        rows.append({
-            "rate": rate,
-            "entries": entries,
-            "vulnerability": shares[0],
-            "learnability": shares[1],
-            "shared": both / entries if entries else None,
-            "jaccard": jaccard(*masks) if entries else None,
-        })
-    return rows
+        rows.append(
+            Largest(
+                rate=rate,
+                entries=entries,
+                vulnerability=_share(total(vulnerability, names, masks[0]), sums[0]),
+                learnability=_share(total(learnability, names, masks[1]), sums[1]),
+                shared=both / entries if entries else None,
+                jaccard=jaccard(*masks) if entries else None,
+            )
+        )
+    return tuple(rows)
 
 
 def by_layer(
     vulnerability: State, learnability: State, kinds: Mapping[str, str], unused: Sequence[str]
-) -> list[dict[str, Any]]:
+) -> tuple[ByLayer, ...]:
     """Measure what each layer holds: a module with its own parameters, in the order of the network."""
     mask = topk_mask(vulnerability, MARKED, unused=unused)
     sums = [total(side, list(side)) for side in (vulnerability, learnability)]
@@ -91,23 +94,21 @@ def by_layer(
     rows = []
     for layer, names in layers.items():
         entries = sum(vulnerability[name].numel() for name in names)
-        parts = [
-            total(side, names) / whole if whole else None
-            for side, whole in zip((vulnerability, learnability), sums, strict=True)
-        ]
-        rows.append({
-            "layer": layer,
-            "kind": kinds[names[0]],
-            "entries": entries,
-            "share": entries / everything,
-            "vulnerability": parts[0],
-            "learnability": parts[1],
-            "marked": sum(int(torch.count_nonzero(mask[name])) for name in names) / entries if entries else 0.0,
-        })
-    return rows
+        rows.append(
+            ByLayer(
+                layer=layer,
+                kind=kinds[names[0]],
+                entries=entries,
+                share=entries / everything,
+                vulnerability=_share(total(vulnerability, names), sums[0]),
+                learnability=_share(total(learnability, names), sums[1]),
+                marked=sum(int(torch.count_nonzero(mask[name])) for name in names) / entries if entries else 0.0,
+            )
+        )
+    return tuple(rows)
 
 
-def density(vulnerability: State, learnability: State, names: Sequence[str]) -> dict[str, Any] | None:
+def density(vulnerability: State, learnability: State, names: Sequence[str]) -> Density | None:
     """Count weights on logarithmic axes, learnability to the right and vulnerability up."""
     ends = []
     for side in (learnability, vulnerability):
@@ -121,7 +122,7 @@ def density(vulnerability: State, learnability: State, names: Sequence[str]) -> 
     for y, x in pairs(vulnerability, learnability, names):
         place = _cell(y, ends[1]) * CELLS + _cell(x, ends[0])
         counts += np.bincount(place, minlength=CELLS * CELLS).reshape(CELLS, CELLS)
-    return {"x": list(ends[0]), "y": list(ends[1]), "counts": counts.tolist()}
+    return Density(x=ends[0], y=ends[1], counts=tuple(map(tuple, counts.tolist())))
 
 
 def _least(scores: Tensor) -> float:
@@ -137,19 +138,19 @@ def _cell(values: NDArray[np.float64], ends: tuple[float, float]) -> NDArray[np.
     return found
 
 
-def known(source: Source, name: str) -> dict[str, Any]:
+def known(source: Source, name: str) -> ScoredData:
     """State whom a network knows and how well."""
     materials, network = source.materials, source.network
-    found: dict[str, Any] = {
-        "name": name,
-        "classes": materials.classes,
-        "members": len(materials.members),
-        "reference": len(materials.reference),
-        "accuracy_members": accuracy(network, materials, materials.members),
-    }
-    if len(materials.reference):
-        found["accuracy_reference"] = accuracy(network, materials, materials.reference)
-    commonest = float(torch.bincount(materials.members.y).max() / len(materials.members))
-    right = found["accuracy_members"]
-    sick = document.unlearned(0, right, commonest, found["members"]) is not None
-    return found | {"unlearned": unlearned(right, commonest) if sick else None}
+    members, reference = materials.members, materials.reference
+    right = accuracy(network, materials, members)
+    commonest = float(torch.bincount(members.y).max() / len(members))
+    return ScoredData(
+        name=name,
+        classes=materials.classes,
+        members=len(members),
+        reference=len(reference),
+        accuracy_members=right,
+        accuracy_reference=accuracy(network, materials, reference) if len(reference) else None,
+        learned=document.unlearned(0, right, commonest, len(members)) is None,
+        commonest=commonest,
+    )

@@ -1,9 +1,8 @@
-"""``locate records``: which records a model gives away, and which it has learned by heart."""
+"""``locate records``: which records a model leaks, and which it has memorised."""
 
-import time
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,70 +12,66 @@ from numpy.typing import NDArray
 from reticent import opening
 from reticent.ambient import fixed
 from reticent.auditing.exposure import count_exposed, exposure
+from reticent.data.load import load
 from reticent.data.records import Records
-from reticent.errors import SpecError
-from reticent.findings.population import Population
+from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
+from reticent.findings.audit import AuditDocument
+from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvironment
+from reticent.findings.records import GROUP, RecordRow
 from reticent.jobs import document
-from reticent.jobs.comparison.sources import Finished as HasFiles
-from reticent.jobs.comparison.sources import place
-from reticent.jobs.config import Job, called
-from reticent.jobs.locate._audited import Finished, read
-from reticent.jobs.locate._learned import limits, memorisation, sentence
+from reticent.jobs.comparison.sources import Finished, place
+from reticent.jobs.config import OWN, Job, called
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.measure import Measured
-from reticent.options import AuditConfig
-from reticent.population import gather as population_signals
+from reticent.jobs.reading import read_document
+from reticent.jobs.work import Reported, Work
+from reticent.options import AuditConfig, DataOptions
+from reticent.population import gather
 from reticent.population.train import Callback, train
 from reticent.population.using import using
-from reticent.report.locate.records import write_records_page
+from reticent.population.worker import Made
+from reticent.report.csv import records as as_csv
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
-from reticent.say.population import unhealthy
+from reticent.say import locate as say
 from reticent.spec import canonical, full
 from reticent.store import Store
 
-SCHEMA = "reticent.locate.records/1"
 OUT = "reticent-records"
 """Folder for the files, where none is given."""
 LISTED = 100
 """Records that ``records.json`` lists, of the most exposed and of the most memorised; ``records.csv`` has all."""
 PICTURES = 24
 """How many of either are shown as pictures."""
+MEMORISED = 0.5
+"""From this memorisation on, a record is called memorised."""
 SILENT = tuple(key for key in ATTACKING if key != "group_by")
 """Keys of an audit that mean nothing here."""
-ATTACKED = ("probability", "probability_low", "probability_high")
-"""What an audit says of a record by an attack, and no attack is run here."""
+WHOLE = frozenset({"record", "label", "models_in", "models_out"})
+"""Columns of ``records.csv`` that hold whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
-class LocatedRecords:
+class LocatedRecords(Reported[RecordsDocument]):
     """What `locate_records` found.
 
     Attributes:
-        document: what ``records.json`` holds.
         rows: one mapping a record, the most exposed first; what ``records.csv`` holds.
         files: records.html, records.csv and records.json.
     """
 
-    document: dict[str, Any]
     rows: list[dict[str, Any]]
-    files: tuple[Path, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in one sentence."""
-        return str(self.document["sentence"])
 
 
 def locate_records(
-    source: AuditConfig | HasFiles | str | Path | None = None,
+    source: AuditConfig | Finished | str | Path | None = None,
     *,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
     checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedRecords:
-    """Say of each record how far it gives itself away (exposure) and how far it is learned by heart (memorisation).
+    """Say of each record how exposed it is, and how far it is memorised.
 
     Both come from a population, as `reticent.audit` trains one, by the same code. A finished audit is read; else models
     are trained, or found in the store.
@@ -116,25 +111,27 @@ def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None]
             f"{next(iter(given))}: the numbers are those of the finished audit at {path}, which it would not change: "
             "leave it out, or leave the audit out to train"
         )
-    found = read(path)
-    output = Output.take(out, RECORD_LIST, AUDIT.files(found.folder))
+    plain = read_document(path)
+    if not str(plain.get("schema")).startswith(AUDIT.schema):
+        raise InputError(f"{path}: expected the audit.json of an audit, got another document: give an audit's folder")
+    audit = AuditDocument.read(plain, str(path))
+    folder = path if path.is_dir() else path.parent
+    rows = read_rows(folder / "records.csv")
+    output = Output.take(out, RECORD_LIST, AUDIT.files(folder))
     if checked is not None:
         checked(out)
-    shown = found.document
-    parts = {
-        "source": str(path),
-        "exposure": shown["exposure"],
-        "data": shown["data"],
-        "population": {key: value for key, value in shown["population"].items() if key != "per_model"},
-        "recipe": shown.get("recipe"),
-        "environment": document.versions(audit=_of_audit(found)).to_json(),
-    }
-    return _write(output, parts, found.rows, found.records, _health(shown["population"]))
-
-
-def _of_audit(found: Finished) -> dict[str, Any]:
-    environment = found.document.get("environment") or {}
-    return {key: environment[key] for key in ("reticent", "started", "device") if key in environment}
+    told = audit.environment.to_json()
+    about = {key: told[key] for key in ("reticent", "started", "device") if key in told}
+    found = _findings(
+        rows,
+        source=str(path),
+        exposure=audit.exposure,
+        data=audit.data,
+        population=audit.population.with_(per_model=()),
+        recipe=audit.recipe,
+        environment=RecordsEnvironment(**dict(document.versions(audit=about))),
+    )
+    return _written(output, say.records(found), rows, _data(audit))
 
 
 @fixed()
@@ -146,81 +143,84 @@ def run(
     checked: Callable[[Path], None] | None = None,
 ) -> LocatedRecords:
     """Train what is not finished, and measure every record."""
-    tell, clock = stage or (lambda _: None), [time.perf_counter()]
-    out = taken(job.config, OUT, RECORD_LIST, [job.config.dataset], checked)
-    started = datetime.now(UTC).isoformat(timespec="seconds")
+    out, work = taken(job.config, OUT, RECORD_LIST, [job.config.dataset], checked), Work(stage, progress)
     population = job.population
     with using(job.config.store, population) as store:
-        tell("training")
-        made = train(population, store, workers=job.workers, device=job.device, progress=progress)
-        clock.append(time.perf_counter())
-        tell("records")
-        rows, told = _measured(job, store, made)
-        clock.append(time.perf_counter())
-    tell("report")
-    seconds = dict(zip(("training", "measuring"), np.diff(clock).tolist(), strict=True))
-    facts = document.population_facts(population, made).to_json()
-    parts = {
-        "source": "trained",
-        "exposure": told,
-        "data": document.data_facts(job.records, population.roles).to_json(),
-        "population": {key: value for key, value in facts.items() if key != "per_model"},
-        "recipe": full(population.recipe),
-        "environment": document.environment(
-            job, seconds, sum(not one.fresh for one in made), started, config=canonical(job.config)
-        ).to_json(),
-    }
-    said = document.data_sentences(job.records) + document.notices(made)
-    return _write(out, parts, rows, job.records, _health(facts), said)
-
-
-def _measured(job: Job, store: Store, made: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Compute what an audit computes of its records, without an attack."""
-    signals, _ = population_signals.signals(job.population, store, made)
-    found = exposure(signals, job.population.membership)
-    measured = Measured((), {}, found, None, None, job.partitions)  # type: ignore[arg-type]
-    ids, records = job.population.roles.audited, job.records
-    rows = [row.to_json() for row in document.record_rows(measured, ids, records.y[ids], records.class_names)]
-    for row in rows:
-        for key in ATTACKED:
-            del row[key]
-    return rows, say_exposure.spoken(count_exposed(found, job.config.confidence)).to_json()
-
-
-def _write(
-    out: Output,
-    parts: Mapping[str, Any],
-    rows: list[dict[str, Any]],
-    records: Records | None,
-    health: Sequence[str],
-    said: Sequence[str] = (),
-) -> LocatedRecords:
-    memorised = sorted(
-        (row for row in rows if row.get("memorisation") is not None),
-        key=lambda row: (-row["memorisation"], -(row.get("memorisation_soft") or 0.0), row["record"]),
+        with work.on("training", "training"):
+            made = train(population, store, workers=job.workers, device=job.device, progress=progress)
+        with work.on("measuring", "records"):
+            measured = _measured(job, store, made)
+    work.tell("report")
+    ids = population.roles.audited
+    rows = document.record_rows(measured, ids, job.records.y[ids], job.records.class_names)
+    environment = work.environment(
+        device=job.device,
+        workers=job.workers,
+        models_found=sum(not one.fresh for one in made),
+        config=canonical(job.config),
     )
-    summary = memorisation([row["memorisation"] for row in memorised])
-    written = {
-        "schema": SCHEMA,
-        "sentence": sentence(summary, len(rows)),
-        "detail": [*health, parts["exposure"]["sentence"]],
-        "source": parts["source"],
-        "exposure": parts["exposure"],
-        "memorisation": summary,
-        "most_exposed": [row for row in rows if row.get("exposure") is not None][:LISTED],
-        "most_memorised": memorised[:LISTED],
-        **{key: parts[key] for key in ("data", "population", "recipe")},
-        "cannot_say": [*limits(rows), *said],
-        "environment": parts["environment"],
-    }
-    shown = {row["record"] for row in [*rows[:PICTURES], *memorised[:PICTURES]]}
-    files = write_records_page(out, written, rows, _thumbnails(records, shown))
-    return LocatedRecords(written, rows, files)
+    found = _findings(
+        rows,
+        source="trained",
+        exposure=say_exposure.spoken(count_exposed(measured.exposure, job.config.confidence)),
+        data=document.data_facts(job.records, population.roles),
+        population=document.population_facts(population, made).with_(per_model=()),
+        recipe=full(population.recipe),
+        environment=RecordsEnvironment(**dict(environment)),
+    )
+    further = (*document.data_sentences(job.records), *document.notices(made))
+    return _written(out, say.records(found, further), rows, job.records)
 
 
-def _health(facts: Mapping[str, Any]) -> list[str]:
-    """Say that models did not learn, which comes first: of such models no record is learned by heart."""
-    return unhealthy(Population.model_validate(facts, extra="ignore")) if facts.get("health") else []
+def _measured(job: Job, store: Store, made: Sequence[Made]) -> Measured:
+    """Compute what an audit computes of its records, without an attack."""
+    signals, _ = gather.signals(job.population, store, made)
+    found = exposure(signals, job.population.membership)
+    return Measured((), {}, found, None, None, job.partitions)  # type: ignore[arg-type]
+
+
+def _findings(rows: Sequence[RecordRow], **known: Any) -> RecordsDocument:
+    """Summarise the records, and list the most exposed and the most memorised."""
+    memorised = sorted(
+        (row for row in rows if row.memorisation is not None),
+        key=lambda row: (-(row.memorisation or 0.0), -(row.memorisation_soft or 0.0), row.record),
+    )
+    return RecordsDocument(
+        **known,
+        memorisation=memorisation([row.memorisation for row in memorised if row.memorisation is not None]),
+        most_exposed=tuple(row for row in rows if row.exposure is not None)[:LISTED],
+        most_memorised=tuple(memorised[:LISTED]),
+        records=len(rows),
+        models=max((row.models_in or 0) + (row.models_out or 0) for row in rows),
+    )
+
+
+def memorisation(values: Sequence[float]) -> Memorisation | None:
+    """Summarise the memorisation of all records that have one."""
+    if not values:
+        return None
+    array = np.asarray(values, np.float64)
+    low, half, high = np.quantile(array, (0.05, 0.5, 0.95)).tolist()
+    return Memorisation(
+        records=len(values),
+        mean=float(array.mean()),
+        quantiles={"0.05": low, "0.5": half, "0.95": high},
+        memorised=int(np.count_nonzero(array >= MEMORISED)),
+        reversed=int(np.count_nonzero(array <= -MEMORISED)),
+        threshold=MEMORISED,
+    )
+
+
+def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], records: Records | None) -> LocatedRecords:
+    """Write the page, the table of all records and, last, the numbers."""
+    from reticent.report.kinds import records as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
+    shown = {row.record for row in [*rows[:PICTURES], *found.most_memorised[:PICTURES]]}
+    page = html(kind.records(found, rows, _thumbnails(records, shown)))
+    plain = [row.to_json() for row in rows]
+    files = out.write(found, {"records.html": page, "records.csv": as_csv(plain)})
+    return LocatedRecords(found, files, plain)
 
 
 def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:
@@ -228,3 +228,42 @@ def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any
         return {}
     drawn = {record: records.thumbnail(record) for record in sorted(ids)}
     return {record: picture for record, picture in drawn.items() if picture is not None}
+
+
+def read_rows(path: Path) -> list[RecordRow]:
+    """Read ``records.csv``."""
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream, strict=True)
+            if reader.fieldnames is None or "record" not in reader.fieldnames or "exposure" not in reader.fieldnames:
+                raise CorruptFileError(f"{path}: expected the columns record and exposure, got {reader.fieldnames}")
+            return [RecordRow.from_json({key: _value(key, text) for key, text in line.items()}) for line in reader]
+    except FileNotFoundError:
+        raise MissingFileError(
+            f"no file {str(path)!r}: expected the records.csv that reticent audit writes beside its audit.json"
+        ) from None
+    except OSError as error:
+        raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, TypeError, csv.Error) as error:
+        raise CorruptFileError(f"{path}: not the records.csv of an audit: {error}") from None
+
+
+def _value(key: str, text: str) -> Any:
+    if key == "label_name" or key.startswith(GROUP):
+        return text
+    if text == "":
+        return None
+    return int(text) if key in WHOLE else float(text)
+
+
+def _data(audit: AuditDocument) -> Records | None:
+    """Load the data set again, for its pictures; anything that hinders it leaves only the pictures out."""
+    config: dict[str, Any] | None = audit.environment.config
+    if config is None or config.get("dataset") == OWN:
+        return None
+    given = {key: config[key] for key in ("data_dir", *DataOptions.model_fields) if config.get(key) is not None}
+    try:
+        records = load(config.get("dataset", "digits"), **given)
+    except ReticentError:
+        return None
+    return records if records.digest == audit.data.digest else None

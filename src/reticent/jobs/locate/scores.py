@@ -1,10 +1,9 @@
 """The scores of a source: one seed after the other, one state in memory at a time; those of the first go to disk."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from reticent.errors import CorruptFileError, MissingFileError, StoreError
+from reticent.findings.locate import ScoringSteps, Stability, StableRate, Steps
 from reticent.jobs.locate.source import Source
 from reticent.locate.scoring import Scores
 from reticent.locate.topk_mask import topk_mask
@@ -30,28 +30,24 @@ class Scored:
 
     Attributes:
         files: vulnerability.safetensors and learnability.safetensors.
-        vulnerability: facts of each seed's steps.
-        learnability: facts of its steps.
+        steps: of every scoring.
         unused: names of parameters that never had a gradient.
         entropy: the initial model's mean entropy on non-members, as a share of log C; None if it was not asked.
-        overlap: by rate, of each two seeds the Jaccard index of their top sets.
+        stability: how far the seeds agree on the largest; None for one.
     """
 
     files: tuple[Path, Path]
-    vulnerability: list[dict[str, Any]]
-    learnability: dict[str, Any]
+    steps: ScoringSteps
     unused: tuple[str, ...]
     entropy: float | None
-    overlap: dict[float, list[float]]
+    stability: Stability | None
 
     def read(self) -> tuple[Scores, Scores]:
         """Read both scores from the disk."""
         return read_scores(self.files[0]), read_scores(self.files[1])
 
 
-def scored(
-    source: Source, scoring: Scoring, repeats: int, folder: Path, stage: Callable[[str], None] = lambda _: None
-) -> Scored:
+def scored(source: Source, scoring: Scoring, repeats: int, folder: Path, stage: Callable[[str], None]) -> Scored:
     """Score a network, and write the scores."""
     make_folder(folder)
     files = folder / "vulnerability.safetensors", folder / "learnability.safetensors"
@@ -61,7 +57,7 @@ def scored(
     if scoring.unlearning:
         source.begin()
         told = [answers(network, materials, scoring, one, recipe) for one in streams]
-    facts: list[dict[str, Any]] = []
+    facts: list[Steps] = []
     sets: list[Packed] = []
     unused: tuple[str, ...] = ()
     for k, one in enumerate(streams):
@@ -79,13 +75,23 @@ def scored(
     plain = scoring.replace(unlearning=0.0)
     learnt = run(network, None, materials, plain, streams[0], recipe)
     _save(files[1], learnt)
-    overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in combinations(sets, 2)] for rate in RATES}
     entropy = told[0].entropy if told[0] is not None else None
-    return Scored(files, facts, _steps(learnt), unused, entropy, overlap if repeats > 1 else {})
+    steps = ScoringSteps(vulnerability=tuple(facts), learnability=_steps(learnt))
+    return Scored(files, steps, unused, entropy, _stability(sets) if repeats > 1 else None)
 
 
-def _steps(found: Scores) -> dict[str, Any]:
-    return {"member_loss": list(found.member_loss), "divergence": list(found.divergence)}
+def _stability(sets: Sequence[Packed]) -> Stability:
+    """Measure how much the largest scores depend on the draw of batches: the Jaccard index of each two seeds' sets."""
+    overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in combinations(sets, 2)] for rate in RATES}
+    rows = tuple(
+        StableRate(rate=rate, mean=sum(values) / len(values), least=min(values), chance=rate / (2 - rate))
+        for rate, values in overlap.items()
+    )
+    return Stability(seeds=len(sets), pairs=len(overlap[RATES[0]]), rows=rows)
+
+
+def _steps(found: Scores) -> Steps:
+    return Steps(member_loss=found.member_loss, divergence=found.divergence)
 
 
 def _save(path: Path, scores: Scores) -> None:

@@ -1,10 +1,8 @@
 """``reticent locate weights``: which weights give members away, and whether the network learns by the same ones."""
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,14 +14,13 @@ from reticent.ambient import fixed
 from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
-from reticent.jobs import document
+from reticent.findings.locate import InitialState, ScoredModel, WeightsDocument, WeightsEnvironment
 from reticent.jobs.config import KEYS, OWN, chosen, prepare
-from reticent.jobs.locate import words
-from reticent.jobs.locate.given import Own, Weights, of_own
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
-from reticent.jobs.locate.scores import Scored, read_scores, scored
-from reticent.jobs.locate.source import Source, of_population
+from reticent.jobs.locate.scores import read_scores, scored
+from reticent.jobs.locate.source import Source, Weights, of_own, of_population
+from reticent.jobs.work import Reported, Work
 from reticent.locate.layer_kinds import layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
@@ -31,29 +28,20 @@ from reticent.options import AuditConfig
 from reticent.population.train import choose_device
 from reticent.population.using import using
 from reticent.report.output import WEIGHTS, Output
+from reticent.say import locate as say
 from reticent.spec import full
 from reticent.training.memory import peak
 
-SCHEMA = "reticent.locate.weights/1"
 FOLDER = "reticent-locate"
 
 
 @dataclass(frozen=True, eq=False)
-class LocatedWeights:
+class LocatedWeights(Reported[WeightsDocument]):
     """Scores of a network's weights, and what they say.
 
     Attributes:
-        document: what ``weights.json`` holds.
         files: weights.html, vulnerability.safetensors, learnability.safetensors and weights.json.
     """
-
-    document: dict[str, Any]
-    files: tuple[Path, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The finding in one sentence."""
-        return str(self.document["sentence"])
 
     @cached_property
     def vulnerability(self) -> Scores:
@@ -112,7 +100,6 @@ def locate_weights(
         >>> found = reticent.locate_weights(dataset="digits", epochs=5, out="/tmp/w")  # doctest: +SKIP
         >>> print(found.sentence)  # doctest: +SKIP
     """
-    tell = stage or (lambda _: None)
     own, rest = divided(values, ["scoring"])
     scoring = Scoring(**own.get("scoring", {}))
     refuse(rest, "locate weights", ATTACKING)
@@ -133,13 +120,14 @@ def locate_weights(
         )
     asked, records = _asked(config, rest)
     out = taken(asked, FOLDER, WEIGHTS, [weights, initial, members, asked.dataset], checked)
+    work = Work(stage)
     with ExitStack() as held_open:
         if given:
-            parts = Own(members if members is not None else (), network, weights, initial)
-            source = of_own(asked, parts, records, choose_device(asked.device), bool(scoring.unlearning))
+            own = {"members": members, "network": network, "weights": weights, "initial": initial}
+            source = of_own(asked, records, choose_device(asked.device), bool(scoring.unlearning), **own)
         else:
-            source = _trained(asked, records, model, scoring, tell, held_open)
-        return _located(source, asked, scoring, seeds, out, tell)
+            source = _trained(asked, records, model, scoring, work, held_open)
+        return _located(source, asked, scoring, seeds, out, work)
 
 
 def _asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
@@ -156,7 +144,7 @@ def _trained(
     records: Records | None,
     row: int,
     scoring: Scoring,
-    tell: Callable[[str], None],
+    work: Work,
     held: ExitStack,
 ) -> Source:
     """Take a model of the audit's population; where nobody says how many reference records, a fifth."""
@@ -173,64 +161,48 @@ def _trained(
             wanted = max(1, min(wanted, len(job.records) - config.records - config.validation))
         job = prepare(AuditConfig(**given | {"reference": wanted}), job.records, attacked=False)
     store = held.enter_context(using(job.config.store, job.population))
-    tell("training")
-    return of_population(job, row, store)
+    with work.on("training", "training"):
+        return of_population(job, row, store)
 
 
 def _located(
-    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, tell: Callable[[str], None]
+    source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, work: Work
 ) -> LocatedWeights:
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    """Score, and write the page and, last, the numbers; the scores themselves are files of their own by then."""
+    from reticent.report.kinds import weights as kind  # draws with Matplotlib, which takes half a second to import
+    from reticent.report.render.html import html
+
     source.restore()
     device = source.materials.prepare.device
-    data = known(source, config.dataset)
-    with peak(device) as memory, source.streams.lent("asking"):
-        found = scored(source, scoring, repeats, out.folder, tell)
-    seconds = time.perf_counter() - clock
-    parameters = sum(p.numel() for p in source.network.parameters())
-    of = layer_kinds(source.network)
+    with work.on("scoring"):
+        data = known(source, config.dataset)
+        with peak(device) as memory, source.streams.lent("asking"):
+            found = scored(source, scoring, repeats, out.folder, work.tell)
+    parameters, of = sum(p.numel() for p in source.network.parameters()), layer_kinds(source.network)
     source.network.to("meta")
-    tell("numbers")
-    written = _document(source, scoring, found, of, data) | {
-        "environment": document.versions().to_json()
-        | {
-            "device": str(device),
-            "started": started,
-            "seconds_scoring": round(seconds, 3),
-            "seconds": round(time.perf_counter() - clock, 3),
-            "parameters": parameters,
-            "peak_memory_bytes": memory.bytes,
-        }
-    }
-    tell("report")
-    return write(written, found, out)
-
-
-def write(written: dict[str, Any], found: Scored, out: Output) -> LocatedWeights:
-    """Write the page and, last, the numbers."""
-    from reticent.report.locate.weights import page
-
-    shown, numbers = out.write(written, {"weights.html": page(written)})
-    return LocatedWeights(written, (shown, *found.files, numbers))
-
-
-def _document(
-    source: Source, scoring: Scoring, found: Scored, of: Mapping[str, str], data: dict[str, Any]
-) -> dict[str, Any]:
-    vulnerability, learnability = found.read()
-    table = by_kind(vulnerability, learnability, of)
-    largest = held(vulnerability, learnability, found.unused)
-    return {
-        "schema": SCHEMA,
-        "sentence": " ".join(filter(None, [data["unlearned"], words.sentence(table, largest, scoring.unlearning)])),
-        "model": {**source.facts, "entries": table[0]["entries"], "unused": list(found.unused)},
-        "initial": {"origin": source.origin, "entropy": found.entropy},
-        "data": data,
-        "scoring": full(scoring),
-        "kinds": table,
-        "largest": largest,
-        "layers": by_layer(vulnerability, learnability, of, found.unused),
-        "stability": words.stability(found.overlap, len(found.vulnerability)),
-        "steps": {"vulnerability": found.vulnerability, "learnability": found.learnability},
-        "cannot_say": [*words.limits(scoring, found), *source.notices],
-    }
+    with work.on("numbers", "numbers"):
+        vulnerability, learnability = found.read()
+        table = by_kind(vulnerability, learnability, of)
+        largest = held(vulnerability, learnability, found.unused)
+        layers = by_layer(vulnerability, learnability, of, found.unused)
+    environment = dict(work.environment(device=str(device))) | {"peak_memory_bytes": memory.bytes}
+    document = WeightsDocument(
+        model=ScoredModel(
+            name=source.name, run=source.run, row=source.row, entries=table[0].entries, unused=found.unused
+        ),
+        initial=InitialState(origin=source.origin, entropy=found.entropy),
+        data=data,
+        scoring=full(scoring),
+        kinds=table,
+        largest=largest,
+        layers=layers,
+        stability=found.stability,
+        steps=found.steps,
+        environment=WeightsEnvironment(
+            **environment, seconds=round(sum(work.seconds.values()), 3), parameters=parameters
+        ),
+    )
+    document = say.weights(document)
+    work.tell("report")
+    shown, numbers = out.write(document, {"weights.html": html(kind.weights(document))})
+    return LocatedWeights(document, (shown, *found.files, numbers))

@@ -391,21 +391,13 @@ def _records(
     heading = b.Heading("The records", "records", "Records", level=2, only=b.DOCUMENTS)
     if not rows:
         return [heading, *said] if said else []
-    listed, total = len(rows[: record_table.ROWS]), len(rows)
-    which: b.Text = f"All {count(total)} records, the most exposed first."
-    if listed < total:
-        every: b.Text = (b.Code("records.csv"), " has all of them.")
-        which = (f"The {count(listed)} most exposed of {count(total)} records; ", every)
     return [
         heading,
-        b.Prose(
-            "Some records leak more than others. The most exposed are the ones to protect, or to leave out, first.",
-            only=b.PAGE,
-        ),
+        b.Prose(record_table.MEANING, only=b.PAGE),
         *said,
         *b.only(b.PAGE, *record_table.gallery(rows, thumbnails), *record_table.distribution(rows)),
         b.Heading("Record by record", "record-by-record", only=b.PAGE),
-        b.Prose(which, only=b.PAGE),
+        b.Prose(record_table.extent(rows), only=b.PAGE),
         *b.only(b.PAGE, record_table.table(rows)),
     ]
 

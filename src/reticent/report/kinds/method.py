@@ -39,7 +39,7 @@ COUNTED = frozenset({"records", "classes", "duplicates", "models", "parameters",
 
 def about_data(data: Data) -> tuple[tuple[str, b.Values], ...]:
     """List what is known of the data, and which records had which role."""
-    known = _values(data, "class_names", "roles", "columns", "fitted")
+    known = values(data, "class_names", "roles", "columns", "fitted")
     names = [short(name, 40) for name in data.class_names[:NAMED]] + ["…"] * (len(data.class_names) > NAMED)
     known += (("class names", ", ".join(names)),) if names else ()
     roles = tuple((NAMES.get(role, role), count(many)) for role, many in (data.roles or {}).items())
@@ -50,7 +50,7 @@ def about_models(recipe: Plain | None, population: Population) -> tuple[tuple[st
     """List how the models were trained, what they are, and what a repair did in them."""
     return (
         ("How the models were trained", tree(used(recipe or {}))),
-        ("The models", _values(population, "accuracy", "health", "notices", "per_model", "repair")),
+        ("The models", values(population, "accuracy", "health", "notices", "per_model", "repair")),
         ("What the repair did", repaired(population)),
     )
 
@@ -59,7 +59,7 @@ def about_attacks(audits: Sequence[Audit]) -> tuple[tuple[str, b.Values], ...]:
     """List the options of attacks, and how the intervals were made."""
     options = tuple((audit.name, tree(_without(audit.spec, "method")) or "no options") for audit in audits)
     drawn = next((audit.bootstrap for audit in audits if audit.bootstrap is not None), None)
-    made = () if drawn is None else tuple((f"bootstrap {name}", value) for name, value in _values(drawn))
+    made = () if drawn is None else tuple((f"bootstrap {name}", value) for name, value in values(drawn))
     return ("Options of the attacks", options), ("How the intervals were made", made)
 
 
@@ -67,12 +67,12 @@ def about_run(environment: Environment, *apart: str) -> tuple[tuple[str, b.Value
     """List versions, the machine and the cost."""
     stages = tuple((name, duration(seconds)) for name, seconds in environment.stages.items())
     costs: b.Values = (("time of one model's training", stages),) if stages else ()
-    return (("Versions, machine, cost", _values(environment, "stages", *apart) + costs),)
+    return (("Versions, machine, cost", values(environment, "stages", *apart) + costs),)
 
 
 def facts(*groups: tuple[str, b.Values]) -> b.Facts:
     """List those groups of facts that are not empty."""
-    return b.Facts(tuple((title, values) for title, values in groups if values))
+    return b.Facts(tuple(group for group in groups if group[1]))
 
 
 def limits(what: str, said: Sequence[str]) -> tuple[b.Block, ...]:
@@ -233,7 +233,7 @@ def _without(plain: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: item for name, item in plain.items() if name not in names}
 
 
-def _values(found: Finding, *apart: str) -> b.Values:
+def values(found: Finding, *apart: str) -> b.Values:
     """List the fields that have a value, with their units."""
     return tuple(
         (_name(name), tree(item) if isinstance(item, dict) else _fact(name, item))

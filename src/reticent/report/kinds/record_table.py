@@ -16,6 +16,7 @@ from reticent.say.grammar import short
 
 ROWS = 2000
 """Most records that a page lists; the CSV file has all of them."""
+MEANING = "Some records leak more than others. The most exposed are the ones to protect, or to leave out, first."
 FILTERED = 4
 """Most columns of groups that can be filtered by their values."""
 
@@ -112,11 +113,20 @@ def distribution(rows: Sequence[RecordRow]) -> tuple[b.Block, ...]:
     return (b.Figures((figure,), beside=(b.Terms(meanings),)),)
 
 
+def extent(rows: Sequence[RecordRow]) -> b.Text:
+    """Say which records the table lists."""
+    listed, total = len(rows[:ROWS]), len(rows)
+    if listed == total:
+        return f"All {count(total)} records, the most exposed first."
+    every: b.Text = (b.Code("records.csv"), " has all of them.")
+    return (f"The {count(listed)} most exposed of {count(total)} records; ", every)
+
+
 def table(rows: Sequence[RecordRow]) -> b.Table:
     """List the most exposed records."""
     listed = rows[:ROWS]
     measures = _shown(listed)
-    groups = list(rows[0].groups)
+    groups = list(rows[0].groups) if rows else []
     heads = ["Record", "Class", *groups]
     first = len(heads)
     columns = [b.Column(title, numbers=False) for title in heads] + [b.Column(one.title) for one in measures]

@@ -23,7 +23,7 @@ SPIKE = 0.3
 """With more than this share of a side's scores in one bin, a histogram's axis of shares is logarithmic."""
 
 
-def roc(audits: Sequence[Audit], fpr: float | None = None, name: str = "roc") -> str:
+def roc(audits: Sequence[Audit], fpr: float | None = None, name: str = "roc", of: str = "each attack") -> str:
     """Draw the curves of all attacks on logarithmic axes, with the chance line and bands."""
     least = least_rate(audits)
     with drawing():
@@ -39,7 +39,7 @@ def roc(audits: Sequence[Audit], fpr: float | None = None, name: str = "roc") ->
         handles, labels = axes.get_legend_handles_labels()
         axes.legend(handles[::-1], labels[::-1], loc="lower right", handlelength=2.4, labelspacing=0.25, borderpad=0)
         parts = [f"{_name(audit)}: AUC {fraction(audit.auc.mean)}" for audit in audits]
-        heading = "True positive rate against false positive rate of each attack, on logarithmic axes"
+        heading = f"True positive rate against false positive rate of {of}, on logarithmic axes"
         return render(figure, name, heading, f"{heading}. {'; '.join(parts)}. Chance is the diagonal, AUC 0.5.")
 
 

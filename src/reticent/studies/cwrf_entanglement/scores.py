@@ -49,17 +49,17 @@ def _compared(
     clouds: dict[str, Any] = {}
     of = layer_kinds(network)
     for found in by_kind(vulnerability, learnability, of, drawn=False):
-        row = NAMES.get(found["kind"], ALL)
+        row = NAMES.get(found.kind, ALL)
         names = [name for name in vulnerability if row in {ALL, NAMES[of[name]]}]
         alone = agreement(learnability, unlearning, names)
-        several = {metric: found[metric] for metric in ("vulnerability", "pearson", "log_pearson", "spearman")}
-        several |= {"proportion": found["share"], "pearson_alone": alone.pearson, "spearman_alone": alone.spearman}
+        several = {metric: getattr(found, metric) for metric in ("vulnerability", "pearson", "log_pearson", "spearman")}
+        several |= {"proportion": found.share, "pearson_alone": alone.pearson, "spearman_alone": alone.spearman}
         numbers |= _known(row, several | _beside_magnitude(network, learnability, unlearning, names))
         if draw:
             clouds[row] = _cloud(learnability, vulnerability, names)
     for largest in held(vulnerability, learnability, sorted(vulnerability.unused)):
-        several = {"proportion": largest["rate"], "overlap": largest["jaccard"]}
-        numbers |= _known(f"Top {100 * largest['rate']:g} %", several | {"vulnerability": largest["vulnerability"]})
+        several = {"proportion": largest.rate, "overlap": largest.jaccard}
+        numbers |= _known(f"Top {100 * largest.rate:g} %", several | {"vulnerability": largest.vulnerability})
     return numbers, clouds
 
 

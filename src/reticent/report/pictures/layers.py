@@ -7,15 +7,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reticent.findings.locate import StageFound
 from reticent.report.svg import DASHES, INK, MUTED, SERIES, canvas, drawing, render
-from reticent.report.view import short
-from reticent.report.wording import Plain, level, limits, middle, number, percent, span, written
+from reticent.rounding import fraction, interval, level, number, percent
+from reticent.say.grammar import short
 
 SEVERAL = 5
 """With more stages than this, their names stand slanted."""
 
 
-def effects(stages: Sequence[Plain], margin: float, name: str = "effects") -> str:
+def effects(stages: Sequence[StageFound], margin: float, name: str = "effects") -> str:
     """Draw the effect of each stage with its interval, a small mark for each contrast, and the risky stages shaded."""
     with drawing():
         figure, axes = canvas(300)
@@ -23,43 +24,44 @@ def effects(stages: Sequence[Plain], margin: float, name: str = "effects") -> st
         axes.axhline(0.5 + margin, color=MUTED, linewidth=1, dashes=(1, 2))
         _shade(axes, stages)
         for place, stage in enumerate(stages):
-            runs = list(stage["effects"])
+            runs = list(stage.effects)
             axes.plot([place + 0.16] * len(runs), runs, "_", color=SERIES[0], markersize=7, alpha=0.7)
-        _points(axes, [stage["effect"] for stage in stages], SERIES[0])
+        _points(axes, [(stage.effect.mean, stage.effect.interval) for stage in stages], SERIES[0])
         axes.set_ylabel("effect (dashed: no trace)")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: number(y, 2)))
         _stages(axes, stages)
         heading = "How often a record seen by one network lies farther apart than one seen by both, by stage"
-        said = [f"{short(one['name'], 40)}: {_said(one['effect'])}" for one in stages]
-        risky = [short(one["name"], 40) for one in stages if one["risky"]]
+        said = [
+            f"{short(one.name, 40)}: {fraction(one.effect.mean)} ({interval(one.effect.interval)})" for one in stages
+        ]
+        risky = [short(one.name, 40) for one in stages if one.risky]
         end = f"Risky: {', '.join(risky)}." if risky else "No stage is risky."
         return render(figure, name, heading, f"{heading}. {'; '.join(said)}. 0.5 is no trace. {end}")
 
 
-def probe(stages: Sequence[Plain], accuracy: float | None, name: str = "probe") -> str:
+def probe(stages: Sequence[StageFound], accuracy: float, name: str = "probe") -> str:
     """Draw the probe's accuracy by stage, with the networks' own accuracy as a line."""
     with drawing():
         figure, axes = canvas(300)
-        if accuracy is not None:
-            axes.axhline(accuracy, color=MUTED, linewidth=1, dashes=(4, 3))
+        axes.axhline(accuracy, color=MUTED, linewidth=1, dashes=(4, 3))
         _shade(axes, stages)
-        shown = [stage["probe"] for stage in stages]
-        axes.plot(range(len(shown)), _middles(shown), color=SERIES[2], linewidth=1.2, alpha=0.6)
+        shown = [(stage.probe.mean, stage.probe.interval) for stage in stages if stage.probe is not None]
+        axes.plot(range(len(shown)), [mean for mean, _ in shown], color=SERIES[2], linewidth=1.2, alpha=0.6)
         _points(axes, shown, SERIES[2])
         axes.set_ylabel("test accuracy (dashed: network)")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9))))
         _stages(axes, stages)
         heading = "Accuracy of a linear machine on the features of each stage, on records that no network has seen"
-        said = [f"{short(one['name'], 40)}: {percent(middle(one['probe']))}" for one in stages]
-        own = "" if accuracy is None else f" The networks themselves: {percent(accuracy)}."
-        return render(figure, name, heading, f"{heading}. {'; '.join(said)}.{own}")
+        said = [f"{short(one.name, 40)}: {percent(one.probe.mean)}" for one in stages if one.probe is not None]
+        own = f"The networks themselves: {percent(accuracy)}."
+        return render(figure, name, heading, f"{heading}. {'; '.join(said)}. {own}")
 
 
-def distances(stage: Plain, name: str) -> str:
+def distances(stage: StageFound, name: str) -> str:
     """Draw the distances of records seen by both networks, and of those seen by one."""
-    drawn = stage["distances"]
-    edges = np.asarray(drawn["edges"], np.float64)
-    both, one = (_shares(drawn[key]) for key in ("both", "one"))
+    drawn = stage.distances
+    edges = np.asarray(drawn.edges, np.float64)
+    both, one = _shares(drawn.both), _shares(drawn.one)
     with drawing():
         figure, axes = canvas(206, 304)
         axes.stairs(both, edges, fill=True, color=SERIES[1], alpha=0.16, linewidth=0)
@@ -74,31 +76,28 @@ def distances(stage: Plain, name: str) -> str:
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
-        heading = f"Distances of feature maps at {short(stage['name'], 40)}"
-        means = [number(drawn["means"][key], 3) for key in ("one", "both")]
+        heading = f"Distances of feature maps at {short(stage.name, 40)}"
+        means = number(drawn.means.one), number(drawn.means.both)
         text = f"Mean distance of records seen by one network {means[0]}, of those seen by both {means[1]}"
         return render(figure, name, heading, f"{heading}. {text}.")
 
 
-def _shade(axes: Axes, stages: Sequence[Plain]) -> None:
+def _shade(axes: Axes, stages: Sequence[StageFound]) -> None:
     """Shade the stages from the onset on."""
-    risky = [place for place, stage in enumerate(stages) if stage["risky"]]
+    risky = [place for place, stage in enumerate(stages) if stage.risky]
     if risky:
         axes.axvspan(risky[0] - 0.5, len(stages) - 0.5, color=SERIES[1], alpha=0.1, linewidth=0)
 
 
-def _points(axes: Axes, estimates: Sequence[Plain], colour: str) -> None:
-    for place, estimate in enumerate(estimates):
-        ends = limits(estimate)
-        if ends is not None:
-            axes.plot([place, place], ends, color=INK, linewidth=2, solid_capstyle="butt")
-    places = range(len(estimates))
+def _points(axes: Axes, estimates: Sequence[tuple[float, tuple[float, float]]], colour: str) -> None:
+    for place, (_, ends) in enumerate(estimates):
+        axes.plot([place, place], ends, color=INK, linewidth=2, solid_capstyle="butt")
     style: dict[str, Any] = {"markersize": 7, "markeredgecolor": INK, "markeredgewidth": 0.8, "linestyle": "none"}
-    axes.plot(places, _middles(estimates), "o", color=colour, zorder=3, **style)
+    axes.plot(range(len(estimates)), [mean for mean, _ in estimates], "o", color=colour, zorder=3, **style)
 
 
-def _stages(axes: Axes, stages: Sequence[Plain]) -> None:
-    names = [short(stage["name"], 14) for stage in stages]
+def _stages(axes: Axes, stages: Sequence[StageFound]) -> None:
+    names = [short(stage.name, 14) for stage in stages]
     slanted = len(names) > SEVERAL or sum(map(len, names)) > 40
     style: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
     axes.set_xticks(range(len(names)), names, color=INK, **style)
@@ -108,15 +107,6 @@ def _stages(axes: Axes, stages: Sequence[Plain]) -> None:
     axes.grid(axis="y")
 
 
-def _middles(estimates: Sequence[Plain]) -> Any:
-    return np.array([middle(one) for one in estimates], np.float64)
-
-
 def _shares(counts: Sequence[float]) -> Any:
     array = np.asarray(counts, np.float64)
     return array / max(array.sum(), 1e-12)
-
-
-def _said(estimate: Plain) -> str:
-    ends = limits(estimate)
-    return written(estimate) + (f" ({span(ends)})" if ends is not None else "")

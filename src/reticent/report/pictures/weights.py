@@ -1,7 +1,6 @@
 """The pictures of ``locate weights``: two scores against each other, what each layer holds, the course of scoring."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.patches import PathPatch
@@ -9,9 +8,10 @@ from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from reticent.findings.locate import ByKind, ByLayer, ScoringSteps
 from reticent.report.svg import DASHES, MUTED, SERIES, canvas, drawing, render
-from reticent.report.view import short
-from reticent.report.wording import count, level, number, percent
+from reticent.rounding import count, level, number, percent
+from reticent.say.grammar import short
 
 LEVELS = 6
 """Shades of a density; each holds up to ten times as many weights in a cell as the one before, or less."""
@@ -20,11 +20,12 @@ NAMED = 26
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def scatter(row: Mapping[str, Any], name: str) -> str:
+def scatter(row: ByKind, name: str) -> str:
     """Draw how many weights of a kind have which learnability (right) and vulnerability (up), on logarithmic axes."""
-    given = row["density"]
-    counts = np.asarray(given["counts"], dtype=np.float64)
-    across, up = (np.linspace(given[axis][0], given[axis][1], len(counts) + 1) for axis in ("x", "y"))
+    given = row.density
+    assert given is not None
+    counts = np.asarray(given.counts, dtype=np.float64)
+    across, up = (np.linspace(*ends, len(counts) + 1) for ends in (given.x, given.y))
     with drawing():
         figure, axes = canvas(290, 304)
         shades = _shades(counts)
@@ -39,19 +40,24 @@ def scatter(row: Mapping[str, Any], name: str) -> str:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(5, integer=True))
             axis.set_major_formatter(FuncFormatter(lambda power, _: f"10{str(round(power)).translate(SUPERSCRIPTS)}"))
-        title = f"{row['kind']}: {count(row['entries'])} weights"
+        title = f"{row.kind}: {count(row.entries)} weights"
         axes.set_title(title, fontsize=11)
         numbers = ", ".join(
-            f"{label} {number(row[key], 2)}"
-            for label, key in (("Pearson", "pearson"), ("of logarithms", "log_pearson"), ("Spearman", "spearman"))
+            f"{label} {number(value, 2)}"
+            for label, value in (
+                ("Pearson", row.pearson),
+                ("of logarithms", row.log_pearson),
+                ("Spearman", row.spearman),
+            )
         )
         heading = f"Vulnerability against learnability of the weights: {title}"
         return render(figure, name, heading, f"{heading}. Correlations: {numbers}.")
 
 
-def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str:
+def layers(rows: Sequence[ByLayer], name: str = "layer-shares") -> str:
     """Draw which share of the vulnerability and of the weights each layer holds, in the order of the network."""
-    held, entries = (np.asarray([row[key] for row in rows], dtype=np.float64) for key in ("vulnerability", "share"))
+    held = np.asarray([row.vulnerability for row in rows], dtype=np.float64)
+    entries = np.asarray([row.share for row in rows], dtype=np.float64)
     with drawing():
         if len(rows) <= NAMED:
             figure, axes = canvas(74 + 19 * len(rows), 620)
@@ -59,7 +65,7 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str
             axes.hlines(place, np.minimum(held, entries), np.maximum(held, entries), color=MUTED, linewidth=1)
             axes.plot(entries, place, "s", color=SERIES[1], markerfacecolor="none", label="of the weights")
             axes.plot(held, place, "o", color=SERIES[0], label="of the vulnerability")
-            axes.set_yticks(place, [short(row["layer"] or "(network)", 34) for row in rows])
+            axes.set_yticks(place, [short(row.layer or "(network)", 34) for row in rows])
             axes.set_ylim(len(rows) - 0.4, -0.6)
             axes.set_xlabel("share held by the layer")
             axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9))))
@@ -76,9 +82,9 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str
             axes.set_ylim(bottom=0)
             axes.grid(axis="y")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
-        most = sorted(rows, key=lambda row: -(row["vulnerability"] or 0))[:3]
+        most = sorted(rows, key=lambda row: -(row.vulnerability or 0))[:3]
         parts = [
-            f"{row['layer'] or 'the network itself'} {percent(row['vulnerability'])} with {percent(row['share'], 2)} "
+            f"{row.layer or 'the network itself'} {percent(row.vulnerability)} with {percent(row.share, 2)} "
             "of the weights"
             for row in most
         ]
@@ -86,13 +92,13 @@ def layers(rows: Sequence[Mapping[str, Any]], name: str = "layer-shares") -> str
         return render(figure, name, heading, f"{heading}. Most: {'; '.join(parts)}.")
 
 
-def steps(document: Mapping[str, Any], name: str = "course") -> str:
+def steps(found: ScoringSteps, name: str = "course") -> str:
     """Draw what the working copy did while it was scored: the loss of members, the divergence of non-members."""
-    first, plain = document["vulnerability"][0], document["learnability"]
+    first, plain = found.vulnerability[0], found.learnability
     lines = [
-        ("loss of members", first["member_loss"], 0),
-        ("divergence of non-members from the initial model", first["divergence"], 1),
-        ("loss of members, learnability alone", plain["member_loss"], 2),
+        ("loss of members", first.member_loss, 0),
+        ("divergence of non-members from the initial model", first.divergence, 1),
+        ("loss of members, learnability alone", plain.member_loss, 2),
     ]
     with drawing():
         figure, axes = canvas(250, 620)

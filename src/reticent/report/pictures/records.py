@@ -1,33 +1,39 @@
-"""The figure of ``records.html`` that an audit's page lacks: how memorisation is spread over the records."""
+"""How memorisation is spread over the records."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from numpy.typing import NDArray
 
-from reticent.report.locate.records import MEMORISED, spread
 from reticent.report.svg import MUTED, SERIES, canvas, drawing, render
-from reticent.report.wording import count, number, percent
+from reticent.rounding import count, number, percent
 
 
-def memorisation(values: Sequence[float], name: str = "memorisation") -> str:
+def memorisation(values: Sequence[float], threshold: float, name: str = "memorisation") -> str:
     """Draw how many records have which memorisation, on a logarithmic axis: the few at the right are what matters."""
     heights, edges = spread(values)
     array = np.asarray(values, np.float64)
     with drawing():
         figure, axes = canvas(212)
         axes.bar((edges[:-1] + edges[1:]) / 2, heights, width=0.088, color=SERIES[0], alpha=0.75, linewidth=0)
-        axes.axvline(MEMORISED - 0.05, color=MUTED, linewidth=1, dashes=(4, 3))
+        axes.axvline(threshold - 0.05, color=MUTED, linewidth=1, dashes=(4, 3))
         axes.set_yscale("log")
         axes.set_ylim(0.6, 1.6 * max(1, int(heights.max())))
         axes.set_xlim(-1.05, 1.05)
         axes.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
-        axes.set(xlabel="memorisation (right of the line: by heart)", ylabel="records")
+        axes.set(xlabel="memorisation (right of the line: memorised)", ylabel="records")
         axes.yaxis.set_major_locator(LogLocator(10))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: count(y)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: number(x, 1)))
         heading = "How many records have which memorisation"
-        share = percent(float((array >= MEMORISED).mean()))
-        numbers = f"mean {number(float(array.mean()))}, {share} at {number(MEMORISED, 1)} or more"
+        share = percent(float((array >= threshold).mean()))
+        numbers = f"mean {number(float(array.mean()))}, {share} at {number(threshold, 1)} or more"
         return render(figure, name, heading, f"{heading}. {count(array.size)} records: {numbers}.")
+
+
+def spread(values: Sequence[float]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Count memorisations by bins that have 0 in the middle of one, since many records have none."""
+    edges = np.linspace(-1.05, 1.05, 22)
+    return np.histogram(np.asarray(values, np.float64), edges)[0], edges

@@ -13,8 +13,10 @@ from reticent import seeds
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ModelError
 from reticent.jobs.config import Job
+from reticent.locate.feature_maps import map_distances
 from reticent.locate.group_split import group_split
 from reticent.locate.layers import Layers, check_halves, equalised
+from reticent.models.stages import stages
 from reticent.population.gather import signals
 from reticent.population.population import Population
 from reticent.population.train import Callback, train
@@ -68,7 +70,7 @@ def split(job: Job, options: Layers, share: float) -> Split:
     return Split(test, tuple(halves))
 
 
-class Probes:
+class Networks:
     """The networks of all repetitions, as one population or, where half of the records get more epochs, as two."""
 
     def __init__(self, job: Job, options: Layers, share: float) -> None:
@@ -80,7 +82,7 @@ class Probes:
         recipe = job.population.recipe
         more = equalised(recipe, everything, half, options)
         self.recipes = {ALL: recipe, **dict.fromkeys(HALVES, more)}
-        grouped = [[key for pair in zip(wholes, _per(parts, len(halves)), strict=True) for key in (pair[0], *pair[1])]]
+        grouped = [[(repetition, what) for repetition in range(options.seeds) for what in (ALL, *halves)]]
         if more != recipe:
             grouped = [wholes, parts]
             if options.seeds == 1:
@@ -103,21 +105,24 @@ class Probes:
             drawing=tuple(repetition for repetition, _ in keys),
         )
 
-    def untrained(self) -> tuple[nn.Module, Maker] | None:
-        """Build the first network, so that what is asked of it can be checked before anything is trained."""
-        recipe, population = self.job.population.recipe, self.populations[0]
+    def check_stages(self) -> None:
+        """Ask an untrained network about two records, so that what cannot be compared is known before training."""
+        job, population = self.job, self.populations[0]
+        recipe = population.recipe
         if recipe.procedure.method == "function":
-            return None
-        maker = Maker(population, Store(Path(self.job.config.store)), self.job.device)
-        network = PROCEDURES[recipe.procedure.method].network
-        return network(recipe, maker.materials(0), population.streams(0)).eval(), maker
+            return
+        maker = Maker(population, Store(Path(job.config.store)), job.device)
+        network = PROCEDURES[recipe.procedure.method].network(recipe, maker.materials(0), population.streams(0)).eval()
+        two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
+        shown = stages(network, self.options.stages)
+        map_distances(network, network, two.x, maker.prepare, job.records.classes, shown)
 
     def asking(self) -> AbstractContextManager[None]:
         """Lend a random stream to networks that draw from torch's own generator when they are asked."""
         return Streams(self.job.config.seed, 0, ("layers",)).lent("asking")
 
     @contextmanager
-    def finished(self, progress: Callback | None) -> Iterator["Probes"]:
+    def finished(self, progress: Callback | None) -> Iterator["Networks"]:
         """Train what is not finished, and keep it in the store until the block ends."""
         job = self.job
         store = Store(Path(job.config.store)).open()
@@ -158,7 +163,3 @@ class Probes:
             right = correct(seen, np.arange(len(keys)))[:, self.split.test].mean(axis=1)
             shares |= dict(zip(keys, right.tolist(), strict=True))
         return shares
-
-
-def _per(keys: Sequence[Key], count: int) -> Iterator[Sequence[Key]]:
-    return (keys[start : start + count] for start in range(0, len(keys), count))

@@ -1,0 +1,240 @@
+"""A repair in sentences: whether the repaired model leaks less, at what accuracy, and what is not shown."""
+
+from reticent.auditing.verdict import FEWEST
+from reticent.findings.audit import Leak
+from reticent.findings.comparison import Relation
+from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote, RepairRun, Side
+from reticent.findings.locate import Origin
+from reticent.findings.numbers import Statistic
+from reticent.rounding import decimals, fraction, interval, percent
+from reticent.say.comparison import limits as limits_of_comparison
+from reticent.say.grammar import alarms, listed, plural
+from reticent.say.locate import FRESH
+from reticent.say.verdict import unresolved
+
+FAR = 0.05
+"""References whose accuracy, or number of members, differs by more than this from the model's are told of."""
+UNJUDGED = "Nothing is judged"
+LEADS = {
+    Relation.LESS: "The repaired model leaks less",
+    Relation.MORE: "The repaired model leaks more",
+    Relation.TIE: "No difference between the two models is shown",
+    Relation.MIXED: "The repaired model leaks less by one measure and more by the other",
+}
+LEFT = {
+    Leak.FOUND: "A leak is still found in the repaired model.",
+    Leak.NOT_FOUND: "No leak that matters is found in the repaired model.",
+    Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told from so few records.",
+}
+MEASURES = {Statistic.TPR: "share of members found", Statistic.AUC: "AUC"}
+LOST = (
+    "It is also less accurate, and a less accurate model leaks less by that alone. Whether the repair does better than "
+    "stopping the training early is not tested here; reticent compare tests it."
+)
+ONE_MODEL = (
+    "One model was repaired: the intervals say how the numbers would vary with other records, not with another model "
+    "or another repair."
+)
+UNKNOWN_START = (
+    "The references of the repaired model were rewound to their own initial states; the repair had to take a fresh "
+    "draw. So the two are not made alike."
+)
+SAME_SOURCE = (
+    "Whether members and non-members come from one source, divided at random: if they differ by time, place or kind, "
+    "an attack that tells the kinds apart is counted as a leak."
+)
+OTHER_TRAINING = (
+    "How the model was really trained: the references follow the training that you state. An attacker who knows the "
+    "real one may find more."
+)
+
+
+def spoken(found: HardenDocument, further: tuple[str, ...] = ()) -> HardenDocument:
+    """Fill in the sentences; `further` ones are said of the records."""
+    compared = found.difference.with_(cannot_say=tuple(limits_of_comparison(found.difference, several=False)))
+    found = found.with_(difference=compared)
+    return found.with_(
+        sentence=_sentence(found),
+        detail=tuple(_detail(found)),
+        cannot_say=tuple(dict.fromkeys(_limits(found, further))),
+    )
+
+
+def _sentence(found: HardenDocument) -> str:
+    compared, both = found.difference, [found.difference.row(name) for name, _ in found.sides]
+    areas = [f"AUC {fraction(row.auc.mean)}" for row in both]
+    shares = [percent(row.tpr.mean, decimals(compared.fpr)) for row in both if row.tpr is not None]
+    told = f"before {areas[0]}, after {areas[1]}"
+    if len(shares) == 2 and compared.fpr is not None:
+        told = (
+            f"at {alarms(compared.fpr)}, {shares[0]} of the members were found before ({areas[0]}) and {shares[1]} "
+            f"after ({areas[1]})"
+        )
+    right = [percent(side.accuracy.non_members.value) for _, side in found.sides]
+    lead = UNJUDGED if found.doubt is not None else LEADS[compared.relation]
+    return f"{lead}: {told}. Accuracy on non-members: {right[0]} before, {right[1]} after."
+
+
+def _detail(found: HardenDocument) -> list[str]:
+    """Say which measure shows the difference, whether a leak is left, and whether accuracy was paid for it."""
+    differ = _different(found)
+    if found.doubt is Doubt.FEW_RECORDS:
+        few = (
+            f"{UNJUDGED}: no interval over {found.data.members:,} members and {found.data.non_members:,} non-members "
+            f"can be relied on. At least {FEWEST} of each are needed."
+        )
+        return [*differ, few]
+    if found.doubt is Doubt.RECORDS_DIFFER:
+        asked = (
+            f"{UNJUDGED}: members and non-members differ by themselves, so an attack that tells their kinds apart is "
+            "counted as a leak. Check that both were prepared alike (scale, missing values, order of columns) and "
+            "drawn at random from one source."
+        )
+        return [*differ, asked]
+    accuracy = found.difference.change(Statistic.ACCURACY)
+    lost = accuracy is not None and accuracy.relation is Relation.LESS
+    return [*differ, *_partly(found), LEFT[found.after.verdict.leak], *[LOST] * lost]
+
+
+def _different(found: HardenDocument) -> list[str]:
+    """Warn where members and non-members are told apart without the model."""
+    low, high = found.blind.interval
+    if low <= 0.5 <= high:
+        return []
+    harder = "easier" if found.blind.auc > 0.5 else "harder"
+    return [
+        "Members and non-members differ by themselves: models that were each trained on half of both find the members "
+        f"{harder} (AUC {fraction(found.blind.auc)}, interval {interval(found.blind.interval)}; 0.5 is expected if "
+        "both come from one source). That difference is part of every number here, or hides a leak."
+    ]
+
+
+def _partly(found: HardenDocument) -> list[str]:
+    """Say by which measure alone the difference is shown."""
+    shown = found.difference.tests.shown("after", "before")
+    tied = [one for one in MEASURES if one not in shown and found.difference.change(one) is not None]
+    if len(shown) != 1 or not tied:
+        return []
+    return [f"The {MEASURES[shown[0]]} shows the difference; the {MEASURES[tied[0]]} does not."]
+
+
+def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
+    """List what the repair and its audit do not show."""
+    return [
+        *_accuracies(found),
+        *_sizes(found),
+        *([FRESH, UNKNOWN_START] if found.model.initial is Origin.FRESH else []),
+        ONE_MODEL,
+        *(_note(note, found.repair.defense) for note in found.data.notes),
+        *further,
+        *_unlearned(found.before, "given"),
+        *_unlearned(found.after, "repaired"),
+        *found.repair.notices,
+        *(notice for _, side in found.sides for notice in side.notices),
+        *found.after.references.notices,
+        *unresolved(found.before.attacks[0]),
+        *found.difference.cannot_say,
+        SAME_SOURCE,
+        OTHER_TRAINING,
+    ]
+
+
+def _accuracies(found: HardenDocument) -> list[str]:
+    """Warn where the references are clearly more or less accurate than the model, by more than its records' noise."""
+    own, mean, told = found.before.accuracy, found.before.references.accuracy, []
+    for what, one, model, count in (
+        ("members", mean.members.mean, own.members.value, found.data.members),
+        ("non-members", mean.non_members.mean, own.non_members.value, found.data.non_members),
+    ):
+        if abs(one - model) > max(FAR, 2 * (model * (1 - model) / count) ** 0.5):
+            far = f"{100 * abs(one - model):.0f} percentage points {'more' if one > model else 'less'} accurate"
+            told.append(f"{far} on {what} than the model ({percent(one)} and {percent(model)})")
+    if not told:
+        return []
+    return [
+        f"The references are {listed(told)}. So they are not made as the model was, and the attack before the repair "
+        "may be weaker than it could be. State the model's training: --epochs, --batch-size, --optimizer, "
+        "--learning-rate, --weight-decay."
+    ]
+
+
+def _sizes(found: HardenDocument) -> list[str]:
+    own, mean = found.data.members, found.before.references.members
+    if abs(mean / own - 1) <= FAR:
+        return []
+    return [
+        f"The model was trained on {own:,} members, each reference on about {mean:,.0f} records (half of members and "
+        f"non-members). With {'fewer' if mean < own else 'more'} records the same training gives other models."
+    ]
+
+
+def _unlearned(side: Side, which: str) -> list[str]:
+    sick = side.references.health
+    if not sick:
+        return []
+    return [
+        f"{len(sick)} of the {plural(len(side.references.runs), 'reference')} of the {which} model did not learn, so "
+        "attacks learn little from them: train longer, or with another learning rate."
+    ]
+
+
+def _note(found: RecordsNote, defense: str) -> str:
+    if found.note is Note.SCALE_ASSUMED:
+        return (
+            "How the model's pictures were normalised was not said: mean 0.5 and std 0.25 of pixels from 0 to 1 are "
+            "assumed (--mean, --std). If the accuracies here are not those that you know, look there first."
+        )
+    if found.note is Note.REST:
+        told = "Every row of the data set that is no member is taken for a non-member"
+        return f"{told}, but for {plural(found.count, 'exact duplicate')} of members." if found.count else f"{told}."
+    if found.note is Note.AUDIT_ONLY:
+        return f"Nothing in {defense} needs reference non-members: all of them serve for the audit."
+    lack, given = ("reference non-members", "non-members")
+    if found.given == "reference":
+        lack, given = "non-members for the audit", "reference records"
+    return (
+        f"No {lack} were given: the {found.count:,} {given} were divided at random, one half for the audit, the other "
+        f"for {defense}."
+    )
+
+
+def done(repair: RepairRun) -> str:
+    """Say what the repair did to the model."""
+    objective = repair.recipe["objective"]
+    loss = objective["method"] if isinstance(objective, dict) else objective
+    trained = f"trained for {plural(repair.tuning_epochs, 'epoch')} with {loss}"
+    cwrf, pptp = repair.facts.cwrf, repair.facts.pptp
+    if cwrf is not None:
+        return (
+            f"{cwrf.rewound:,} of {cwrf.weights:,} weights ({100 * cwrf.rate:.3g} %) were rewound to their initial "
+            f"values and held; the others were {trained}."
+        )
+    if pptp is not None:
+        kept = listed(pptp.frozen) or "no stage"
+        return (
+            f"From {pptp.stage} on ({pptp.chosen}), the network was rewound to its initial state and {trained}; {kept} "
+            "stayed as it was."
+        )
+    return f"The model was {trained}."
+
+
+def alone(found: HardenDocument) -> str:
+    """Say why an interval may leave out 0 without being a finding; empty where none does."""
+    pairs = found.difference.pairs
+    if not any(one.uncorrected for one in pairs):
+        return ""
+    return (
+        f"Each interval is of its own line alone. {len(pairs)} changes are tested together; with that allowed for, "
+        "chance may explain a change whose own interval just leaves out 0."
+    )
+
+
+def chosen(found: HardenDocument) -> str:
+    """Say why epsilon is below that of the attack itself; empty where there was no choice among attacks."""
+    many = len(found.before.attacks)
+    if many == 1 or not any(side.epsilon.lower for _, side in found.sides):
+        return ""
+    return (
+        f"Epsilon is lowered for the choice among {many} attacks; the bounds in the table of attacks are each of one "
+        "attack alone, and so may be higher."
+    )

@@ -1,0 +1,147 @@
+"""Where the leak is, in sentences: in which weights, at which depth, in which records."""
+
+from reticent.findings.locate import (
+    LayersDocument,
+    Memorisation,
+    Origin,
+    RecordsDocument,
+    ScoredData,
+    WeightsDocument,
+)
+from reticent.rounding import level, number, percent
+from reticent.say.grammar import agree, plural
+from reticent.say.population import unhealthy
+
+FRESH = (
+    "The initial state is a fresh draw, since the one that this model was trained from is not known. What training "
+    "changed cannot be told from what the two draws differ in, so take the scores as a hint, or give the initial state."
+)
+SURE = 0.5
+"""Below this share of log C, the initial model's answers are far from guesses."""
+
+
+def weights(found: WeightsDocument) -> WeightsDocument:
+    """Fill in the sentences of scores of weights."""
+    unlearned = None if found.data.learned else _unlearned(found.data)
+    told = _scores(found)
+    return found.with_(
+        data=found.data.with_(unlearned=unlearned),
+        sentence=told if unlearned is None else f"{unlearned} {told}",
+        cannot_say=tuple(_limits_of_weights(found)),
+    )
+
+
+def _unlearned(data: ScoredData) -> str:
+    return (
+        f"The model labels {percent(data.accuracy_members)} of its members correctly, no more than chance allows when "
+        f"always naming the largest class ({percent(data.commonest)}), so its scores rank little. Check the weights, "
+        "the members, and that inputs are normalised as in training."
+    )
+
+
+def _scores(found: WeightsDocument) -> str:
+    if found.largest[0].vulnerability is None:
+        return "No weight has any score: nothing that was asked of the network gives it a gradient."
+    middle = next((row for row in found.largest[1:] if row.shared is not None), None)
+    if middle is None:
+        rate = level(found.largest[-1].rate)
+        return f"The network has too few weights to take {rate} of them; all have their scores."
+    rate = level(middle.rate)
+    if not found.unlearning:
+        return (
+            f"{rate} of the weights hold {percent(middle.learnability)} of the learnability. With unlearning at 0 both "
+            "scores are learnability, so nothing is said of privacy vulnerability."
+        )
+    whole = found.kinds[0]
+    return (
+        f"{rate} of the weights hold {percent(middle.vulnerability)} of the privacy vulnerability; "
+        f"{percent(middle.shared)} of them are also among the {rate} that the network learns most by (correlation "
+        f"{number(whole.pearson, 2)}, of ranks {number(whole.spearman, 2)})."
+    )
+
+
+def _limits_of_weights(found: WeightsDocument) -> list[str]:
+    """Say what scores do not show."""
+    said = [
+        "How much the model leaks: scores rank weights inside one model. `reticent audit` measures the leak.",
+        "What a weight of zero does: its score is zero, whatever its gradient.",
+        "That changing the largest weights protects members: `reticent compare` shows what a repair is worth.",
+    ]
+    unused, entropy = found.model.unused, found.initial.entropy
+    if len(found.steps.vulnerability) < 2:
+        said.append("How much of the ranking is the draw of batches: give --seeds 3.")
+    if unused:
+        said.append(f"Anything of {plural(len(unused), 'parameter')} without a gradient, such as {unused[0]}.")
+    if entropy is not None and entropy < SURE:
+        said.append(
+            "What pulling non-members back to guesses would show: the initial model does not guess (its entropy is "
+            f"{percent(entropy)} of the most possible), so they are pulled to its particular answers."
+        )
+    if not found.unlearning:
+        said.append("Privacy vulnerability: with unlearning at 0 both scores are learnability.")
+    elif found.initial.origin is Origin.FRESH:
+        said.append(FRESH)
+    return said
+
+
+def layers(found: LayersDocument, further: tuple[str, ...] = ()) -> LayersDocument:
+    """Fill in what a comparison of stages does not show; `further` ones are said of records and networks."""
+    options = found.options
+    repetitions, probe = int(options["seeds"]), options["probe"]  # type: ignore[arg-type]
+    trained = "as many epochs, so half as many steps," if options["equalise"] == "epochs" else "as many steps"
+    said = [
+        f"Intervals come from redrawing records; the {plural(repetitions, 'repetition')} and the halves are taken as "
+        "they are. How much the effect differs between them is listed beside it.",
+        f"The rule (an effect of {0.5 + found.onset.margin:.4g}, held by all later stages) is a judgement: the paper "
+        "decides by eye.",
+        f"Networks on half of the records took {trained} as those on all. Distances between the two are large for that "
+        "reason too; only the difference between records seen by both and by one speaks of membership.",
+        "A distance of feature maps is no attack: a stage without an effect here may still pass on what a later stage "
+        "gives away. How much a model leaks is what an audit measures.",
+    ]
+    if isinstance(probe, dict):
+        how = "projected at random" if probe["features"] == "projected" else "averaged over positions"
+        said.append(
+            f"The probe is a linear machine on features that are {how} where a map has more than {probe['width']:,} "
+            "numbers; the paper does not say which it used."
+        )
+    return found.with_(cannot_say=(*said, *further))
+
+
+def records(found: RecordsDocument, further: tuple[str, ...] = ()) -> RecordsDocument:
+    """Fill in the sentences of single records; `further` ones are said of the data and of training."""
+    health = unhealthy(found.population) if found.population.health else []
+    single = [] if found.exposure is None else [found.exposure.sentence]
+    return found.with_(
+        sentence=_memorised(found.memorisation, found.records),
+        detail=(*health, *single),
+        cannot_say=(*_limits_of_records(found), *further),
+    )
+
+
+def _memorised(summary: Memorisation | None, records: int) -> str:
+    """Say how many records are memorised."""
+    if summary is None:
+        return f"Memorisation is known of none of the {records:,} records: it takes models with and without each."
+    told = (
+        f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised: "
+        f"models label it correctly at least {100 * summary.threshold:.0f} percentage points more often if they were "
+        f"trained on it. The mean over all records is {100 * summary.mean:.1f} points."
+    )
+    if not summary.reversed:
+        return told
+    return (
+        f"{told} {summary.reversed:,} {agree(summary.reversed, 'is', 'are')} the other way round by as much. That is "
+        "chance, and about as many of those called memorised may be chance too."
+    )
+
+
+def _limits_of_records(found: RecordsDocument) -> list[str]:
+    return [
+        f"Each number comes from at most {plural(found.models, 'model')}, and has its standard error beside it. The "
+        "records at the top of a list look worse than they are, since chance helped to put them there.",
+        "A record that is not memorised may still be found by an attack: exposure says how far models with the record "
+        "and models without it differ, whether or not the label changes.",
+        "Records that stand in the data twice protect each other's numbers: a model without one copy may have the "
+        "other.",
+    ]

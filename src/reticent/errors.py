@@ -29,7 +29,7 @@ Every message says what was expected, what was got, and what to do. The command 
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Self, TypeVar
 
 EXTRAS = {"dp": "opacus>=1.6", "parquet": "pyarrow>=17"}
@@ -165,14 +165,19 @@ class UnwrittenError(StoreError):
     """A report cannot be written.
 
     Attributes:
-        document: what the report would have said, so that it is not lost; None where it is not known.
+        findings: what the report would have said, so that it is not lost: a document of `reticent.findings`.
     """
 
-    document: Mapping[str, Any] | None = None
+    findings: Any = None
 
-    def __init__(self, message: str, document: Mapping[str, Any]) -> None:
+    def __init__(self, message: str, findings: Any) -> None:
         super().__init__(message)
-        self.document = document
+        self.findings = findings
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The same as plain values; None where it is not known."""
+        return None if self.findings is None else self.findings.to_json()
 
 
 class MissingExtraError(ReticentError):

@@ -1,53 +1,34 @@
 """How a verb runs its job: progress and warnings on standard error, then what was found and where it lies."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from reticent.cli.screen import stderr, stdout, visible
 from reticent.errors import UnwrittenError
-from reticent.findings.schema import DOCUMENTS
-from reticent.findings.schema import document as typed
-from reticent.report.blocks import Document
+from reticent.findings.base import Document
+from reticent.report import blocks
 from reticent.report.files import there
 from reticent.report.output import Form
 from reticent.report.render.terminal import terminal
 from reticent.rounding import percent
 
 if TYPE_CHECKING:
+    from reticent.jobs.work import Reported
     from reticent.population.train import Progress as Trained
 
-TERMINALS = {
-    "reticent.audit": "reticent.report.kinds.audit:audit",
-    "reticent.comparison": "reticent.report.kinds.comparison:comparison",
-    "reticent.search": "reticent.report.kinds.search:search",
-    "reticent.harden": "reticent.report.kinds.harden:harden",
-    "reticent.locate.weights": "reticent.report.kinds.weights:weights",
-    "reticent.locate.layers": "reticent.report.kinds.layers:layers",
-    "reticent.locate.records": "reticent.report.kinds.records:records",
-    "reticent.study": "reticent.report.kinds.study:study",
-}
-"""By a document's schema, without the version, what lays it out."""
 USUAL = "training"
 """The stage whose name is not told with its models."""
 QUIET = 10.0
 """Seconds without a line after which the next stage is told by itself, where no bar can be shown."""
 
 
-class Done(Protocol):
-    """What a job returns."""
-
-    @property
-    def document(self) -> Mapping[str, Any]:
-        """What was found."""
-
-
-Result = TypeVar("Result", bound=Done)
+Result = TypeVar("Result", bound="Reported[Any]")
 
 
 class Screen:
@@ -122,18 +103,20 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
         with screen.bar:
             done = job(screen)
     except UnwrittenError as error:
-        _show(error.document or {})
+        if error.findings is not None:
+            _show(error.findings)
         raise
-    _show(done.document)
+    _show(done.findings)
     return done
 
 
-def _show(document: Mapping[str, Any]) -> None:
+def _show(found: Document) -> None:
     """Lay out what was found; where it is not written, it may be of another kind than the verb's, such as one row."""
-    kind = str(document.get("schema")).rpartition("/")[0]
-    module, _, function = TERMINALS.get(kind, "").partition(":")
-    if function:
-        laid = getattr(import_module(module), function)
-        name = kind.removeprefix("reticent.")
-        found = laid(typed(name).read(document, kind) if name in DOCUMENTS else document)
-        stdout().print(terminal(found) if isinstance(found, Document) else found)
+    stdout().print(terminal(layout(found.schema_)(found)))
+
+
+def layout(schema: str) -> Callable[[Document], blocks.Document]:
+    """Find what lays a kind of document out: a function, and a file, of the last word of its schema."""
+    name = schema.partition("/")[0].rpartition(".")[2]
+    found: Callable[[Document], blocks.Document] = getattr(import_module(f"reticent.report.kinds.{name}"), name)
+    return found

@@ -238,3 +238,8 @@ class AuditDocument(Document):
     "If it was asked for."
     environment: Environment = Environment()
     "All that may differ between two runs of the same audit."
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        return self.verdict.sentence

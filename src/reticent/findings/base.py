@@ -50,6 +50,8 @@ class Finding(BaseModel):
 class Document(Finding):
     """What a JSON file of reticent holds."""
 
+    schema_: Annotated[str, Field(alias="schema")]
+
     @classmethod
     def read(cls, plain: Mapping[str, Any], where: str = "") -> Self:
         """Check a document that was read from a file; keys that a later version added are passed over.
@@ -74,7 +76,6 @@ class Document(Finding):
 class Spoken(Document):
     """A document whose finding is told in one sentence."""
 
-    schema_: Annotated[str, Field(alias="schema")]
     sentence: str = ""
     "The finding, for people."
 

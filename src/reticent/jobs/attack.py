@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,13 +24,11 @@ from reticent.errors import (
     TooFewReferencesError,
     nearest,
 )
-from reticent.findings.audit import AuditDocument
-from reticent.findings.records import RecordRow
 from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, usual
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
-from reticent.jobs.work import Work
+from reticent.jobs.work import AuditReported, Work
 from reticent.options import AttackConfig
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
@@ -45,34 +42,16 @@ KEYS = (*ANSWERS, "labels", "membership", "targets", "references", "classes")
 
 
 @dataclass(frozen=True, eq=False)
-class Attacked:
+class Attacked(AuditReported):
     """An audit of outputs that were brought.
 
     Attributes:
         findings: what ``audit.json`` holds, typed; its recipe is None.
-        records: one a record, the most exposed first.
-        scores: by attack, ``(T, N)``, higher means member.
-        problem: signals, membership, targets and references.
-        ids: of the N records that were audited, their numbers among those that were brought.
         files: report.html, records.csv and audit.json, if they were written.
+        problem: signals, membership, targets and references.
     """
 
-    findings: AuditDocument
-    records: Sequence[RecordRow]
-    scores: dict[str, NDArray[np.float64]]
     problem: Problem
-    ids: NDArray[np.int64]
-    files: tuple[Path, ...] = ()
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``audit.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """What ``records.csv`` holds: one mapping a record, the most exposed first."""
-        return [row.to_json() for row in self.records]
 
     @property
     def targets(self) -> NDArray[np.int64]:
@@ -87,11 +66,6 @@ class Attacked:
         for name, rows in self.scores.items():
             wide[name][:, self.ids] = rows
         return wide
-
-    @property
-    def sentence(self) -> str:
-        """The verdict in one sentence."""
-        return self.findings.verdict.sentence
 
 
 @fixed()
@@ -220,7 +194,7 @@ def attack(
         partitions=partitions,
     )
     files = () if output is None else write_audit(output, found, rows)
-    return Attacked(found, rows, measured.scores, problem, ids, files)
+    return Attacked(found, files, rows, measured.scores, ids, problem)
 
 
 def problem_of(arrays: Mapping[str, Any]) -> Problem:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from reticent.jobs.non_adaptive import Unaware, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
-from reticent.jobs.work import Work
+from reticent.jobs.work import AuditReported, Work
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -37,39 +36,16 @@ from reticent.store import Store
 
 
 @dataclass(frozen=True, eq=False)
-class Audited:
+class Audited(AuditReported):
     """An audit that ran.
 
     Attributes:
         findings: what ``audit.json`` holds, typed.
-        records: one a record, the most exposed first.
-        scores: by attack, ``(T, N)``, higher means member.
-        membership: booleans ``(M, N)``: who was trained on what.
-        ids: the audited records' ids in the data set ``(N,)``.
         files: report.html, records.csv and audit.json.
+        membership: booleans ``(M, N)``: who was trained on what.
     """
 
-    findings: AuditDocument
-    records: Sequence[RecordRow]
-    scores: dict[str, NDArray[np.float64]]
     membership: NDArray[np.bool_]
-    ids: NDArray[np.int64]
-    files: tuple[Path, ...] = ()
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``audit.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """What ``records.csv`` holds: one mapping a record, the most exposed first."""
-        return [row.to_json() for row in self.records]
-
-    @property
-    def sentence(self) -> str:
-        """The verdict in one sentence."""
-        return self.findings.verdict.sentence
 
 
 def audit(
@@ -168,7 +144,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
         measured.exposure, ids, records.y[ids], records.class_names, measured.probability, job.partitions
     )
     files = write_audit(output, found, rows, thumbnails(job, rows))
-    return Audited(found, rows, measured.scores, job.population.membership.matrix, ids, files)
+    return Audited(found, files, rows, measured.scores, ids, job.population.membership.matrix)
 
 
 def assembled(evaluated: Evaluated) -> AuditDocument:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from reticent.jobs.comparison.sources import (
 )
 from reticent.jobs.comparison.specs import RowSpec, baseline_of, row_specs
 from reticent.jobs.config import Job
-from reticent.jobs.work import Work
+from reticent.jobs.work import Reported, Work
 from reticent.population.train import Callback
 from reticent.population.using import finished, using
 from reticent.report.comparison import write_comparison
@@ -47,28 +47,16 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Compared(Reported[ComparisonDocument]):
     """A comparison that ran.
 
     Attributes:
         findings: what ``compare.json`` holds, typed.
-        audits: the document of each row's audit, by name.
         files: compare.html, compare.csv and compare.json.
+        audits: the document of each row's audit, by name.
     """
 
-    findings: ComparisonDocument
     audits: dict[str, dict[str, Any]]
-    files: tuple[Path, ...] = ()
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``compare.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @property
-    def sentence(self) -> str:
-        """The finding in one sentence."""
-        return self.findings.sentence
 
 
 @fixed()
@@ -157,7 +145,7 @@ def compare(
         files = write_comparison(folders.output, found)
         for told in folders.left():
             note(told)
-        return Compared(found, {row.name: row.findings.to_json() for row in rows}, files)
+        return Compared(found, files, {row.name: row.findings.to_json() for row in rows})
 
 
 def _silent(_: str) -> None:

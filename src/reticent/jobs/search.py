@@ -7,7 +7,6 @@ audited with the master seed itself.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
 from reticent.findings.search import SearchDocument, Seeds, Tried
-from reticent.jobs import document
 from reticent.jobs.compare import compare
 from reticent.jobs.comparison.sources import check_arguments
 from reticent.jobs.defenses import NONE, parts_of, with_option
+from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.output import SEARCH, Output
@@ -31,7 +30,7 @@ ARGUMENTS = ("defense", "over", "lost", "out", "progress", "stage", "note")
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
+class Searched(Reported[SearchDocument]):
     """A search that ran.
 
     Attributes:
@@ -39,23 +38,10 @@ class Searched:
         files: search.html, search.json, and the comparison that the search is.
     """
 
-    findings: SearchDocument
-    files: tuple[Path, ...] = ()
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``search.json`` holds, as plain values."""
-        return self.findings.to_json()
-
     @property
     def chosen(self) -> str | None:
         """The defense with the chosen values, or None where no value keeps the accuracy."""
         return self.findings.chosen
-
-    @property
-    def sentence(self) -> str:
-        """What was chosen, in one sentence."""
-        return self.findings.sentence
 
 
 @fixed()
@@ -108,7 +94,7 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    output = Output.take(opening.path(out), SEARCH, [values.get("dataset")])
+    output, work = Output.take(opening.path(out), SEARCH, [values.get("dataset")]), Work()
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
@@ -135,7 +121,7 @@ def search(
             seed=Seeds(audit=seed, search=own),
             undefended=undefended,
             tried=tried,
-            environment=document.versions(),
+            environment=work.environment(),
         )
     )
     from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import

@@ -2,20 +2,34 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from reticent.findings.base import Spoken
+from reticent.arrays import Floats, Ints
+from reticent.findings.audit import AuditDocument
 from reticent.findings.environment import Environment
+from reticent.findings.records import RecordRow
 from reticent.jobs.document import peak_memory, versions
 from reticent.population.train import Callback
 
-Found = TypeVar("Found", bound=Spoken)
+
+class Told(Protocol):
+    """A document whose finding is told in one sentence."""
+
+    @property
+    def sentence(self) -> str:
+        """The finding."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+
+
+Found = TypeVar("Found", bound=Told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +53,26 @@ class Reported(Generic[Found]):
     def sentence(self) -> str:
         """The finding in one sentence."""
         return self.findings.sentence
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReported(Reported[AuditDocument]):
+    """An audit, and its report.
+
+    Attributes:
+        records: one a record, the most exposed first.
+        scores: by attack, ``(T, N)``, higher means member.
+        ids: numbers of the N audited records among all of the data set.
+    """
+
+    records: Sequence[RecordRow]
+    scores: dict[str, Floats]
+    ids: Ints
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """What ``records.csv`` holds: one mapping a record, the most exposed first."""
+        return [row.to_json() for row in self.records]
 
 
 class Work:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from reticent.errors import StoreError, UnwrittenError
+from reticent.findings.base import Document
 from reticent.interrupts import held_back
 
 ADVICE = {
@@ -48,7 +49,7 @@ def there(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def together(folder: Path, document: Mapping[str, Any], gone: Sequence[Path] = ()) -> Iterator[None]:
+def together(folder: Path, document: Document, gone: Sequence[Path] = ()) -> Iterator[None]:
     """Let the files that are written into a folder inside the block appear when it ends, in the order of their writing.
 
     Where one cannot be written, as on a full disk, none appears, and what lay there before stays.

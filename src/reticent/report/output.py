@@ -148,28 +148,27 @@ class Output:
         """Look at what is in a folder before the work."""
         return cls(folder, form, kind, _stamp(folder / form.numbers))
 
-    def write(self, document: Document | Mapping[str, Any], files: Mapping[str, str | bytes]) -> tuple[Path, ...]:
+    def write(self, document: Document, files: Mapping[str, str | bytes]) -> tuple[Path, ...]:
         """Write the files of a report and, last, its numbers: all of them, or none; a section gets its last line."""
-        plain = document.to_json() if isinstance(document, Document) else document
-        self.check(plain)
+        self.check(document)
         try:  # Names that are known only now, such as those of figures. What was measured is kept in the error.
             check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
         except InputError as error:
-            raise UnwrittenError(str(error), plain) from None
+            raise UnwrittenError(str(error), document) from None
         texts = {name: sealed(text) if name == self.form.section else text for name, text in files.items()}
-        texts[self.form.numbers] = as_json(plain)
-        with together(self.folder, plain, left_over(self.folder, self.form, texts)):
+        texts[self.form.numbers] = as_json(document.to_json())
+        with together(self.folder, document, left_over(self.folder, self.form, texts)):
             for name, text in texts.items():
                 content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
                 replace_bytes(self.folder / name, content)
         return tuple(self.folder / name for name in texts)
 
-    def check(self, document: Mapping[str, Any]) -> None:
+    def check(self, document: Document) -> None:
         """Refuse to replace what another command wrote since, unless it says the same."""
         if _stamp(self.folder / self.form.numbers) in {self.before, None}:
             return
         other = self.form.earlier(self.folder)
-        if other is not None and _lasting(other) != _lasting(document):
+        if other is not None and _lasting(other) != _lasting(document.to_json()):
             raise UnwrittenError(
                 f"out: another command wrote its report into {self.folder} while this one ran: it stays, and this one "
                 "is not written. The same command with another --out finds all models that are finished, and writes it",

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from reticent.data.official import check_folder
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.study import StudyDocument, Verdict
-from reticent.jobs.work import Work
+from reticent.jobs.work import Reported, Work
 from reticent.population.train import Callback, choose_device
 from reticent.report.files import make_folder, replacing
 from reticent.report.output import STUDY, Output, sealed
@@ -37,28 +36,16 @@ PARTS = "parts"
 
 
 @dataclass(frozen=True, eq=False)
-class Studied:
+class Studied(Reported[StudyDocument]):
     """A study that ran.
 
     Attributes:
         findings: what ``study.json`` holds, typed.
-        results: the numbers by setting, row and metric.
         files: the page, the section, the figures and the numbers.
+        results: the numbers by setting, row and metric.
     """
 
-    findings: StudyDocument
     results: Results
-    files: tuple[Path, ...] = ()
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """What ``study.json`` holds, as plain values."""
-        return self.findings.to_json()
-
-    @property
-    def sentence(self) -> str:
-        """How many claims are reproduced, in one sentence."""
-        return self.findings.sentence
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -142,7 +129,7 @@ def study(
     where_run = {key: value for key, value in machine.items() if key != "store"}
     environment = work.environment(**where_run, seconds=round(time.perf_counter() - clock, 3), parts_found=kept)
     written = assemble(chosen, scale, given, results, data).with_(environment=environment)
-    return Studied(written, results, output.write(written, _files(written)))
+    return Studied(written, output.write(written, _files(written)), results)
 
 
 def _files(document: StudyDocument) -> dict[str, str | bytes]:

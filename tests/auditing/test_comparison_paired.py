@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, norm, rankdata, ttest_rel
+from scipy.stats import binom, norm, rankdata
 
 from reticent.auditing import roc
 from reticent.auditing.bootstrap import Variance, bootstrap, crossed_variance
-from reticent.auditing.comparison.paired import bootstrapped, difference, over_models, over_records
+from reticent.auditing.comparison.paired import bootstrapped, difference, over_records
 
 
 def pair(rng, targets, records, shared, first=0.8, second=0.8, between=0.0):
@@ -114,22 +114,6 @@ def test_a_difference_without_spread():
     assert found.p == pytest.approx(2 * 1.5**-10)
     assert found.interval[0] > 0
     assert found.interval[1] < 1
-
-
-def test_over_models_is_the_paired_t_test():
-    rng = np.random.default_rng(5)
-    first, second = rng.uniform(0.8, 0.9, (2, 7))
-    found = over_models(first, second, np.full(7, 100), 0.9)
-    test = ttest_rel(first, second)
-    assert found.p == pytest.approx(test.pvalue, rel=1e-9)
-    assert found.interval == pytest.approx(tuple(test.confidence_interval(0.9)), rel=1e-9)
-
-
-def test_one_model_has_the_binomial_variances():
-    found = over_models(np.array([0.9]), np.array([0.8]), np.array([100]), 0.95)
-    arm = 1.959964 * np.sqrt((0.09 + 0.16) / 100)
-    assert found.interval == pytest.approx((0.1 - arm, 0.1 + arm), abs=1e-6)
-    assert over_models(np.array([0.9]), np.array([0.9]), np.array([100]), 0.95).p == 1
 
 
 def test_one_model_by_records_is_mcnemars_variance():

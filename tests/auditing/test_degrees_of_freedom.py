@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from right_answers import right
 from scipy.stats import norm, t
 
 from reticent.auditing.bootstrap import MANY, Variance
@@ -21,10 +22,12 @@ def test_the_crossed_variance_has_those_of_its_models_by_their_share():
 
 @pytest.mark.parametrize("targets", [2, 5])
 def test_an_accuracy_over_models_has_students_interval(targets):
-    members = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 20, (targets, 1)), axis=1)
+    members = np.random.default_rng(0).permuted(np.tile(np.arange(200) < 100, (targets, 1)), axis=1)
     accuracies = np.array([0.5, 0.52, 0.47, 0.51, 0.5])[:targets]
     scores = {"loss": np.random.default_rng(1).normal(size=members.shape)}
-    rows = [RowScores(name, scores, members, accuracy=(accuracies, accuracies)) for name in ("plain", "other")]
+    rows = [
+        RowScores(name, scores, members, correct=right(members, accuracies, accuracies)) for name in ("plain", "other")
+    ]
     found = compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200).rows[0].accuracy.members
     error = np.std(accuracies, ddof=1) / targets**0.5
     expected = t.interval(0.95, targets - 1, np.mean(accuracies), error)
@@ -34,8 +37,7 @@ def test_an_accuracy_over_models_has_students_interval(targets):
 def test_equal_accuracies_are_bounded_by_the_fewest_records():
     members = np.arange(40) < np.array([[10], [30]])
     scores = {"loss": np.random.default_rng(1).normal(size=members.shape)}
-    equal = np.array([0.5, 0.5])
-    rows = [RowScores(name, scores, members, accuracy=(equal, equal)) for name in ("plain", "other")]
+    rows = [RowScores(name, scores, members, correct=right(members, 0.5, 0.5)) for name in ("plain", "other")]
     found = compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200).rows[0].accuracy
     assert found.members.interval == found.non_members.interval == degenerate(0.5, 10, 0.95)
 

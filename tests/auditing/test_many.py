@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from right_answers import right as answers
 from told_comparison import told as written
 
 from reticent.auditing.comparison.compare import RowScores, compare
@@ -17,8 +18,7 @@ def entry(name, leak, members, role="recipe", matches=(), seed=0, right=0.7):
     noise = np.random.default_rng(7).normal(size=members.shape)
     own = np.random.default_rng(seed).normal(size=members.shape)
     scores = {"loss": noise + leak * members + 0.02 * own}
-    accuracy = np.full(len(members), 0.8), np.full(len(members), right)
-    return RowScores(name, scores, members, accuracy=accuracy, role=role, matches=matches)
+    return RowScores(name, scores, members, correct=answers(members, 0.8, right), role=role, matches=matches)
 
 
 def test_recipes_are_counted_by_how_they_stand_to_their_control():
@@ -101,18 +101,16 @@ def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
     assert _points(pair(-0.00004, (-0.00004, 0.02)), "95 %") == "0.00 percentage points, 95 % interval 0.00 to +2.00"
 
 
-def _rows(members, *, accuracy=0.7):
+def _rows(members, *, accuracy=0.7, near=None):
     """Return five idle recipes, and one that leaks more than its control and is more accurate than that, maybe."""
     rng = np.random.default_rng(5)
     rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d"))]
-    spread = 0.01 * rng.normal(size=(2, len(members)))
-    controls = [
-        entry("smooth", 2.0, members, seed=8),
-        entry("early", 1.0, members, "control", ("smooth",), seed=9),
+    smooth, early = np.array([[0.7], [accuracy]]) + 0.01 * rng.normal(size=(2, len(members)))
+    return [
+        *rows,
+        entry("smooth", 2.0, members, seed=8, right=smooth),
+        entry("early", 1.0, members, "control", ("smooth",), seed=9, right=early if near is None else smooth + near),
     ]
-    for row, right, own in zip(controls, (0.7, accuracy), spread, strict=True):
-        row.accuracy[1][:] = right + own
-    return [*rows, *controls]
 
 
 def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_more():
@@ -141,8 +139,7 @@ def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_mor
 def test_a_small_gap_in_accuracy_is_not_hidden_by_the_number_of_tests():
     """A gap of one point, sure by itself, and not if corrected for 30 tests: it is not called equal."""
     members = np.random.default_rng(1).random((12, 600)) < 0.5
-    rows = _rows(members)
-    rows[-1].accuracy[1][:] = rows[-2].accuracy[1] - 0.009 + 0.01 * np.random.default_rng(3).normal(size=12)
+    rows = _rows(members, near=-0.009 + 0.01 * np.random.default_rng(3).normal(size=12))
     told = written(compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200))
     (pair,) = [
         p for p in told["pairs"] if {p["first"], p["second"]} == {"smooth", "early"} and p["statistic"] == "accuracy"
@@ -165,7 +162,7 @@ def test_a_recipe_that_differs_by_one_measure_alone_says_so():
 def test_a_recipe_of_unknown_accuracy_is_not_called_worth_its_cost():
     members = np.random.default_rng(1).random((8, 400)) < 0.5
     rows = [entry(name, 1.0, members, seed=at) for at, name in enumerate(("none", "a", "b", "c", "d"))]
-    rows.append(replace(entry("margins", 0.2, members, seed=9), accuracy=None))
+    rows.append(replace(entry("margins", 0.2, members, seed=9), correct=None))
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
     begins = "Of 5 recipes, 1 leaks less than the baseline none: margins [accuracy not known]; "
     assert told["sentence"].startswith(begins)
@@ -243,7 +240,7 @@ def test_the_same_models_with_the_same_labels_are_exactly_as_accurate():
     members = np.random.default_rng(1).random((8, 400)) < 0.5
     right = np.random.default_rng(2).random(members.shape) < 0.8
     rows = [
-        replace(entry(name, leak, members, seed=at), accuracy=None, correct=right, runs=runs)
+        replace(entry(name, leak, members, seed=at), correct=right, runs=runs)
         for at, (name, leak, runs) in enumerate([("none", 1.0, "m"), ("rounding", 0.5, "m"), ("other", 0.5, "n")])
     ]
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))

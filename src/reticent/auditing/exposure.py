@@ -22,7 +22,7 @@ models agree. `memorisation_soft` has the probability of the true label in place
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,20 +93,6 @@ class Exposure:
     memorisation_error: Masked
     memorisation_soft: Masked
     memorisation_soft_error: Masked
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one dictionary a record, in the order of the records."""
-        names = [field.name for field in fields(self)]
-        columns = [getattr(self, name).tolist() for name in names]
-        return [
-            {"record": record, **dict(zip(names, row, strict=True))}
-            for record, row in enumerate(zip(*columns, strict=True))
-        ]
-
-    def most_exposed(self, count: int) -> Ints:
-        """Return the records with the largest exposure, those without one left out."""
-        order = np.argsort(-self.exposure.filled(-np.inf), kind="stable")
-        return order[: min(count, int(self.exposure.count()))]
 
 
 def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:

@@ -175,9 +175,6 @@ class Side(Finding):
 class Difference(Comparison):
     """The two models, `before` and `after`, compared by paired tests."""
 
-    cannot_say: tuple[str, ...] = ()
-    "Sentences on what the comparison does not show."
-
     @property
     def relation(self) -> Relation:
         """How the repaired model stands to the given one."""

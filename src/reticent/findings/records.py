@@ -10,7 +10,7 @@ PICTURED = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRow:
-    """One record, as `auditing.exposure` and `auditing.probability` measure it; None where that cannot be measured.
+    """One record, as `auditing` measures it; None where that cannot be measured.
 
     Attributes:
         record: its id in the data set.

@@ -212,7 +212,13 @@ def attack(
         [*notices, *left_out.values(), *not_looked_at(ungrouped)],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
-    rows = document.record_rows(measured, ids, problem.signals.labels, ())
+    rows = document.record_rows(
+        measured.exposure,
+        ids,
+        problem.signals.labels,
+        probability=measured.probability,
+        partitions=partitions,
+    )
     files = () if output is None else write_audit(output, found, rows)
     return Attacked(found, rows, measured.scores, problem, ids, files)
 

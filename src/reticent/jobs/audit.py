@@ -164,7 +164,9 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     job, measured = evaluated.job, evaluated.measured
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
-    rows = document.record_rows(measured, ids, records.y[ids], records.class_names)
+    rows = document.record_rows(
+        measured.exposure, ids, records.y[ids], records.class_names, measured.probability, job.partitions
+    )
     files = write_audit(output, found, rows, thumbnails(job, rows))
     return Audited(found, rows, measured.scores, job.population.membership.matrix, ids, files)
 

@@ -11,7 +11,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from reticent.auditing.partition import CLASS
+from reticent.arrays import Ints
+from reticent.auditing.exposure import Exposure
+from reticent.auditing.membership_probability import MembershipProbability
+from reticent.auditing.partition import CLASS, Partition
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
@@ -21,7 +24,6 @@ from reticent.findings.numbers import Spread
 from reticent.findings.population import Accuracy, Column, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
 from reticent.findings.records import RecordRow
-from reticent.jobs.measure import Measured
 from reticent.jobs.repairs import repairs
 from reticent.population.population import Population
 from reticent.population.worker import Made
@@ -29,16 +31,6 @@ from reticent.say.grammar import sentence
 from reticent.say.population import problem
 from reticent.spec import full, identity
 from reticent.version import VERSION
-
-COLUMNS = {
-    "k_in": "models_in",
-    "k_out": "models_out",
-    "mean_in": "margin_in",
-    "mean_out": "margin_out",
-    "std_in": "margin_std_in",
-    "std_out": "margin_std_out",
-}
-"""What ``records.csv`` calls the parts of an exposure."""
 
 
 def data_facts(records: Records, roles: Roles | None = None) -> Data:
@@ -176,34 +168,47 @@ def peak_memory() -> int:
 
 
 def record_rows(
-    measured: Measured, ids: NDArray[np.int64], labels: NDArray[np.int64], names: Sequence[str]
+    exposure: Exposure,
+    ids: Ints,
+    labels: Ints,
+    names: Sequence[str] = (),
+    probability: MembershipProbability | None = None,
+    partitions: Sequence[Partition] = (),
 ) -> list[RecordRow]:
-    """List every record with its exposure and its groups, the most exposed first."""
+    """List every record with what is known of it and its groups, the most exposed first."""
+    columns: dict[str, NDArray[Any]] = {
+        "models_in": exposure.k_in,
+        "models_out": exposure.k_out,
+        "margin_in": exposure.mean_in,
+        "margin_out": exposure.mean_out,
+        "margin_std_in": exposure.std_in,
+        "margin_std_out": exposure.std_out,
+        "exposure": exposure.exposure,
+        "exposure_error": exposure.exposure_error,
+        "distance": exposure.distance,
+        "distance_p": exposure.distance_p,
+        "distance_p_corrected": exposure.distance_p_corrected,
+        "memorisation": exposure.memorisation,
+        "memorisation_error": exposure.memorisation_error,
+        "memorisation_soft": exposure.memorisation_soft,
+        "memorisation_soft_error": exposure.memorisation_soft_error,
+    }
+    if probability is not None:
+        columns |= {"probability": probability.probability}
+        columns |= {"probability_low": probability.low, "probability_high": probability.high}
+    groups = {one.by: one.values() for one in partitions if one.by != CLASS}
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
     rows = [
         RecordRow(
-            record=int(record),
-            label=int(label),
-            label_name=names[label] if len(names) else str(int(label)),
-            **{COLUMNS.get(key, key): value for key, value in row.items() if key not in {"record", "label"}},
-            **further,
+            record=record,
+            label=label,
+            label_name=names[label] if len(names) else str(label),
+            groups={by: of[at] for by, of in groups.items()},
+            **dict(zip(columns, row, strict=True)),
         )
-        for record, label, row, further in zip(ids, labels, measured.exposure.rows(), _further(measured), strict=True)
+        for at, (record, label, row) in enumerate(zip(ids.tolist(), labels.tolist(), values, strict=True))
     ]
     return sorted(rows, key=lambda row: (row.exposure is None, -(row.exposure or 0.0), row.record))
-
-
-def _further(measured: Measured) -> list[dict[str, Any]]:
-    """List each record's probability of membership and its groups."""
-    count, believed = len(measured.exposure.label), measured.probability
-    columns: dict[str, list[Any]] = {}
-    if believed is not None:
-        limits = {"probability_low": believed.low, "probability_high": believed.high}
-        columns = {name: one.tolist() for name, one in {"probability": believed.probability, **limits}.items()}
-    grouped = {one.by: one.values() for one in measured.partitions if one.by != CLASS}
-    columns["groups"] = [dict(zip(grouped, each, strict=True)) for each in zip(*grouped.values(), strict=True)] or [
-        {}
-    ] * count
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def spread(values: Sequence[float]) -> Spread:

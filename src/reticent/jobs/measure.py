@@ -87,7 +87,6 @@ class Measured:
         exposure: of every record, over the models that its margins are known of.
         verdict: what the audits together say, as `auditing.verdict` gives it.
         epsilons: what the attacks rule out.
-        partitions: how records were grouped.
         groups: what the verdict's attack finds in each group, one entry a partition.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
     """
@@ -97,7 +96,6 @@ class Measured:
     exposure: Exposure
     verdict: Verdict
     epsilons: Epsilons
-    partitions: tuple[Partition, ...] = ()
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
 
@@ -168,7 +166,7 @@ def measure(
         proven=None if settings.promised is None else settings.computed,
     )
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
-    return Measured(audits, scores, found, said, epsilons, tuple(partitions), compared, believed)
+    return Measured(audits, scores, found, said, epsilons, compared, believed)
 
 
 def _fair(problem: Problem) -> bool:

@@ -9,7 +9,7 @@ excludes 0 exactly where the p-value is below one minus the confidence.
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from reticent.arrays import Bools, Floats, Ints
+from reticent.arrays import Bools, Floats
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed_variance
 from reticent.auditing.intervals import degenerate, tail
 from reticent.findings.numbers import PairedDifference
@@ -59,31 +59,6 @@ def bootstrapped(
     values = one.replicated(statistic, at_one) - two.replicated(statistic, at_two)
     observed = at_one - at_two
     return difference(observed, crossed_variance(values, observed), pairs, confidence)
-
-
-def over_models(first: Floats, second: Floats, counted: Ints, confidence: float) -> PairedDifference:
-    """Compare a share of records, such as the accuracy, of which only each target's number is known.
-
-    By the spread between targets (Student's paired interval). For one target, by the binomial variances of the two
-    shares, as if they were measured on different records; that is too wide, never too narrow, where the same records
-    are hard for both.
-
-    Args:
-        first: ``(T,)``, the first recipe's shares.
-        second: ``(T,)``, the second's.
-        counted: ``(T,)``, records behind each.
-        confidence: two-sided.
-
-    Returns:
-        The difference.
-    """
-    observed = first - second
-    if len(observed) > 1:
-        variance = Variance(0.0, float(observed.var(ddof=1)) / len(observed), len(observed))
-    else:
-        binomial = (first * (1 - first) + second * (1 - second)) / counted
-        variance = Variance(0.0 if observed[0] == 0 else float(binomial[0]), 0.0, 1)
-    return difference(observed, variance, int(counted.min()), confidence)
 
 
 def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> PairedDifference:

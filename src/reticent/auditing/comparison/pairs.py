@@ -7,7 +7,7 @@ import numpy as np
 
 from reticent.auditing.comparison.mcnemar import found, mcnemar
 from reticent.auditing.comparison.multiple import holm
-from reticent.auditing.comparison.paired import bootstrapped, over_models, over_records
+from reticent.auditing.comparison.paired import bootstrapped, over_records
 from reticent.auditing.comparison.rows import AUC, TPR, MeasuredRow
 from reticent.findings.comparison import PairTest, Role
 from reticent.findings.numbers import Lower, PairedDifference, Statistic
@@ -70,17 +70,14 @@ def _attacked(first: MeasuredRow, second: MeasuredRow, column: int, confidence: 
 
 
 def _accuracy(first: MeasuredRow, second: MeasuredRow, confidence: float) -> PairedDifference | None:
-    """Compare accuracies on non-members, by records where both rows know what is right."""
+    """Compare accuracies on non-members, record by record, where both rows know what is right."""
     one, two = first.scores, second.scores
-    if one.correct is not None and two.correct is not None:
-        if one.runs is not None and one.runs == two.runs and np.array_equal(one.correct, two.correct):
-            return PairedDifference(
-                difference=0.0, interval=(0.0, 0.0), p=1.0
-            )  # Not by chance: they are the same models.
-        return over_records(one.correct, two.correct, ~one.members, confidence)
-    if one.accuracy is None or two.accuracy is None:
+    if one.correct is None or two.correct is None:
         return None
-    return over_models(one.accuracy[1], two.accuracy[1], (~one.members).sum(axis=1), confidence)
+    if one.runs is not None and one.runs == two.runs and np.array_equal(one.correct, two.correct):
+        # Not by chance: they are the same models.
+        return PairedDifference(difference=0.0, interval=(0.0, 0.0), p=1.0)
+    return over_records(one.correct, two.correct, ~one.members, confidence)
 
 
 def _lower(difference: PairedDifference, p_corrected: float, confidence: float) -> Lower:

@@ -20,10 +20,7 @@ class RowScores:
         name: of the row.
         scores: by attack, ``(T, N)``; higher means member.
         members: booleans ``(T, N)``: the targets' rows of the membership.
-        accuracy: share of records classified correctly by each target ``(T,)``: among its members, and among its
-            non-members; None if it is not known.
-        correct: booleans ``(T, N)``, whether each target is right on each record; takes the place of `accuracy`, and
-            gives sharper tests. None if it is not known.
+        correct: booleans ``(T, N)``, whether each target is right on each record; None if it is not known.
         role: what the row is there for.
         matches: names of the rows whose accuracy a control has, or of the row whose models these are; of the baseline,
             names of the rows that it stands beside by itself, since nothing earlier is as accurate.
@@ -35,7 +32,6 @@ class RowScores:
     name: str
     scores: Mapping[str, Floats]
     members: Bools
-    accuracy: tuple[Floats, Floats] | None = None
     correct: Bools | None = None
     role: Role = Role.RECIPE
     matches: Sequence[str] = ()
@@ -48,6 +44,16 @@ class RowScores:
         """Whether at most half of the models are known not to have learned."""
         return 2 * self.unlearned <= self.models
 
+    @property
+    def accuracy(self) -> tuple[Floats, Floats] | None:
+        """Share of records that each target labels correctly ``(T,)``, of its members and of its non-members."""
+        if self.correct is None:
+            return None
+        inside, outside = (
+            (self.correct & group).sum(axis=1) / group.sum(axis=1) for group in (self.members, ~self.members)
+        )
+        return inside, outside
+
     def same_scores(self, other: "RowScores") -> bool:
         """Tell whether all attacks give every record the same score in two rows, as where a defense never acted."""
         known = self.scores.keys() == other.scores.keys()
@@ -55,7 +61,7 @@ class RowScores:
 
 
 def checked(rows: Sequence[RowScores]) -> tuple[RowScores, ...]:
-    """Check every row's arrays, and that all rows can be compared in pairs; accuracies are filled in."""
+    """Check every row's arrays, and that all rows can be compared in pairs."""
     if len(rows) < 2:
         raise InputError(f"rows: expected at least two recipes to compare, got {len(rows)}")
     names = [row.name for row in rows]
@@ -81,26 +87,9 @@ def _checked(row: RowScores) -> RowScores:
         if row.correct is not None:
             correct = checks.boolean(correct=row.correct, ndim=2)
             checks.shape(correct=correct, expected=members.shape, meaning="(targets, records), as `members` has")
-        accuracy = _accuracy(row.accuracy, members, correct)
-        return replace(row, scores=scores, members=members, correct=correct, accuracy=accuracy)
+        return replace(row, scores=scores, members=members, correct=correct)
     except InputError as error:
         raise error.prefixed(f"{row.name}: ") from None
-
-
-def _accuracy(
-    given: tuple[Floats, Floats] | None, members: Bools, correct: Bools | None
-) -> tuple[Floats, Floats] | None:
-    if correct is not None:
-        inside, outside = ((correct & group).sum(axis=1) / group.sum(axis=1) for group in (members, ~members))
-        return inside, outside
-    if given is None:
-        return None
-    inside, outside = (checks.floats(ndim=1, accuracy=value).astype(np.float64) for value in given)
-    for value in (inside, outside):
-        checks.shape(accuracy=value, expected=(len(members),), meaning="(targets,)")
-        if value.min() < 0 or value.max() > 1:
-            raise InputError(f"accuracy: expected fractions from 0 to 1, got {value.min():g} to {value.max():g}")
-    return inside, outside
 
 
 def _same(first: RowScores, other: RowScores) -> None:

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.auditing.exposure import count_exposed, exposure
+from reticent.auditing.exposure import Exposure, count_exposed, exposure
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
 from reticent.findings.audit import AuditDocument
 from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvironment
-from reticent.findings.records import GROUP, RecordRow
+from reticent.findings.records import GROUP, PICTURED, RecordRow
 from reticent.jobs import document
 from reticent.jobs.comparison.sources import Finished, place
 from reticent.jobs.config import OWN, Job, called
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
-from reticent.jobs.measure import Measured
 from reticent.jobs.reading import read_document
 from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig, DataOptions
@@ -41,8 +40,6 @@ OUT = "reticent-records"
 """Folder for the files, where none is given."""
 LISTED = 100
 """Records that ``records.json`` lists, of the most exposed and of the most memorised; ``records.csv`` has all."""
-PICTURES = 24
-"""How many of either are shown as pictures."""
 MEMORISED = 0.5
 """From this memorisation on, a record is called memorised."""
 SILENT = tuple(key for key in ATTACKING if key != "group_by")
@@ -152,7 +149,7 @@ def run(
             measured = _measured(job, store, made)
     work.tell("report")
     ids = population.roles.audited
-    rows = document.record_rows(measured, ids, job.records.y[ids], job.records.class_names)
+    rows = document.record_rows(measured, ids, job.records.y[ids], job.records.class_names, partitions=job.partitions)
     environment = work.environment(
         device=job.device,
         workers=job.workers,
@@ -162,7 +159,7 @@ def run(
     found = _findings(
         rows,
         source="trained",
-        exposure=say_exposure.spoken(count_exposed(measured.exposure, job.config.confidence)),
+        exposure=say_exposure.spoken(count_exposed(measured, job.config.confidence)),
         data=document.data_facts(job.records, population.roles),
         population=document.population_facts(population, made).with_(per_model=()),
         recipe=full(population.recipe),
@@ -172,11 +169,10 @@ def run(
     return _written(out, say.records(found, further), rows, job.records)
 
 
-def _measured(job: Job, store: Store, made: Sequence[Made]) -> Measured:
+def _measured(job: Job, store: Store, made: Sequence[Made]) -> Exposure:
     """Compute what an audit computes of its records, without an attack."""
     signals, _ = gather.signals(job.population, store, made)
-    found = exposure(signals, job.population.membership)
-    return Measured((), {}, found, None, None, job.partitions)  # type: ignore[arg-type]
+    return exposure(signals, job.population.membership)
 
 
 def _findings(rows: Sequence[RecordRow], **known: Any) -> RecordsDocument:
@@ -216,7 +212,7 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
     from reticent.report.kinds import records as kind  # draws with Matplotlib, which takes half a second to import
     from reticent.report.render.html import html
 
-    shown = {row.record for row in [*rows[:PICTURES], *found.most_memorised[:PICTURES]]}
+    shown = {row.record for row in [*rows[:PICTURED], *found.most_memorised[:PICTURED]]}
     page = html(kind.records(found, rows, _thumbnails(records, shown)))
     plain = [row.to_json() for row in rows]
     files = out.write(found, {"records.html": page, "records.csv": as_csv(plain)})

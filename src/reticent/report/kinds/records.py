@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from reticent.findings.locate import RecordsDocument
-from reticent.findings.records import RecordRow
+from reticent.findings.records import PICTURED, RecordRow
 from reticent.report import blocks as b
 from reticent.report.kinds import method, record_table
 from reticent.report.pictures import records as pictures
@@ -16,8 +16,6 @@ from reticent.rounding import number
 from reticent.say.glossary import terms
 from reticent.say.grammar import short
 
-GALLERY = 24
-"""Most pictures of a gallery."""
 TERMINAL = 10
 """Records that the terminal shows."""
 
@@ -82,7 +80,7 @@ def _memorised(
             record_table.label(row),
             (_written(row), f"record {row.record}"),
         )
-        for row in document.most_memorised[:GALLERY]
+        for row in document.most_memorised[:PICTURED]
         if row.record in thumbnails
     )
     return [

@@ -380,7 +380,7 @@ def test_the_objective_has_no_part_in_the_second_phase():
             steps.append(1)
 
     one, two = copies(materials(noise(44)), SMALL)
-    one.objective = mine = Watched(one.objective.spec)
+    one.objective = mine = Watched(SMALL.objective)
     one.agree([two.model.eval()], 1.0)
     assert not steps
     assert one.objective is mine

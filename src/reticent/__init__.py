@@ -1,4 +1,4 @@
-"""Audit, locate and repair what a neural network gives away about the records it was trained on.
+"""Audit, locate and repair what a neural network leaks about the records it was trained on.
 
 The public names load on first use, so importing this package imports neither torch nor matplotlib.
 """

@@ -131,8 +131,8 @@ class AuditConfig(DataOptions, AttackConfig):
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
     store: Folder = "reticent-store"
-    """Folder of finished models, never trained twice. Several commands may share it at once: one that finds all that is
-    left being made by another ends with exit code 2, and finds everything when it is run again."""
+    """Folder of finished models, never trained twice. Several commands may share it at once: if other commands are
+    training all remaining models already, this one exits with 2; run it again later."""
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
     defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None

@@ -81,7 +81,7 @@ def _explain(spec: type[Spec], error: ValidationError) -> str:
         elif item["type"] == "missing":
             lines.append(f"{title}{path} must be given")
         else:
-            message = _message(item)
+            message = expected(item)
             message = _list(spec, path) if item["type"] == "tuple_type" else message
             # What is wrong of several options together has no path, and its input is all of them.
             lines.append(
@@ -102,13 +102,21 @@ def _alternatives(errors: Sequence[Any]) -> list[Any]:
         if before is None or apart or before["input"] is not item["input"]:
             found.append(item)
             continue
-        told = dict.fromkeys(map(_message, (before, item)))
+        told = dict.fromkeys(map(expected, (before, item)))
         found[-1] = {**before, "loc": head, "type": "union", "msg": ", or ".join(told)}
     return found
 
 
-def _message(item: Any) -> str:
-    return str(item["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+EXPECTED = {"valid number": "number", "valid integer": "whole number", "valid string": "text", "valid array": "list"}
+"""pydantic's names of what is expected -> what a user calls it."""
+
+
+def expected(error: Any) -> str:
+    """Say what one of pydantic's errors expected."""
+    told = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("expected ")
+    for name, plain in EXPECTED.items():
+        told = told.replace(f"a {name}", f"a {plain}" if plain != "text" else plain)
+    return told
 
 
 def choices(annotation: Any) -> list[Any]:

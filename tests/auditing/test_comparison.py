@@ -383,7 +383,7 @@ def test_a_rate_that_equal_scores_decide_is_marked_in_its_row_and_told():
     assert [row["tpr"]["tied"] for row in found["rows"]] == [False, True]
     assert [row["attacks"][0]["tpr"]["tied"] for row in found["rows"]] == [False, True]
     assert "tied" not in found["rows"][1]["auc"]
-    told = "How many members of stuck are found at 5 % false alarms: so many scores are equal that"
+    told = "The share of members found for stuck at a false positive rate of 5 % is not reliable: too many"
     assert sum(line.startswith(told) for line in found["cannot_say"]) == 1
     assert not any("scores are equal" in line for line in run(free, stuck)["cannot_say"])
 

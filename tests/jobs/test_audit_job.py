@@ -161,7 +161,7 @@ def test_models_at_chance_are_named(tmp_path):
     said = [sentence for sentence in document["verdict"]["cannot_say"] if "did not learn" in sentence]
     assert said[0].startswith("4 of 4 models did not learn (model 0, 1, 2, 3): ")
     if document["verdict"]["leak"] == "cannot tell":
-        assert "models that learned nothing have nothing to give away" in document["verdict"]["detail"]
+        assert "a model that learned nothing has nothing to leak" in document["verdict"]["detail"]
     assert document["verdict"]["detail"].startswith("4 of 4 models did not learn. ")
     assert shown(document).index("4 of 4 models did not learn") < shown(document).index("oracle")
     assert not any("More models" in sentence for sentence in document["verdict"]["cannot_say"])

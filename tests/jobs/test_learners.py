@@ -15,7 +15,7 @@ from reticent.say.verdict import CONCLUSIONS, spoken
 SICK = Population(models=4, health=tuple(Unlearned(model=i, problem="p") for i in range(4)))
 WELL = Population(models=4, health=())
 UNKNOWN = Population(models=4, health=None)
-NOTHING = "nothing to give away"
+NOTHING = "nothing to leak"
 AREA = ShareEstimate(mean=0.593, interval=(0.5, 0.7))
 APART = GroupDifference(mean=0.1, interval=(0.05, 0.15), p=0.01, p_corrected=0.01)
 TARGET = TargetAudit(
@@ -48,7 +48,7 @@ def test_a_leak_that_is_shown_is_not_said_to_be_nothing(population):
     assert found.leak is Leak.FOUND
     sentences = [found.detail, *unhealthy(population, Leak.FOUND)]
     assert not any(NOTHING in sentence for sentence in sentences)
-    assert "models that work may give away more" in sentences[-1]
+    assert "models that work may leak more" in sentences[-1]
     assert any(NOTHING in sentence for sentence in unhealthy(population, Leak.CANNOT_TELL))
 
 
@@ -59,7 +59,7 @@ def test_where_any_model_learned_nothing_no_leak_is_excluded(sick):
     assert found.leak is Leak.CANNOT_TELL
     assert CONCLUSIONS[Reason.EXCLUDED] not in found.detail
     assert found.detail.startswith(f"{sick} of 4 models did not learn. ")
-    assert found.detail.endswith("is not excluded." if sick < 3 else "have nothing to give away.")
+    assert found.detail.endswith("is not excluded." if sick < 3 else "has nothing to leak.")
     assert told(Leak.NOT_FOUND, Reason.EXCLUDED, WELL).leak is Leak.NOT_FOUND
 
 

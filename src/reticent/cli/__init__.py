@@ -11,7 +11,7 @@ from reticent import opening
 from reticent.version import VERSION
 
 VERBS = {
-    "audit": "Train models, attack every one of them, report what they give away.",
+    "audit": "Train models, attack every one of them, report what they leak.",
     "plan": "Estimate time, memory, disk and the smallest false-positive rate of an audit.",
     "attack": "Audit outputs of models that were trained elsewhere.",
     "compare": "Compare recipes: accuracy against leak, with paired tests.",
@@ -44,7 +44,7 @@ def converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
 
 app = cyclopts.App(
     name="reticent",
-    help="Audit what a neural network gives away about the records it was trained on.",
+    help="Audit what a neural network leaks about the records it was trained on.",
     version=VERSION,
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,

@@ -1,4 +1,4 @@
-"""``reticent audit``: train a population, attack it, report what it gives away."""
+"""``reticent audit``: train a population, attack it, report what it leaks."""
 
 from collections.abc import Sequence
 from pathlib import Path

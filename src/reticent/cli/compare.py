@@ -16,7 +16,7 @@ def compare(
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
 ) -> Sequence[Path]:
-    """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
+    """Compare recipes, or audits that ran: accuracy against leak, with paired tests.
 
     All are trained under the same membership and random streams. Beside each recipe stands its control: the baseline,
     stopped early at the same accuracy.

@@ -54,7 +54,7 @@ def _sizes(records: Records) -> list[str]:
     )
     return [
         f"features are given to the models as they are, and {_called(records.readings, largest)} reaches up to "
-        f"{reach[largest]:.3g}{beside}: networks learn badly from that, and what learns badly gives little away; {how}"
+        f"{reach[largest]:.3g}{beside}: networks learn badly from that, and what learns badly leaks little; {how}"
     ]
 
 

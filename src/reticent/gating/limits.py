@@ -26,7 +26,7 @@ class Limits(Spec):
     delta: Annotated[float, Field(ge=0, lt=1)] | None = None
     """The delta of `max_epsilon`; by default that of the audit."""
     min_accuracy: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Lowest mean accuracy on non-members that passes: a broken model gives nothing away."""
+    """Lowest mean accuracy on non-members that passes: a broken model leaks nothing."""
     max_group_auc: Annotated[float, Field(ge=0.5, le=1)] | None = None
     """Highest AUC of a group of records that passes."""
     max_group_tpr: Annotated[float, Field(gt=0, le=1)] | None = None

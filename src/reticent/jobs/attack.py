@@ -127,8 +127,8 @@ def attack(
         The audit.
 
     Raises:
-        InputError: none or several of logits, probabilities and margins, or files in `out` that are none of an earlier
-            audit.
+        InputError: none or several of logits, probabilities and margins, or `out` holds files that reticent did not
+            write.
         StoreError: there can be no such folder.
         UnwrittenError: the files cannot be written; it holds the document.
 

@@ -55,7 +55,7 @@ def audit(
     stage: Callable[[str], None] | None = None,
     **values: Any,
 ) -> Audited:
-    """Train a population, attack every model of it, and report what it gives away.
+    """Train a population, attack every model of it, and report what it leaks.
 
     Finished models are found in the store and not trained again; the same call after any interruption goes on.
 

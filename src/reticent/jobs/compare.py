@@ -73,7 +73,7 @@ def compare(
     note: Tell | None = None,
     **values: Any,
 ) -> Compared:
-    """Compare recipes, or audits that ran: accuracy against what they give away, with paired tests.
+    """Compare recipes, or audits that ran: accuracy against leak, with paired tests.
 
     All are trained under the same membership and random streams, and audited on the same records. Beside each recipe
     stands its control: the baseline, stopped early at the same accuracy. Finished models are found in the store.
@@ -99,8 +99,8 @@ def compare(
 
     Raises:
         UnknownNameError: no row is called as `baseline` says, or an argument that there is not.
-        InputError: runs by name, fewer than two, or two that cannot be paired; a rate that audits do not have; or files
-            that would be replaced, and are read here or are none of an earlier comparison.
+        InputError: runs by name, fewer than two, or two that cannot be paired; a rate that audits do not have; or `out`
+            holds files that are read here, or that reticent did not write.
         UnwrittenError: the files cannot be written, or another command wrote others there meanwhile.
 
     Example:

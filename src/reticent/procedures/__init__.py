@@ -12,7 +12,7 @@ from reticent.training.recipe import Recipe
 PROCEDURES: dict[str, ProcedureEntry] = {
     **BASIC,
     "cwrf": cwrf.METHOD.entry(
-        "The few weights that give members away are set back after training and held; the others train again.",
+        "The few weights that leak membership are set back after training and held; the others train again.",
         paper="Fang and Kim (2026), ICLR",
         cost="1.5 times plain training, and 50 steps of scoring",
         needs=("reference",),

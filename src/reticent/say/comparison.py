@@ -18,6 +18,7 @@ from reticent.findings.comparison import (
 from reticent.findings.numbers import Statistic
 from reticent.rounding import decimals, fraction, level, percent
 from reticent.say.grammar import agree, alarms, listed, plural, short
+from reticent.say.population import UNLEARNED
 
 MANY = 2
 """Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
@@ -233,7 +234,7 @@ def _stands(leak: Relation, first: str, second: str, partly: str, begins: bool =
 def _controlled(document: ComparisonDocument, row: RowNumbers, control: RowNumbers, held: Standing) -> str:
     """Judge a recipe against the baseline that was stopped early at the same accuracy."""
     if held.unlearned is not None:
-        conclusion = f"but {_unlearned(document, held.unlearned)}, and such models have nothing to give away"
+        conclusion = f"but {_unlearned(document, held.unlearned)}, and {UNLEARNED}"
     elif held.missed is not None and held.apart:
         open_ = "this does not settle which of the two protects more"
         if held.leak is not Relation.TIE:
@@ -298,7 +299,7 @@ def _signed(value: float, digits: int) -> str:
 
 def _uncorrected(test: PairTest) -> str:
     """Say why a tie's interval may leave out zero."""
-    return " for this test alone; with all tests corrected for, chance may explain it" if test.uncorrected else ""
+    return " (for this test alone; after correcting for all tests it is not significant)" if test.uncorrected else ""
 
 
 def limits(document: Comparison, *, several: bool = True) -> list[str]:
@@ -316,8 +317,8 @@ def limits(document: Comparison, *, several: bool = True) -> list[str]:
     ties = [row.name for row in document.rows if row.tpr is not None and row.tpr.tied]
     if ties and fpr is not None:
         lines.append(
-            f"How many members of {listed(ties)} are found at {level(fpr)} false alarms: so many scores are equal that "
-            "no threshold comes near that rate. The AUC is not affected."
+            f"The share of members found for {listed(ties)} at a false positive rate of {level(fpr)} is not reliable: "
+            "too many records have equal scores. The AUC is not affected."
         )
     unknown = [row.name for row in document.rows if row.accuracy.non_members is None]
     if unknown:

@@ -48,6 +48,6 @@ def _impossible(found: ExposureCount) -> str:
     return (
         f"With {found.models} models no single record can be shown to leak, however far its margins differ: which "
         f"models were trained on it was drawn in one of {found.memberships:,.0f} ways, and among {found.records:,} "
-        f"records one may look like that by the luck of the draw. With {enough} models, half of them trained on each "
+        f"records one may look like that by chance. With {enough} models, half of them trained on each "
         "record, one could. A leak is not excluded."
     )

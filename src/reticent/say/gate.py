@@ -9,6 +9,7 @@ from reticent.findings.numbers import Estimate
 from reticent.findings.population import Population
 from reticent.rounding import down, fraction, plain, significant_down, significant_up, up
 from reticent.say.grammar import agree, listed, plural
+from reticent.say.population import UNLEARNED
 
 DIGITS = 4
 """Decimals of what is held against a limit."""
@@ -24,7 +25,6 @@ FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
     "relied on; run `reticent selftest`"
 )
-NOTHING = "a model that learned nothing has nothing to give away"
 
 
 def sentence(outcome: Outcome, checks: Sequence[Check]) -> str:
@@ -66,8 +66,8 @@ def not_below(name: str, found: Estimate, limit: float) -> str:
     """Say that the limit lies inside an interval."""
     low, high = found.interval
     return (
-        f"not shown to be below the limit: {name} has {fraction(found.mean, DIGITS)}, and {limit:g} lies below the "
-        f"upper end of its interval {down(low, limit)} to {up(high, limit)}: more models or more records may settle it"
+        f"not shown to be below the limit: the interval of {name}, {down(low, limit)} to {up(high, limit)} (estimate "
+        f"{fraction(found.mean, DIGITS)}), reaches above {limit:g}; more models or more records may settle it"
     )
 
 
@@ -113,8 +113,8 @@ def small_groups(names: Sequence[str]) -> str:
 def learned(population: Population) -> str:
     """Say that models did not learn, or that nobody knows."""
     if population.health is None:
-        return f"the audit does not say whether its models learned, and {NOTHING}"
-    return f"{population.unlearned} of {population.models} models did not learn, and {NOTHING}"
+        return f"the audit does not say whether its models learned, and {UNLEARNED}"
+    return f"{population.unlearned} of {population.models} models did not learn, and {UNLEARNED}"
 
 
 def weak(names: Sequence[str]) -> str:

@@ -41,10 +41,10 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population) -> 
     most = next((group for group in compared if group.name == found.most_exposed), None)
     if most is None or most.auc is None or most.difference is None:
         less = sum(group.stands_out == "less" for group in found.groups)
-        also = f" {less} of them {agree(less, 'gives', 'give')} less away than the others." if less else ""
+        also = f" {less} of them {agree(less, 'leaks', 'leak')} less than the others." if less else ""
         return (
-            f"No {what}{place} stands out as more exposed: the highest of the {len(compared)} {many} is no higher than "
-            f"chance makes the highest of so many.{also}{small}"
+            f"No {what}{place} stands out as more exposed: the highest AUC of the {len(compared)} {many} is within "
+            f"what chance gives for the highest of {len(compared)}.{also}{small}"
         )
     two = len(compared) == 2
     rest, sure = f"the other {many}", f", corrected for all {len(compared)} {many}"

@@ -97,7 +97,7 @@ def layers(found: LayersDocument, further: tuple[str, ...] = ()) -> LayersDocume
         f"Networks on half of the records took {trained} as those on all. Distances between the two are large for that "
         "reason too; only the difference between records seen by both and by one speaks of membership.",
         "A distance of feature maps is no attack: a stage without an effect here may still pass on what a later stage "
-        "gives away. How much a model leaks is what an audit measures.",
+        "leaks. How much a model leaks is what an audit measures.",
     ]
     if isinstance(probe, dict):
         how = "projected at random" if probe["features"] == "projected" else "averaged over positions"

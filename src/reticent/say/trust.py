@@ -52,5 +52,5 @@ def _non_adaptive(found: NonAdaptive, attack: str, aware: float) -> str:
     if found.verdict is Lower.TIE:
         return f"{said}: no difference is shown, so it is not shown that hiding the defense protects anybody."
     if found.verdict is Lower.SECOND:
-        return f"{said}: the difference is protection by ignorance alone, which ends when the defense becomes known."
+        return f"{said}: the difference is protection that works only while the attacker does not know of the defense."
     return f"{said}: here references without the defense serve the attacker better, so the larger number counts."

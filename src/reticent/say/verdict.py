@@ -16,6 +16,7 @@ from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import decimals, fraction, level, percent, plain
 from reticent.say.grammar import agree, alarms, listed, plural
+from reticent.say.population import UNLEARNED
 
 NOTHING = "No attack did better than chance"
 CONCLUSIONS = {
@@ -26,11 +27,10 @@ CONCLUSIONS = {
     Reason.TIES: f"{NOTHING}, but equal scores decide the share found, so a leak that matters is not excluded.",
     Reason.FEW_RECORDS: "Nothing is judged: intervals over so few records of one model cannot be relied on (at least "
     f"{FEWEST} members and {FEWEST} non-members are needed).",
-    Reason.LEARNING_UNKNOWN: f"{NOTHING}, but it is not known whether the models learned, and a model that learned "
-    "nothing has nothing to give away.",
+    Reason.LEARNING_UNKNOWN: f"{NOTHING}, but it is not known whether the models learned, and {UNLEARNED}.",
     Reason.SOME_UNLEARNED: f"{NOTHING}, but every figure is an average that includes the models that learned nothing, "
     "and attacks learn from these too: a leak of the models that did learn is not excluded.",
-    Reason.MOST_UNLEARNED: f"{NOTHING}, but models that learned nothing have nothing to give away.",
+    Reason.MOST_UNLEARNED: f"{NOTHING}, but {UNLEARNED}.",
 }
 """What is concluded where no leak is found."""
 OPEN = {
@@ -100,9 +100,9 @@ def _learners(said: Verdict, population: Population) -> list[str]:
     sick = population.unlearned
     if not sick:
         return []
-    told = "A model that learned nothing has nothing to give away, so low numbers say nothing of a model that works."
+    told = f"Since {UNLEARNED}, low numbers say nothing of a model that works."
     if said.leak is Leak.FOUND:
-        told = "The others give away what is shown here; models that work may give away more."
+        told = "What is shown is the leak of the others; models that work may leak more."
     return [f"{sick} of {population.models} models did not learn. {told}"]
 
 

@@ -19,7 +19,7 @@ def weights(
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
 ) -> Sequence[Path]:
-    """Score every weight: how much it gives members away, and how much the network learns by it.
+    """Score every weight: how much it leaks of membership, and how much the network learns by it.
 
     Without --weights, the model is one of those that `reticent audit` with the same flags would train: it is found in
     the store, or trained and kept there. Other options of the scoring: --set scoring.NAME=VALUE.

@@ -68,7 +68,7 @@ def locate_weights(
     checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedWeights:
-    """Score every weight of a network: how much it gives members away, and how much the network learns by it.
+    """Score every weight of a network: how much it leaks of membership, and how much the network learns by it.
 
     Without ``network`` and ``weights``, the model is one of the population that `reticent.audit` would train with the
     same configuration; it is found in the store, or trained and kept there.

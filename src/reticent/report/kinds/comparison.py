@@ -52,7 +52,7 @@ def comparison(document: ComparisonDocument) -> b.Document:
         section="Comparison of recipes",
         blocks=(
             _banner(document, name),
-            b.Heading("Accuracy against what is given away", "recipes", "Recipes", level=2, only=b.DOCUMENTS),
+            b.Heading("Accuracy against leak", "recipes", "Recipes", level=2, only=b.DOCUMENTS),
             *b.only(b.PAGE, *_figures(document, rows)),
             *_rows(document, rows),
             *b.only(b.TERMINAL, *(b.Notice(f"{row.name}: {said}") for row in rows for said in row.notices)),

@@ -390,16 +390,17 @@ def line(label, rows, found, proofs, baseline):
     Returns:
         A line of Markdown.
     """
-    from reticent.report.wording import at_most, from_below
+    from reticent.rounding import up
+    from reticent.say.epsilon import shown
 
     cells = [f"`{label}`" if not label.startswith("—") else label]
     cells += [across(rows, lambda r: r["accuracy"]["members"]), across(rows, lambda r: r["accuracy"]["non_members"])]
     cells += [across(rows, lambda r: r["auc"]), across(rows, lambda r: r["tpr"])]
     if proofs:
         lower = [r["epsilon"] for r in rows]
-        cells.append("" if None in lower else from_below(min(lower)))
+        cells.append("" if None in lower else shown(min(lower)))
         proven = [(r.get("accountant") or {}).get("epsilon") for r in rows]
-        cells.append("" if None in proven else at_most(max(proven)))
+        cells.append("" if None in proven else up(max(proven), digits=2))
     said = ""
     if baseline is not None and label != baseline and rows[0]["role"] == "recipe":
         said = verdict(found, label)

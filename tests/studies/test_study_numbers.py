@@ -57,7 +57,7 @@ def test_a_difference_of_measures_is_that_of_the_comparison(seed):
     (one, two), strapped = measures(seed)
     found = combined([(1.0, one), (-1.0, two)])
     wanted = bootstrapped(*strapped, 0, one.counted, 0.95)
-    assert found.value == pytest.approx(wanted.value)
+    assert found.value == pytest.approx(wanted.difference)
     assert found.limits() == pytest.approx(wanted.interval)
 
 

@@ -53,8 +53,8 @@ def test_specs_are_frozen():
     [
         ({"cuont": 3}, "unknown key 'cuont': did you mean 'count'"),
         ({"count": 0}, "count: expected greater than or equal to 1, got 0"),
-        ({"count": "3"}, "count: expected a valid integer, got '3'"),
-        ({"count": True}, "count: expected a valid integer, got true"),
+        ({"count": "3"}, "count: expected a whole number, got '3'"),
+        ({"count": True}, "count: expected a whole number, got true"),
         ({"inner": 4}, "inner"),
     ],
 )

@@ -262,8 +262,8 @@ def test_too_few_models_for_any_record_are_said_to_be_too_few():
     assert (told.exposed, told.distance_needed) == (0, None)
     assert told.sentence == (
         "With 4 models no single record can be shown to leak, however far its margins differ: which models were "
-        "trained on it was drawn in one of 6 ways, and among 300 records one may look like that by the luck of the "
-        "draw. With 15 models, half of them trained on each record, one could. A leak is not excluded."
+        "trained on it was drawn in one of 6 ways, and among 300 records one may look like that by chance. "
+        "With 15 models, half of them trained on each record, one could. A leak is not excluded."
     )
 
 
@@ -328,7 +328,7 @@ def split(models, apart=10.0):
 
 
 @pytest.mark.parametrize(("models", "ways", "count"), [(16, 12_870, 0), (18, 48_620, 1), (32, 601_080_390, 1)])
-def test_no_record_counts_that_the_luck_of_the_draw_explains(models, ways, count):
+def test_no_record_counts_that_chance_explains(models, ways, count):
     found = split(models)
     assert 1 - 1e-9 <= found.distance_p[5] * ways <= (1 + 1e-9 if models < 32 else 300)
     told = exposed(found)

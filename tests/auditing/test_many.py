@@ -94,7 +94,7 @@ def pair(difference, interval, verdict="tie", statistic="accuracy"):
 
 def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
     assert _points(pair(-0.17, (-0.26, -0.08)), "95 %").endswith(
-        "-8.00 for this test alone; with all tests corrected for, chance may explain it"
+        "-8.00 (for this test alone; after correcting for all tests it is not significant)"
     )
     assert _points(pair(-0.17, (-0.26, 0.08)), "95 %").endswith("interval -26.00 to +8.00")
     assert _points(pair(-0.17, (-0.26, -0.08), "first lower"), "95 %").endswith("interval -26.00 to -8.00")
@@ -202,7 +202,10 @@ def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more
         "low leaks less than none, but 5 of the 8 models of low did not learn, so this is not judged; more leaks more "
         "than none (AUC 0.920 against 0.759; accuracy 70.0 % against 70.0 %)."
     )
-    assert any("but 5 of the 8 models of low did not learn, and such models" in line for line in told["detail"])
+    assert any(
+        "but 5 of the 8 models of low did not learn, and a model that learned nothing has" in line
+        for line in told["detail"]
+    )
     held = {row["name"]: row["control"] for row in told["rows"]}
     assert [(held[name]["unlearned"], held[name]["settled"]) for name in ("low", "more")] == [
         ("low", False),
@@ -254,6 +257,6 @@ def test_accuracies_that_differ_but_for_the_correction_are_not_said_to_be_alike(
     rows = [SimpleNamespace(name=name, role=Role.RECIPE) for name in ("a", "none")]
     told = SimpleNamespace(tests=PairTests([pair(-0.2, (-0.3, -0.1))]), confidence=0.95)
     assert _accuracies(told, *rows) == (
-        "The accuracies of a and none differ by -20.00 percentage points, 95 % interval -30.00 to -10.00 for this test "
-        "alone; with all tests corrected for, chance may explain it."
+        "The accuracies of a and none differ by -20.00 percentage points, 95 % interval -30.00 to -10.00 (for this "
+        "test alone; after correcting for all tests it is not significant)."
     )

@@ -118,7 +118,7 @@ def test_all_attacks_run_if_none_is_named():
         ("attack = ['lira']", "which attacks to run stands under attacks"),
         ("recipe = 3", "audit.toml: recipe: expected a table, got 3"),
         ("epochs = 3\n[recipe]\nepochs = 4", "audit.toml: epochs: given twice, at the top and in [recipe]"),
-        ("models = 'many'", "audit.toml: models: expected a valid integer, got 'many'"),
+        ("models = 'many'", "audit.toml: models: expected a whole number, got 'many'"),
         ("models = 1", "models: expected greater than or equal to 2, got 1"),
         ("[attack]\nlira = 'pooled'", "attack.lira: expected a valid dictionary, got 'pooled'"),
         ("[recipe]\nlearning_rat = 1.0", "unknown key 'learning_rat': did you mean 'learning_rate'"),
@@ -131,7 +131,7 @@ def test_all_attacks_run_if_none_is_named():
         ("[attack.lira]\nvarianc = 1", "lira: unknown key 'varianc': did you mean 'variance'"),
         ("[queries]\nmiror = true", "queries: unknown key 'miror': did you mean 'mirror'"),
         ("optimizer = 'sdg'", "optimizer: expected 'sgd', 'adam' or 'adamw', got 'sdg'"),
-        ("epochs = 2.5", "epochs: expected a valid integer, got 2.5"),
+        ("epochs = 2.5", "epochs: expected a whole number, got 2.5"),
     ],
 )
 def test_a_wrong_file_is_told_with_the_key_and_the_nearest(toml, text, words):

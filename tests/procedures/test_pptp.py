@@ -211,9 +211,7 @@ def test_numbers_of_stages():
 
 
 def test_what_an_option_of_two_types_may_be_is_said_in_one_line():
-    with pytest.raises(
-        SpecError, match=r"^pptp: stage: expected greater than or equal to 1, or a valid string, got 0$"
-    ):
+    with pytest.raises(SpecError, match=r"^pptp: stage: expected greater than or equal to 1, or text, got 0$"):
         PPTP(stage=0)
     with pytest.raises(SpecError, match=r"widths.0: expected .*got 0\n.*widths.1: expected"):
         CNN(widths=(0, 0, 8))

@@ -10,6 +10,7 @@ import pytest
 from audit_forms import html
 
 from reticent.errors import InputError, StoreError
+from reticent.findings.audit import AuditDocument
 from reticent.findings.records import COLUMNS
 from reticent.report import csv as record_csv
 from reticent.report import files
@@ -19,7 +20,8 @@ from reticent.report.output import AUDIT, Output, as_json
 def write_report(folder, document, rows):
     page = html(document, rows)
     files.make_folder(folder)
-    return Output(folder, AUDIT).write(document, {"report.html": page, "records.csv": record_csv.records(rows)})
+    found = AuditDocument.model_validate(document)
+    return Output(folder, AUDIT).write(found, {"report.html": page, "records.csv": record_csv.records(rows)})
 
 
 def write_records(path, rows):
@@ -31,8 +33,7 @@ def test_three_files_and_nothing_else(tmp_path, small, rows):
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["audit.json", "records.csv", "report.html"]
     assert [p.name for p in paths] == ["report.html", "records.csv", "audit.json"]
     text = paths[2].read_text(encoding="utf-8")
-    assert json.loads(text) == small
-    assert list(json.loads(text)) == list(small)
+    assert text == as_json(AuditDocument.model_validate(small).to_json())
     assert text.endswith("}\n")
 
 

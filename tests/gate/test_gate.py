@@ -84,7 +84,7 @@ def one(doc, **limits):
         (
             0.5699,
             "failed",
-            "not shown to be below the limit: the interval of lira, 0.5300 to 0.5700 (estimate 0.5500), reaches",
+            "the interval of lira, 0.5300 to 0.5700 (estimate 0.5500), reaches above 0.5699",
         ),
         (0.54, "failed", "not shown to be below the limit"),
         (0.51, "failed", "above the limit: lira has 0.5500"),

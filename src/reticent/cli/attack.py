@@ -40,10 +40,11 @@ def attack(
     from reticent.cli.job import reported
     from reticent.cli.screen import listed, say
     from reticent.jobs.attack import attack as run
-    from reticent.jobs.attack import not_looked_at, read_signals
+    from reticent.jobs.attack import read_signals
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.report.output import AUDIT, check_folder
+    from reticent.say.audit import not_looked_at
 
     chosen = gather_attacks(flags.config, flags.values())
     if scores:

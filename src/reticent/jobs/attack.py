@@ -32,7 +32,8 @@ from reticent.jobs.work import AuditReported, Work
 from reticent.options import AttackConfig
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
-from reticent.say.audit import spoken
+from reticent.say import audit as say
+from reticent.say.population import unaudited
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
@@ -162,7 +163,7 @@ def attack(
         format=format,
     )
     ids = audited(problem, config)
-    notices = [*signals.notices, *outputs.unaudited_words(ids, signals.records)]
+    notices = [*signals.notices, *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records)]
     facts = outputs.population_facts(problem, notices)
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
@@ -181,9 +182,9 @@ def attack(
         left_out=left_out,
     )
     strong = [name for name in left_out if ATTACKS[name].strong]
-    found = spoken(
+    found = say.spoken(
         found,
-        [*notices, *left_out.values(), *not_looked_at(ungrouped)],
+        [*notices, *left_out.values(), *say.not_looked_at(ungrouped)],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
     rows = document.record_rows(
@@ -210,17 +211,6 @@ def problem_of(arrays: Mapping[str, Any]) -> Problem:
     else:
         signals = Signals.from_margins(arrays["margins"], labels, None if classes is None else int(classes))
     return Problem.make(signals, arrays["membership"], arrays.get("targets"), arrays.get("references"))
-
-
-def not_looked_at(names: Sequence[str]) -> list[str]:
-    """Say which facts about the records nobody asked to group by."""
-    if not names:
-        return []
-    listed = ", ".join(names)
-    return [
-        f"Whether records differ by {listed} is not known: the file holds that, but it was not looked at (--group-by "
-        f"{names[0]} compares the groups)."
-    ]
 
 
 MOST_UNAUDITED = 0.05
@@ -257,7 +247,7 @@ def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], 
             check_references(spec, problem)
             kept.append(spec)
         except TooFewReferencesError as error:
-            left_out[spec.method] = f"The attack {spec.method} was left out: {error}."
+            left_out[spec.method] = say.left_out(spec.method, error)
     return tuple(kept), left_out
 
 

@@ -30,7 +30,7 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.grammar import plural
+from reticent.say.population import repeated
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -166,7 +166,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         non_adaptive=_unaware(evaluated),
         unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
-    further = [*document.data_sentences(job.records), *_duplicates(job), *facts.notices]
+    further = [*document.data_sentences(job.records), *repeated(job.records.duplicates), *facts.notices]
     return spoken(found, further)
 
 
@@ -181,12 +181,3 @@ def thumbnails(job: Job, rows: Sequence[RecordRow]) -> dict[int, NDArray[Any]]:
     """Draw the most exposed records, where the records are pictures."""
     drawn = {row.record: job.records.thumbnail(row.record) for row in rows[:PICTURED]}
     return {record: picture for record, picture in drawn.items() if picture is not None}
-
-
-def _duplicates(job: Job) -> list[str]:
-    if not job.records.duplicates:
-        return []
-    return [
-        f"{plural(job.records.duplicates, 'record')} repeat another one exactly: where one copy was a member and the "
-        "other not, an attack that finds the record is counted as wrong, so the leak of such records is understated."
-    ]

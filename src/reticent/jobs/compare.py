@@ -36,6 +36,7 @@ from reticent.population.using import finished, using
 from reticent.report.comparison import write_comparison
 from reticent.report.output import AUDIT, Output
 from reticent.say.comparison import spoken
+from reticent.say.population import in_store
 
 OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
@@ -125,7 +126,8 @@ def compare(
         for name, job in ((one.name, one.job) for one in asked if one.job is not None):
             held.enter_context(using(job.config.store, job.population))
             owner = owners.setdefault((job.config.store, job.population.training_id(0)), name)
-            note(_in_store(name, job, owner))
+            there = finished(job.config.store, job.population)
+            note(in_store(name, there, job.population.models, job.config.store, owner))
         auditor = _Auditor(folders, outputs, work, note, held)
         rows = [row for one in asked for row in auditor.audit(one)]
         base = next(row for row in rows if row.name == first.name)
@@ -150,20 +152,6 @@ def compare(
 
 def _silent(_: str) -> None:
     """Tell nobody."""
-
-
-def _in_store(name: str, job: Job, owner: str) -> str:
-    """Say how many models of a row are in the store, and how many are not; or whose they are, if an earlier row's."""
-    total, store = job.population.models, job.config.store
-    there = finished(store, job.population)
-    if there == total:
-        return f"{name}: all {total} models are in the store {store}"
-    if owner != name:
-        return f"{name}: uses the models of {owner}: no other ones are trained"
-    return (
-        f"{name}: {there} of {total} models are in the store {store}, so {total - there} will be trained "
-        "(if they are in another folder, give it with --store)"
-    )
 
 
 class _Auditor:

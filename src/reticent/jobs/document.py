@@ -28,7 +28,7 @@ from reticent.jobs.repairs import repairs
 from reticent.population.population import Population
 from reticent.population.worker import Made
 from reticent.say.grammar import sentence
-from reticent.say.population import problem
+from reticent.say.population import of_models, problem
 from reticent.spec import full, identity
 from reticent.version import VERSION
 
@@ -125,7 +125,7 @@ def notices(made: Sequence[Made]) -> list[str]:
     """Gather what training has to say of its models, each sentence once; some models' with how many they are."""
     said = Counter(text for one in made for text in dict.fromkeys(map(str, one.facts.get("notices", ()))))
     every = len(made)
-    return [text if held == every else f"In {held} of {every} models: {text}" for text, held in said.items()]
+    return [of_models(text, held, every) for text, held in said.items()]
 
 
 def health(made: Sequence[Made]) -> tuple[Unlearned, ...]:

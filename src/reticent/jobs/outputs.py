@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
-from reticent.data.records import listed
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
 from reticent.signals.correct import correct, knows
@@ -17,18 +16,6 @@ def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
     """State what the outputs are of."""
     roles = {"audited": len(ids)} if len(ids) < signals.records else None
     return Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
-
-
-def unaudited_words(ids: NDArray[np.int64], records: int) -> list[str]:
-    """Say which records are not audited."""
-    left = np.setdiff1d(np.arange(records), ids)
-    if not len(left):
-        return []
-    return [
-        f"{len(left):,} of {records:,} records were left out of every attack ({listed(left)}): the strongest attacks "
-        "need models that were trained on a record and models that were not, besides the target, and here there are "
-        "too few of one kind. How exposed these records are is not known."
-    ]
 
 
 def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Population:

@@ -29,3 +29,19 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),
         control=None if checked is None else trust.control(checked),
     )
+
+
+def left_out(attack: str, why: Exception) -> str:
+    """Say that an attack was not run."""
+    return f"The attack {attack} was left out: {why}."
+
+
+def not_looked_at(names: Sequence[str]) -> list[str]:
+    """Say which facts about the records nobody asked to group by."""
+    if not names:
+        return []
+    listed = ", ".join(names)
+    return [
+        f"Whether records differ by {listed} is not known: the file holds that, but it was not looked at (--group-by "
+        f"{names[0]} compares the groups)."
+    ]

@@ -1,9 +1,11 @@
-"""What is to be said of the models."""
+"""What is to be said of the models, and of the records that they were trained on."""
 
+from reticent.arrays import Ints
+from reticent.data.records import listed
 from reticent.findings.audit import Leak
 from reticent.findings.population import Population
 from reticent.rounding import percent
-from reticent.say.grammar import some
+from reticent.say.grammar import plural, some
 
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
@@ -31,4 +33,42 @@ def unhealthy(population: Population, leak: Leak | None = None) -> list[str]:
     return [
         f"{population.unlearned} of {population.models} models did not learn (model {which}): {what}. Train longer, or "
         "with another learning rate."
+    ]
+
+
+def of_models(text: str, held: int, every: int) -> str:
+    """Say of how many models something is told."""
+    return text if held == every else f"In {held} of {every} models: {text}"
+
+
+def in_store(name: str, there: int, models: int, store: str, owner: str) -> str:
+    """Say how many models of a row are in the store, and how many are not; or whose they are, if an earlier row's."""
+    if there == models:
+        return f"{name}: all {models} models are in the store {store}"
+    if owner != name:
+        return f"{name}: uses the models of {owner}: no other ones are trained"
+    return (
+        f"{name}: {there} of {models} models are in the store {store}, so {models - there} will be trained "
+        "(if they are in another folder, give it with --store)"
+    )
+
+
+def repeated(duplicates: int) -> list[str]:
+    """Say what records that repeat others do to an audit."""
+    if not duplicates:
+        return []
+    return [
+        f"{plural(duplicates, 'record')} repeat another one exactly: where one copy was a member and the other not, an "
+        "attack that finds the record is counted as wrong, so the leak of such records is understated."
+    ]
+
+
+def unaudited(left: Ints, records: int) -> list[str]:
+    """Say which records are not audited."""
+    if not len(left):
+        return []
+    return [
+        f"{len(left):,} of {records:,} records were left out of every attack ({listed(left)}): the strongest attacks "
+        "need models that were trained on a record and models that were not, besides the target, and here there are "
+        "too few of one kind. How exposed these records are is not known."
     ]

@@ -106,7 +106,7 @@ def test_ties_are_spelt_out_and_differences_name_the_lower(compared, shown):
     }
     assert len(said) == len(compared["pairs"]) == 45
     for pair in compared["pairs"]:
-        text = said[pair["first"], pair["second"], measure(Statistic(pair["statistic"]), 0.01)]
+        text = said[pair["first"], pair["second"], measure(Statistic(pair["statistic"]), 0.01).replace(" %", "\u00a0%")]
         lower = {"first lower": pair["first"], "second lower": pair["second"]}.get(pair["verdict"])
         assert text == (f"{lower} is lower" if lower else "tie: no difference shown")
 

@@ -4,9 +4,11 @@ from functools import partial
 import pytest
 
 from reticent import rounding
-from reticent.findings.numbers import Estimate
+from reticent.findings.numbers import Area, Estimate
 from reticent.report import cells, wording
 from reticent.report.blocks import Cell, Span
+from reticent.report.kinds import method
+from reticent.say.epsilon import shown
 
 NBSP = "\u00a0"
 
@@ -40,12 +42,11 @@ def test_size(amount, text):
 
 
 def test_estimates_of_one_target_and_over_targets():
-    assert wording.middle({"mean": 0.5, "interval": [0.4, 0.6]}) == 0.5
-    assert wording.middle({"value": 0.5}) == 0.5
+    known = Estimate(mean=0.5, interval=(0.4, 0.6))
+    assert wording.middle(known) == wording.middle(Area(value=0.5, interval=(0.4, 0.6))) == 0.5
     assert wording.middle(0.5) == 0.5
     assert wording.middle(None) is None
-    assert wording.limits({"interval": [0.4, 0.6]}) == (0.4, 0.6)
-    assert wording.limits({"interval": None}) is None
+    assert wording.limits(known) == (0.4, 0.6)
     assert wording.limits(0.5) is None
 
 
@@ -60,7 +61,7 @@ def test_an_estimate_and_its_interval_have_the_same_decimals():
     known = Estimate(mean=0.50, interval=(0.4, 0.506))
     assert cells.estimate(known) == Cell("0.500", 0.5, (Span("0.400", "0.506"),))
     assert cells.estimate(known, True, 2) == Cell(f"50.00{NBSP}%", 0.5, (Span("40.00", f"50.60{NBSP}%"),))
-    assert wording.written({"value": -0.25}, digits=2) == "−0.25"
+    assert wording.written(-0.25, digits=2) == "−0.25"
 
 
 @pytest.mark.parametrize(
@@ -76,12 +77,11 @@ def test_an_estimate_and_its_interval_have_the_same_decimals():
     ],
 )
 def test_plain_values(value, text):
-    assert wording.value(value) == text
+    assert method.value(value) == text
 
 
 def test_a_bound_from_below_is_rounded_down_and_that_there_is_none_is_told():
-    shown = [wording.from_below(value) for value in (5.0579, 0.41, 0.0, 0.00996, None)]
-    assert shown == ["5.05", "0.41", "none shown", "0.00996", wording.MISSING]
+    assert [shown(value) for value in (5.0579, 0.41, 0.0, 0.00996)] == ["5.05", "0.41", "none shown", "0.00996"]
 
 
 def test_very_large_numbers_are_short():

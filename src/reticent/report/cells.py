@@ -1,6 +1,6 @@
 """Numbers as cells of a table: what is shown, the interval below, the mark of equal scores, the key for sorting."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reticent.findings.numbers import Estimate, OverallRate
@@ -17,7 +17,7 @@ def estimate(item: Measure, as_percent: bool = False, digits: int | None = None)
     value, ends = middle(item), limits(item)
     if value is None:
         return NOTHING
-    tied = item.tied if isinstance(item, Estimate) else isinstance(item, Mapping) and item.get("tied")
+    tied = isinstance(item, Estimate) and item.tied
     text = written(value, as_percent, digits)
     low, high = ("", "") if ends is None else (written(end, as_percent, digits) for end in ends)
     below = () if ends is None else (Span(low.removesuffix(PERCENT), high),)

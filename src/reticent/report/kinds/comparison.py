@@ -9,9 +9,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method
 from reticent.report.pictures import comparison as pictures
-from reticent.report.wording import chance, count, level, number, signed, value
-from reticent.report.wording import words as as_words
-from reticent.rounding import MISSING, decimals, up
+from reticent.rounding import MISSING, count, decimals, level, number, p_value, signed, up
 from reticent.say.comparison import remark
 from reticent.say.epsilon import shown
 from reticent.say.glossary import terms
@@ -224,7 +222,7 @@ def _changes(rows: Sequence[Row]) -> tuple[b.Block, ...]:
     lines = tuple(
         b.Row((
             b.Cell(b.Name(row.name)),
-            b.Cell(short(as_words(change.key.replace(".", ", ")), 80)),
+            b.Cell(short(change.key.replace(".", ", ").replace("_", " "), 80)),
             b.Cell(_setting(change.baseline)),
             b.Cell(_setting(change.value)),
         ))
@@ -242,7 +240,7 @@ def _changes(rows: Sequence[Row]) -> tuple[b.Block, ...]:
 
 
 def _setting(item: object) -> str:
-    return "not set" if item is None else short(value(item), 120)
+    return "not set" if item is None else short(method.value(item), 120)
 
 
 def _pairs(document: ComparisonDocument) -> tuple[b.Block, ...]:
@@ -304,14 +302,14 @@ def _pair(document: ComparisonDocument, test: PairTest) -> b.Row:
     once = NOTHING
     if test.mcnemar is not None:
         both = f"{count(test.mcnemar.only_first)} and {count(test.mcnemar.only_second)}"
-        once = b.Cell(both, test.mcnemar.p, (f"McNemar p {chance(test.mcnemar.p)}",))
+        once = b.Cell(both, test.mcnemar.p, (f"McNemar p {p_value(test.mcnemar.p)}",))
     return b.Row((
         b.Cell(b.Name(test.first)),
         b.Cell(b.Name(test.second)),
         b.Cell(measure(test.statistic, document.fpr)),
         b.Cell(told, tone="usual" if test.verdict is Lower.TIE else "strong"),
         b.Cell(written, test.difference, (interval,)),
-        b.Cell(chance(test.p_corrected), test.p_corrected, (f"alone: {chance(test.p)}",)),
+        b.Cell(p_value(test.p_corrected), test.p_corrected, (f"alone: {p_value(test.p)}",)),
         once,
     ))
 
@@ -322,7 +320,7 @@ def _line(document: ComparisonDocument, test: PairTest) -> str:
     written, interval = difference(test)
     return (
         f"{measure(test.statistic, document.fpr)}: {short(test.second, 40)} is below {short(test.first, 40)} by "
-        f"{written.lstrip('+')} ({interval}; corrected p {chance(test.p_corrected)})"
+        f"{written.lstrip('+')} ({interval}; corrected p {p_value(test.p_corrected)})"
     )
 
 

@@ -6,8 +6,7 @@ from reticent.findings.search import SearchDocument, Tried
 from reticent.report import blocks as b
 from reticent.report.cells import estimate
 from reticent.report.pictures import search as pictures
-from reticent.report.wording import level
-from reticent.rounding import decimals
+from reticent.rounding import decimals, level
 
 
 def search(document: SearchDocument) -> b.Document:

@@ -66,7 +66,7 @@ def test_whatever_is_changed_there_is_no_traceback_and_no_new_pass(done):
                 outcomes.update((whole, outcome) for outcome in set(found))
         place[last] = kept
     assert outcomes["failed", "refused"] > 100
-    assert outcomes["passed", "cannot judge"] > 40
+    assert outcomes["passed", "cannot judge"] > 10
     assert outcomes["passed", "passed"] > 200
 
 

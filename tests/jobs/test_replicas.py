@@ -11,6 +11,7 @@ from reticent.errors import CorruptRunError, InputError, SpecError
 from reticent.jobs import replicas
 from reticent.jobs.audit import evaluate
 from reticent.jobs.config import called
+from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.train import train
 from reticent.signals.composed import permuted
@@ -59,7 +60,7 @@ def test_they_are_opened_only_for_an_attack_that_looks_at_them(trained, monkeypa
     folder, job, store, made = trained
     assert replicas.opened(called(None, TINY | {"attacks": "lira"}).attacks, job.population, store, made) is None
     monkeypatch.setattr(gather, "replicas", lambda *_: pytest.fail("opened"))
-    done = evaluate(called(None, TINY | {"attacks": ["lira"], "store": folder / "store"}))
+    done = evaluate(called(None, TINY | {"attacks": ["lira"], "store": folder / "store"}), Work())
     assert not any(one.fresh for one in done.made)
     assert done.problem.replicas is None
 

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Spoken
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
-from reticent.findings.numbers import Count, Estimate, Lower, Share, Statistic
+from reticent.findings.numbers import Count, Lower, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data
 
 SCHEMA: Final = "reticent.comparison/1"
@@ -128,16 +128,16 @@ class PairTests:
 class RowAccuracy(Finding):
     """Share of records that a row's models label correctly; `null` if not known."""
 
-    members: Estimate | None = None
-    non_members: Estimate | None = None
+    members: ShareEstimate | None = None
+    non_members: ShareEstimate | None = None
 
 
 class AttackFound(Finding):
     """What one attack finds under one row."""
 
     name: str
-    auc: Estimate
-    tpr: Estimate | None = None
+    auc: ShareEstimate
+    tpr: ShareEstimate | None = None
     "`null` if not measurable."
 
 
@@ -178,9 +178,9 @@ class RowNumbers(Finding):
     "The attack with the largest AUC."
     best_of: Count
     "From how many attacks they were chosen."
-    auc: Estimate
+    auc: ShareEstimate
     "Of `auc_attack`."
-    tpr: Estimate | None = None
+    tpr: ShareEstimate | None = None
     "Of `attack`; `null` if not measurable."
     attacks: tuple[AttackFound, ...]
     pareto: bool

@@ -66,7 +66,7 @@ class Spread(Finding):
     """A share a model has."""
 
     mean: Share
-    std: Number
+    std: Share
     "Standard deviation over models (n - 1)."
 
 

@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue
 from reticent.findings.base import Document, Finding, Number
 from reticent.findings.comparison import Row
 from reticent.findings.environment import Environment
-from reticent.findings.numbers import Estimate, Share
+from reticent.findings.numbers import Estimate, Share, ShareEstimate
 from reticent.findings.population import Data
 
 SCHEMA: Final = "reticent.search/1"
@@ -20,9 +20,9 @@ class Tried(Finding):
     options: dict[str, JsonValue] = Field(default_factory=dict)
     accuracy: Estimate
     "On non-members."
-    auc: Estimate
+    auc: ShareEstimate
     "Of `attack`."
-    tpr: Estimate | None = None
+    tpr: ShareEstimate | None = None
     "Of the attack that finds most; `null` if not measurable."
     attack: str
     "The attack with the largest AUC."

@@ -17,6 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from reticent.report.render.text import clean
+
 INK, MUTED, RULE, PAPER = "#16202b", "#55606d", "#dfe4ea", "#fefefe"
 """Text, secondary text, thin lines, background."""
 
@@ -95,7 +97,8 @@ def render(figure: Figure, name: str, title: str, description: str) -> str:
     width, height = (round(72 * inches) for inches in figure.get_size_inches())
     body = _tidy(stream.getvalue(), name)
     label = f'role="img" aria-labelledby="{name}-title {name}-desc"'
-    texts = f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-desc">{escape(description)}</desc>'
+    title, description = (escape(clean(text, len(text))) for text in (title, description))
+    texts = f'<title id="{name}-title">{title}</title>\n<desc id="{name}-desc">{description}</desc>'
     return f'<svg class="chart" viewBox="0 0 {width} {height}" {label}>\n{texts}\n{body}</svg>'
 
 

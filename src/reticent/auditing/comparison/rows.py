@@ -17,7 +17,7 @@ from reticent.auditing.intervals import clopper_pearson, degenerate, tail
 from reticent.auditing.roc import allowed, auc, roc, tied
 from reticent.auditing.weighted_roc import FIXED
 from reticent.findings.comparison import AttackFound, RowAccuracy, RowNumbers, Standing
-from reticent.findings.numbers import Estimate
+from reticent.findings.numbers import ShareEstimate
 
 AUC, TPR = FIXED.index("auc"), len(FIXED)
 """Columns of the replicates."""
@@ -39,7 +39,7 @@ class MeasuredAttack:
     scores: Floats
     replicates: Bootstrap
     observed: Mapping[int, Floats]
-    estimates: Mapping[int, Estimate]
+    estimates: Mapping[int, ShareEstimate]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class MeasuredRow:
     scores: RowScores
     attacks: tuple[MeasuredAttack, ...]
     strongest: Mapping[int, MeasuredAttack]
-    accuracy: tuple[Estimate, Estimate] | None
+    accuracy: tuple[ShareEstimate, ShareEstimate] | None
 
     @property
     def name(self) -> str:
@@ -130,7 +130,7 @@ def _attack(
     return MeasuredAttack(name, scores, drawn, observed, estimates)
 
 
-def _accuracies(row: RowScores, confidence: float) -> tuple[Estimate, Estimate] | None:
+def _accuracies(row: RowScores, confidence: float) -> tuple[ShareEstimate, ShareEstimate] | None:
     if row.accuracy is None:
         return None
     inside, outside = (
@@ -140,15 +140,15 @@ def _accuracies(row: RowScores, confidence: float) -> tuple[Estimate, Estimate] 
     return inside, outside
 
 
-def _accuracy(each: Floats, counted: Ints, confidence: float) -> Estimate:
+def _accuracy(each: Floats, counted: Ints, confidence: float) -> ShareEstimate:
     """Bound by Student's interval over targets, within [0, 1]; for one target, by Clopper and Pearson's."""
     mean = float(each.mean())
     if len(each) == 1:
         low, high = clopper_pearson(np.rint(each * counted), counted, confidence)
-        return Estimate(mean=mean, interval=(float(low[0]), float(high[0])))
+        return ShareEstimate(mean=mean, interval=(float(low[0]), float(high[0])))
     std = float(each.std(ddof=1))
     error = std / len(each) ** 0.5
     if error**2 <= NO_SPREAD:
-        return Estimate(mean=mean, std=std, interval=degenerate(mean, int(counted.min()), confidence))
+        return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, int(counted.min()), confidence))
     arm = -float(stdtrit(len(each) - 1, tail(confidence))) * error
-    return Estimate(mean=mean, std=std, interval=(max(0.0, mean - arm), min(1.0, mean + arm)))
+    return ShareEstimate(mean=mean, std=std, interval=(max(0.0, mean - arm), min(1.0, mean + arm)))

@@ -156,7 +156,7 @@ def _attacks(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
             " The verdict is about the first line, which was chosen after looking: so its intervals are wider there."
         )
     heads = (
-        b.Column("Attack"),
+        b.Column("Attack", whole=True),
         b.Column("AUC", "chance 0.5"),
         *(b.Column(f"Found at {level(fpr)} FPR", alarms(fpr)) for fpr in measured),
         b.Column("Balanced accuracy", "threshold from other models", only=b.DOCUMENTS),
@@ -255,7 +255,7 @@ def _beside(
     known = {one.name: one for one in others}
     pairs = [(one.measured, known[one.name]) for one in audits if one.name in known]
     rates = [fpr] if fpr is not None and any(_rate(two, fpr) is not None for _, two in pairs) else []
-    columns = [b.Column("Attack"), *(b.Column(f"AUC, {head}") for head in heads)]
+    columns = [b.Column("Attack", whole=True), *(b.Column(f"AUC, {head}") for head in heads)]
     columns += [b.Column(f"Found at {level(one)} FPR, {head}") for one in rates for head in heads]
     rows = tuple(
         b.Row((

@@ -71,7 +71,7 @@ def _by_attack(found: EpsilonAudit, audits: Sequence[Audit]) -> list[b.Block]:
     if not bounds:
         return []
     methods = list(dict.fromkeys(bound.method for _, one in bounds for bound in one.bounds))
-    heads = b.Column("Attack"), *(b.Column(say.method_name(method)) for method in methods)
+    heads = b.Column("Attack", whole=True), *(b.Column(say.method_name(method)) for method in methods)
     rows = [
         b.Row((
             b.Cell(b.Name(name, 40)),

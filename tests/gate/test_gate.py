@@ -261,6 +261,15 @@ def test_two_to_four_models_are_too_few_for_an_interval_over_models(targets, out
     assert one(doc, max_auc=0.55).outcome == "failed"
 
 
+def test_intervals_of_a_low_confidence_pass_nothing():
+    low = document(attack("lira") | {"confidence": 0.51}, attack("loss"))
+    check = one(low, max_auc=0.6, allow=list(ALLOWED_TOGETHER))
+    assert (check.outcome, check.reason) == ("cannot judge", "low-confidence")
+    assert "hold at 51 %, expected at least 95 %: run it again with --confidence 0.95" in check.message
+    assert one(low, max_auc=0.6, allow=["low-confidence"]).outcome == "passed"
+    assert one(low, max_auc=0.51).outcome == "failed"
+
+
 def test_models_that_did_not_learn_cannot_pass():
     doc = document()
     doc["population"]["health"] = [{"model": 3, "problem": "labels 10 % right"}]

@@ -8,6 +8,7 @@ import pytest
 from reading import read
 from rich.console import Console
 
+from reticent.findings.numbers import ShareEstimate
 from reticent.report.blocks import (
     MARKDOWN,
     PAGE,
@@ -173,13 +174,12 @@ def test_a_terminal_shows_every_number_in_its_width(width):
 
 
 def test_an_estimate_is_a_cell():
-    cell = estimate({"mean": 0.1234, "interval": [0.1, 0.2], "tied": True}, True)
+    cell = estimate(ShareEstimate(mean=0.1234, interval=(0.1, 0.2), tied=True), True)
     page = read(html(of(Table("T", (Column("A"), Column("B")), (Row((Cell("a"), cell)),)))))
     found = page.one("td")
     assert found.attributes["data-key"] == "0.1234"
     assert found.text == "12.3\xa0%†10.0 to 20.0\xa0%"
     assert estimate(None) is NOTHING
-    assert estimate({"mean": None, "interval": None}) is NOTHING
     assert estimate(0.5) == Cell("0.500", 0.5)
 
 

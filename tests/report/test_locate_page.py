@@ -164,7 +164,7 @@ def test_pictures_say_in_numbers_what_they_show(document):
     assert "Correlations: Pearson 0.83, of logarithms 0.91, Spearman 0.94." in drawing
     few = layers(found.layers)
     many = layers([ByLayer(**layer(f"l{i}", 0.01, 0.02)) for i in range(NAMED + 1)])
-    assert "Most: head 60.0 % with 70.00 % of the weights" in few
+    assert "Most: head 60.0\xa0% with 70.00\xa0% of the weights" in few
     names = ["".join(e.itertext()) for e in ET.fromstring(few).iter("text")]
     assert {"stem.0", "(network)", "head"} <= set(names)
     assert "l3" not in ["".join(e.itertext()) for e in ET.fromstring(many).iter("text")]

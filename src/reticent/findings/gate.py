@@ -19,6 +19,7 @@ class Doubt(StrEnum):
     """Why a limit cannot be judged."""
 
     FAILED_CONTROL = "failed-control"
+    LOW_CONFIDENCE = "low-confidence"
     DID_NOT_LEARN = "did-not-learn"
     WEAK_ATTACKS = "weak-attacks"
     FEW_MODELS = "few-models"
@@ -41,7 +42,11 @@ ALLOWED_TOGETHER = {
     Doubt.NO_ACCOUNTANT: "there is no accountant's epsilon, so there is no upper limit of epsilon",
 }
 """Doubts that ``--allow-cannot-judge`` lets pass, and what they are."""
-ALLOWED = {**ALLOWED_TOGETHER, Doubt.DID_NOT_LEARN: "some models did not learn"}
+ALLOWED = {
+    **ALLOWED_TOGETHER,
+    Doubt.DID_NOT_LEARN: "some models did not learn",
+    Doubt.LOW_CONFIDENCE: "the intervals of the audit hold at less than 95 %",
+}
 """Doubts that can be let pass by name."""
 
 

@@ -21,7 +21,7 @@ from reticent.say.grammar import short
 from reticent.say.groups import called
 
 CONFIDENCE = 0.95
-"""Of the accuracy's interval, two-sided."""
+"""Of the accuracy's interval, and the least of an audit's intervals; two-sided."""
 
 
 def judge(document: AuditDocument, limits: Limits) -> Gate:
@@ -46,6 +46,9 @@ def _doubts(document: AuditDocument) -> list[Reason]:
     found, population = list[Reason](), document.population
     if document.control is not None and not document.control.passed:
         found.append(Reason(Doubt.FAILED_CONTROL, say.FAILED_CONTROL, fatal=True))
+    lowest = min(attack.confidence for attack in document.attacks)
+    if lowest < CONFIDENCE:
+        found.append(Reason(Doubt.LOW_CONFIDENCE, say.low_confidence(lowest, CONFIDENCE)))
     if population.health is None or population.health:
         found.append(Reason(Doubt.DID_NOT_LEARN, say.learned(population)))
     if not any(attack.strong for attack in document.attacks):

@@ -32,8 +32,8 @@ class Limits(Spec):
     max_group_tpr: Annotated[float, Field(gt=0, le=1)] | None = None
     """Highest TPR of a group of records that passes, at the false-positive rate of the audit's groups."""
     allow: tuple[Doubt, ...] = ()
-    """Doubts that don't keep a check from passing: not-measurable, ties, weak-attacks, few-models, no-accountant or
-    did-not-learn."""
+    """Doubts that don't keep a check from passing: not-measurable, ties, weak-attacks, few-models, no-accountant,
+    low-confidence or did-not-learn."""
 
     @model_validator(mode="before")
     @classmethod

@@ -7,7 +7,7 @@ from reticent.findings.epsilon import Accountant
 from reticent.findings.gate import Check, Outcome
 from reticent.findings.numbers import Estimate
 from reticent.findings.population import Population
-from reticent.rounding import down, fraction, plain, significant_down, significant_up, up
+from reticent.rounding import down, fraction, level, plain, significant_down, significant_up, up
 from reticent.say.grammar import agree, listed, plural
 from reticent.say.population import UNLEARNED
 
@@ -122,6 +122,14 @@ def weak(names: Sequence[str]) -> str:
     return (
         f"no strong attack is in the audit (it ran {', '.join(names)}): attacks that ask one model alone miss most of "
         "a leak; run lira or rmia"
+    )
+
+
+def low_confidence(confidence: float, enough: float) -> str:
+    """Say that intervals are too narrow to be held against a limit."""
+    return (
+        f"the intervals of the audit hold at {level(confidence)}, expected at least {level(enough)}: run it again with "
+        f"--confidence {enough:g}"
     )
 
 

@@ -102,7 +102,8 @@ def _learners(said: Verdict, population: Population) -> list[str]:
         return []
     told = f"Since {UNLEARNED}, low numbers say nothing of a model that works."
     if said.leak is Leak.FOUND:
-        told = "What is shown is the leak of the others; models that work may leak more."
+        others = "What is shown is the leak of the others" if sick < population.models else "They leak all the same"
+        told = f"{others}; models that work may leak more."
     return [f"{sick} of {population.models} models did not learn. {told}"]
 
 

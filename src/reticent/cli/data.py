@@ -159,10 +159,10 @@ def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
 def _count(records: "Records") -> dict[str, str]:
     import numpy as np
 
-    from reticent.report.view import short
+    from reticent.report.render.text import clean
 
     sizes = np.bincount(records.y, minlength=records.classes)
-    names = [short(name, 20) for name in records.class_names[:10]]
+    names = [clean(name, 20) for name in records.class_names[:10]]
     called = f": {', '.join(names)}{', ...' if records.classes > len(names) else ''}" if names else ""
     return {
         "name": records.name,
@@ -184,7 +184,7 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
 
     from reticent.cli.screen import stdout, visible
     from reticent.data.records import FITTED
-    from reticent.report.view import short
+    from reticent.report.render.text import clean
 
     if not readings:
         return
@@ -196,7 +196,7 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
         values = "" if one.values is None else f"{one.values:,}"
         note = Text(visible(one.note), style="yellow" if one.telling or one.kind == "refused" else "")
         table.add_row(
-            Text(short(one.column, 40) or "''"), one.kind, values, f"{one.missing:,}", f"{one.features:,}", note
+            Text(clean(one.column, 40) or "''"), one.kind, values, f"{one.missing:,}", f"{one.features:,}", note
         )
     console = stdout()
     console.print()

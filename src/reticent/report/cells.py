@@ -5,7 +5,7 @@ from typing import Any
 
 from reticent.findings.numbers import Estimate, OverallRate
 from reticent.report.blocks import Cell, Column, Footnote, Row, Span, Table, Text
-from reticent.report.wording import PERCENT, TIES, Measure, limits, middle, written
+from reticent.report.wording import TIES, Measure, limits, middle, written
 from reticent.rounding import MISSING, count, decimals
 
 NOTHING = Cell(MISSING, tone="quiet")
@@ -20,7 +20,7 @@ def estimate(item: Measure, as_percent: bool = False, digits: int | None = None)
     tied = isinstance(item, Estimate) and item.tied
     text = written(value, as_percent, digits)
     low, high = ("", "") if ends is None else (written(end, as_percent, digits) for end in ends)
-    below = () if ends is None else (Span(low.removesuffix(PERCENT), high),)
+    below = () if ends is None else (Span(low.removesuffix(" %"), high),)
     return Cell((text, Footnote(TIES)) if tied else text, value, below)
 
 

@@ -2,12 +2,8 @@
 
 from typing import Any
 
-from reticent import rounding
 from reticent.findings.numbers import Area, Estimate, Spread
-from reticent.rounding import fraction, number
-
-PERCENT = "\N{NO-BREAK SPACE}%"
-"""On a page and in a table, a number and its sign stay on one line."""
+from reticent.rounding import fraction, number, percent
 
 MARK = "†"
 """Stands behind a share of members found that equal scores decide."""
@@ -17,16 +13,6 @@ TIES = (
     "non-members, and so finds fewer members. A low share here is no sign of safety."
 )
 """What the mark means."""
-
-
-def percent(value: Any, digits: int = 1) -> str:
-    """Write a measured fraction as `reticent.rounding.percent` does, in one word."""
-    return rounding.percent(value, digits).replace(" %", PERCENT)
-
-
-def level(rate: float) -> str:
-    """Write a chosen rate as `reticent.rounding.level` does, in one word."""
-    return rounding.level(rate).replace(" %", PERCENT)
 
 
 Measure = Estimate | Spread | Area | float | None

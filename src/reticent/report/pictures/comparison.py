@@ -10,10 +10,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reticent.findings.comparison import ComparisonDocument, Role, Row
 from reticent.findings.numbers import Estimate, Statistic
 from reticent.report.pictures.naming import SMALL, Mark, write_names
+from reticent.report.render.text import clean
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
-from reticent.report.view import short
-from reticent.report.wording import level, percent, written
-from reticent.rounding import decimals
+from reticent.report.wording import written
+from reticent.rounding import decimals, level, percent
 
 MARKERS = {
     "recipe": ("o", SERIES[0], True),
@@ -55,7 +55,7 @@ def _short_name(row: Row) -> str:
     """Name a control by what sets it apart from the baseline: when it was stopped."""
     if row.role is Role.NON_ADAPTIVE:
         return "non-adaptive"
-    return short(row.name, 18) if row.epochs_kept is None else f"{row.epochs_kept:.4g} epochs"
+    return clean(row.name, 18) if row.epochs_kept is None else f"{row.epochs_kept:.4g} epochs"
 
 
 def _draw(
@@ -92,7 +92,7 @@ def _draw(
             return None
         heading = f"Accuracy of non-members against {axis}"
         said = "; ".join(
-            f"{short(row.name, 60)}: accuracy {percent(points[at][0])}, {write(points[at][1])}"
+            f"{clean(row.name, 60)}: accuracy {percent(points[at][0])}, {write(points[at][1])}"
             for at, row in shown.items()
         )
         least = f" Chance is {write(chance)}." if chance is not None else ""

@@ -9,10 +9,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.findings.numbers import Estimate
 from reticent.findings.search import SearchDocument, Tried
+from reticent.report.render.text import clean
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
-from reticent.report.view import short
-from reticent.report.wording import level, percent, written
-from reticent.rounding import decimals
+from reticent.report.wording import written
+from reticent.rounding import decimals, level, percent
 
 PANELS = (("accuracy", "accuracy, non-members"), ("auc", "AUC"), ("tpr", "members found"))
 SPREAD = 12
@@ -42,7 +42,7 @@ def trade(document: SearchDocument) -> str:
         axes.grid(color=RULE)
         _legend(figure, axes)
         said = "; ".join(
-            f"{short(p.defense, 60)}: accuracy {percent(p.accuracy.mean)}, AUC {written(p.auc.mean)}"
+            f"{clean(p.defense, 60)}: accuracy {percent(p.accuracy.mean)}, AUC {written(p.auc.mean)}"
             for p in (base, *document.tried)
         )
         return render(figure, "trade", "AUC against accuracy on non-members", f"AUC against accuracy. {said}.")

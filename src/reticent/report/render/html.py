@@ -173,7 +173,7 @@ class _Page:
                 broken = re.sub("([,:+])(?=[^ ])", r"\1<wbr>", _escaped(clean(said, most)))
                 return _element("bdi", Html(broken), title=clean(said, 600) if len(said) > most else None)
             case b.Span(low, high):
-                return _escaped(f"{low} to {high}")
+                return _escaped(clean(f"{low} to {high}"))
             case b.Footnote(said):
                 sign, key = self.marks[said]
                 return _element("a", sign, class_="mark", href=f"#{key}", aria_label="see the note")

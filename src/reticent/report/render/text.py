@@ -31,7 +31,7 @@ def _plain(piece: b.Piece, to: str) -> str:
         case b.Name(said, most):
             return clean(said, most).strip()
         case b.Span(low, high):
-            return f"{low}{to}{high}"
+            return clean(f"{low}{to}{high}")
         case b.Code(said) | b.Link(said):
             return clean(said)
         case b.Footnote() | b.Dot():

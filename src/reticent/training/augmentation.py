@@ -147,6 +147,16 @@ def dropout(x: Tensor, rate: float, fill: Tensor, generator: torch.Generator) ->
     return torch.where((torch.rand(x.shape, generator=generator) < rate).to(x.device), fill.to(x.dtype), x)
 
 
+def usual(kind: str, x: NDArray[Any]) -> str:
+    """Name the augmentation that suits records of a kind."""
+    if kind == "image":
+        return "crop" if x.shape[1] == 1 else "flip-crop"
+    if kind == "tokens":
+        return "word-dropout"
+    bits = ((x == 0) | (x == 1)).all(axis=0)
+    return "bit-flip" if bits.mean() > 0.5 else "gaussian"
+
+
 def check(augmentation: str, padding: int, kind: str, shape: tuple[int, ...]) -> None:
     """Check that an augmentation is for such records."""
     if augmentation == "none":

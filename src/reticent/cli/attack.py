@@ -22,6 +22,7 @@ def attack(
     signals: Path,
     out: Path = Path("reticent-attack"),
     scores: Path | None = None,
+    records: str | None = None,
     flags: Attacks = Attacks(),  # noqa: B008
 ) -> Sequence[Path]:
     """Attack and audit the outputs of models of any framework.
@@ -29,11 +30,14 @@ def attack(
     Args:
         signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and one of `logits` (M, N, C),
             `probabilities` (M, N, C) and `margins` (M, N), the first two also (M, N) of binary models; if wanted
-            `targets` and `references`, rows of the models, `classes`, how many there are, and arrays (N,) to group
-            records by.
+            `targets` and `references`, rows of the models, `classes`, how many there are, `records`, what the models
+            saw (N, ...), and arrays (N,) to group records by.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.
+        records: What the models saw, if it does not stand in the file of signals: a data set, as `reticent audit
+            --dataset` takes it, of the same records in the same order. To find out whether members and non-members
+            differ without the model; otherwise the labels alone are looked at.
         flags: which attacks to run.
     """
     from reticent.attacks import ATTACKS
@@ -51,6 +55,8 @@ def attack(
         check_scores(scores, len(chosen.attacks or ATTACKS), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
     arrays = read_signals(signals, chosen.group_by)
+    if records is not None:
+        arrays["records"] = records
     asked = {key: getattr(chosen, key) for key in ATTACK if key != "group_by"}
     done = reported(
         AUDIT,

@@ -26,6 +26,7 @@ from reticent.errors import (
 )
 from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, usual
+from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.jobs.work import AuditReported, Work
@@ -39,7 +40,7 @@ from reticent.spec import Spec
 
 ANSWERS = ("logits", "probabilities", "margins")
 """What models said of the records: one of these is given."""
-KEYS = (*ANSWERS, "labels", "membership", "targets", "references", "classes")
+KEYS = (*ANSWERS, "labels", "membership", "targets", "references", "classes", "records")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,7 @@ def attack(
     control: Literal["none", "null"] = "none",
     format: Literal["html", "md"] = "html",  # noqa: A002
     name: str = "outputs",
+    records: Any = None,
     stage: Callable[[str], None] | None = None,
 ) -> Attacked:
     """Attack and audit outputs of models that somebody else trained.
@@ -122,6 +124,9 @@ def attack(
         control: "null" repeats the audit with permuted membership, where there is nothing to find.
         format: "md" writes report.md too, a section of a model card.
         name: what the report calls the data.
+        records: what the models saw, as `reticent.load` takes it, or an array ``(N, ...)`` as `Records.make` does: to
+            find out whether members and non-members differ without the model. By default the labels alone are looked
+            at.
         stage: called with an attack's name before it runs.
 
     Returns:
@@ -149,6 +154,7 @@ def attack(
     problem = problem_of(given | {"targets": targets, "references": references, "classes": classes})
     signals = problem.signals
     partitions = grouping.of_outputs(signals.labels, groups or {})
+    seen = None if records is None else same_records(records, signals.labels)
     asked = (attacks,) if isinstance(attacks, str) else tuple(attacks)
     tables = {name: dict(table) for name, table in (options or {}).items()}
     config = AttackConfig(
@@ -172,7 +178,10 @@ def attack(
         check(problem, specs, settings)
     output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
     with work.on("scoring"):
-        measured = measure(problem, specs, settings, partitions=partitions, progress=work.tell)
+        work.tell("blind baseline")
+        members = problem.membership.matrix[problem.targets]
+        blind = blind_baseline(members, problem.signals.labels, seen, ids, settings)
+        measured = measure(problem, specs, settings, partitions=partitions, blind=blind, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),

@@ -48,13 +48,10 @@ class Beyond:
     def _areas(self, told: Told, members: Bools) -> Floats:
         """Compute the mean of the folds' AUCs in every replicate ``(B,)``."""
         parts = [told.folds == fold for fold in range(FOLDS)]
-        return np.mean(
-            [
-                replicated(told.scores[None, part], members[None, part], (), self._weights[part])[:, 0, 0]
-                for part in parts
-            ],
-            axis=0,
-        )
+        each = [
+            replicated(told.scores[None, part], members[None, part], (), self._weights[part])[:, 0, 0] for part in parts
+        ]
+        return np.asarray(np.mean(each, axis=0))
 
     def excess(self, scores: Floats, confidence: float) -> Excess:
         """Hold an attack against the baseline.

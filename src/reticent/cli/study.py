@@ -20,6 +20,7 @@ def study(
 ) -> Sequence[Path]:
     """Repeat a paper's table or figure: our numbers beside the paper's, and a verdict on each of its claims.
 
+    All but cwrf-entanglement need Location30 (`reticent data fetch location30`), and larger scales CIFAR-10 or -100.
     Without a name, list the studies. What was measured is kept in --out and finished models in --store: the same
     command after any interruption goes on.
 

@@ -1,5 +1,7 @@
 """What `cwrf-entanglement` and `pptp-disparity` ask of a network."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -59,10 +61,11 @@ def test_scores_are_compared_by_kind_of_layer(bench):
     assert found.numbers["Conv - Norm", "pearson"].value == pytest.approx(gap)
     held = [found.numbers[row, "vulnerability"].value for row in rows[4:]]
     assert held == sorted(held)
-    clouds = found.series["clouds"]
+    cloud = found.panels[0]
     with bench.made(bench.job()) as (store, made):
         size = sum(p.numel() for p in Maker(bench.job().population, store, "cpu").network(made[0]).parameters())
-    assert sum(point[2] for point in clouds["All"]) == size
+    assert cloud.title == "All weights"
+    assert sum(point[2] for point in cloud.points) == size
 
 
 def test_equal_scores_agree_wholly(bench, monkeypatch):
@@ -255,5 +258,6 @@ def test_a_row_says_what_was_rewound_of_each_kind_of_layer():
         {"cwrf": {"kinds": {"convolution": {"weights": 2000, "rewound": n}, "norm": {"weights": 20, "rewound": 10}}}}
         for n in (4, 6)
     ]
-    assert _counts(Measured("A3", "", None, {}, facts)) == "5 of 2,000 convolution, 10 of 20 norm"
-    assert _counts(Measured("scratch", "", None, {}, [{"seconds": 1.0}])) == ""
+    made = [SimpleNamespace(facts=one) for one in facts]
+    assert _counts(Measured("A3", "", None, {}, made)) == "5 of 2,000 convolution, 10 of 20 norm"
+    assert _counts(Measured("scratch", "", None, {}, [SimpleNamespace(facts={"seconds": 1.0})])) == ""

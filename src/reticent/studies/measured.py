@@ -19,6 +19,7 @@ from reticent.auditing.bootstrap import affordable, poisson, replicated
 from reticent.auditing.roc import allowed, auc, roc, tied
 from reticent.auditing.weighted_roc import FIXED, Weights
 from reticent.errors import InputError
+from reticent.findings.training import SignalsFacts
 from reticent.jobs import document
 from reticent.jobs.config import Job
 from reticent.population.gather import signals
@@ -50,7 +51,7 @@ class Measured:
         measures: by metric: ``accuracy`` and ``loss`` of non-members, ``accuracy_members`` and ``loss_members``,
             ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and, at the rate asked for,
             ``tpr_NAME_RATE``.
-        facts: one mapping a model.
+        facts: of each model.
         notices: what there is to say of its models, and of how many.
     """
 
@@ -58,7 +59,7 @@ class Measured:
     about: str
     job: Job
     measures: Measures
-    facts: Sequence[Mapping[str, Any]]
+    facts: Sequence[SignalsFacts]
     notices: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -68,7 +69,7 @@ class Measured:
 
     def cost(self, fact: str) -> Estimate | None:
         """Average what making a model took."""
-        known = [one.get(fact) for one in self.facts]
+        known = [getattr(one, fact) for one in self.facts]
         return None if None in known else Estimate.over(float(one) for one in known if one is not None)
 
 
@@ -101,7 +102,7 @@ def _said(made: Sequence[Made]) -> dict[str, int]:
     """Count what training had to say of the models, and those that did not learn."""
     said = Counter({UNLEARNED: len(document.health(made))})
     for one in made:
-        said.update(set(map(str, one.facts.get("notices", ()))))
+        said.update(set(one.facts.notices))
     return {notice: count for notice, count in said.items() if count}
 
 

@@ -24,7 +24,7 @@ from reticent.procedures.mist import Mist
 from reticent.procedures.mist import copies as mist_copies
 from reticent.procedures.mist.copies import Copy, average, disagreement, partition
 from reticent.training import optim
-from reticent.training.data import Preparation, augment
+from reticent.training.data import Preparation
 from reticent.training.loop import validation_loss
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -187,7 +187,7 @@ def slow_mist(recipe, whole, streams, rounds):
                     progress = (done + epoch + step / len(sizes)) / recipe.epochs
                     optimizer.rate = recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
                     chosen = torch.tensor(rows)[ids]
-                    x = augment(whole.members.x[chosen], recipe.augmentation, recipe.padding, noise_)
+                    x = whole.prepare.augmented(whole.members.x[chosen], recipe, noise_)
                     loss = (
                         -copy(whole.prepare(x)).log_softmax(dim=1)[range(len(chosen)), whole.members.y[chosen]].mean()
                     )
@@ -198,9 +198,7 @@ def slow_mist(recipe, whole, streams, rounds):
             sizes = batch_sizes(len(rows), recipe.batch_size)
             for _ in range(spec.cross_epochs):
                 for ids in torch.split(torch.randperm(len(rows), generator=orders[i]), sizes):
-                    x = augment(
-                        whole.members.x[torch.tensor(rows)[ids]], recipe.augmentation, recipe.padding, noises[i]
-                    )
+                    x = whole.prepare.augmented(whole.members.x[torch.tensor(rows)[ids]], recipe, noises[i])
                     x = whole.prepare(x)
                     p = copies[i](x).softmax(dim=1)
                     loss = sum(

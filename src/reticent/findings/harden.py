@@ -8,7 +8,7 @@ from pydantic import Field
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
-from reticent.findings.comparison import Comparison, PairTest, Relation, RowNumbers
+from reticent.findings.comparison import Comparison, PairTest, Relation
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.locate import Origin
@@ -147,10 +147,6 @@ class Difference(Comparison):
     def relation(self) -> Relation:
         """How the repaired model stands to the given one."""
         return self.tests.leak("after", "before")
-
-    def row(self, side: str) -> RowNumbers:
-        """Take one model's numbers."""
-        return next(row for row in self.rows if row.name == side)
 
     def change(self, statistic: Statistic) -> PairTest | None:
         """Take a test, as after minus before."""

@@ -7,7 +7,6 @@ import pytest
 import torch
 from toy_study import BASE
 
-from made_models import signals_facts
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import MANY
@@ -217,7 +216,7 @@ def test_digit_pictures_are_the_digits():
 def test_what_training_says_is_told_once_with_its_rows(row):
     notices = {"x never acted": 4, "models did not learn": 1}
     rows = [
-        replace(row, name=name, facts=[signals_facts()] * 4, notices=said)
+        replace(row, name=name, made=row.made[:1] * 4, notices=said)
         for name, said in (("a", notices), ("b", {"x never acted": 2}))
     ]
     assert collect(rows, {}).notes == [

@@ -36,6 +36,7 @@ from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import stages
 from reticent.options import AuditConfig
+from reticent.options import Options as Asked
 from reticent.population.train import Callback
 from reticent.report.output import LAYERS
 from reticent.say import locate as say
@@ -112,7 +113,7 @@ def locate_layers(
     return run(job, options, progress=progress, stage=stage)
 
 
-def prepare(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[Job, Options]:
+def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job, Options]:
     """Check what was asked for."""
     given, rest = divided(values, OWN)
     refuse(rest, "locate layers", SILENT)
@@ -120,7 +121,7 @@ def prepare(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) 
     return job, _options(given, job)
 
 
-def _options(given: dict[str, Any], job: Job) -> Options:
+def _options(given: Asked, job: Job) -> Options:
     chosen = dict(given)
     machine = chosen.get("probe")
     if isinstance(machine, str) and machine in {"none", "svm"}:
@@ -264,7 +265,7 @@ def _distances(contrasts: Sequence[Contrast], index: int) -> Distances:
 
 
 def _network(key: Key, network: Network) -> TrainedNetwork:
-    members, recipe = network.made.facts["members"], network.recipe
+    members, recipe = network.made.facts.members, network.recipe
     return TrainedNetwork(
         repetition=key[0],
         trained_on=key[1],
@@ -272,6 +273,6 @@ def _network(key: Key, network: Network) -> TrainedNetwork:
         members=members,
         epochs=recipe.epochs,
         steps=recipe.epochs * len(batch_sizes(members, recipe.batch_size)),
-        accuracy_members=network.made.facts["accuracy_members"],
+        accuracy_members=network.made.facts.accuracy_members,
         accuracy_test=network.accuracy,
     )

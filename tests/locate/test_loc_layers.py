@@ -140,7 +140,7 @@ def test_contrasts_are_averaged_and_single_ones_told():
     assert third.effect == pytest.approx(0.58, abs=0.01)
     assert found.index == 2
     assert "At stage 3, 1 of 3 contrasts are below 0.55" in told(found).detail[0]
-    assert found.to_json()["stages"][2]["above"] is True
+    assert third.above is True
 
 
 class Kept(Run):

@@ -153,12 +153,12 @@ def origin(initial: Any) -> Origin:
         return Origin.FILE
     if isinstance(initial, Mapping):
         return Origin.GIVEN
-    if isinstance(initial, Integral) and not isinstance(initial, bool):
-        return Origin.SEED
-    raise InputError(
-        "initial: expected a file, a state dictionary, or the seed of torch.manual_seed (a whole number), got "
-        f"{type(initial).__name__}"
-    )
+    if isinstance(initial, bool) or not isinstance(initial, Integral):
+        raise InputError(
+            "initial: expected a file, a state dictionary, or the seed of torch.manual_seed (a whole number), got "
+            f"{type(initial).__name__}"
+        )
+    return Origin.SEED
 
 
 def drawn(build: Callable[[], nn.Module], seed: int | None, streams: Streams) -> nn.Module:

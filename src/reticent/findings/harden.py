@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Final, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak
@@ -14,6 +14,7 @@ from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.locate import Origin
 from reticent.findings.numbers import Count, Share, Statistic
 from reticent.findings.population import Accuracy, Data, Unlearned
+from reticent.findings.training import ProcedureFacts, StageCost
 
 SCHEMA: Final = "reticent.harden/1"
 
@@ -67,40 +68,6 @@ class RepairData(Data):
     "Only where records came to their roles otherwise than by what was given for each."
 
 
-class CwrfFacts(Finding):
-    """What `cwrf` did, with all that it measured."""
-
-    model_config = ConfigDict(extra="allow")
-
-    weights: Count
-    rewound: Count
-    "Of them."
-    rate: Number
-    "The share of these."
-
-
-class PptpFacts(Finding):
-    """What `pptp` did, with all that it measured."""
-
-    model_config = ConfigDict(extra="allow")
-
-    stage: str
-    "Where the second training begins."
-    chosen: str
-    "`measured` or `given`."
-    frozen: tuple[str, ...] = ()
-    "The stages that stay."
-
-
-class RepairFacts(Finding):
-    """What the method says of the repair; an inner procedure adds its own."""
-
-    model_config = ConfigDict(extra="allow")
-
-    cwrf: Annotated[CwrfFacts | None, LeftOut] = None
-    pptp: Annotated[PptpFacts | None, LeftOut] = None
-
-
 class RepairRun(Finding):
     """The repair."""
 
@@ -110,7 +77,8 @@ class RepairRun(Finding):
     "Of the references of the repaired model, and of the repair; defaults written out."
     run: str
     "Its folder in the store."
-    facts: RepairFacts
+    facts: ProcedureFacts
+    "What the method says of the repair; an inner procedure adds its own."
     notices: Annotated[tuple[str, ...], Empty] = ()
     "What the method had to say, for people."
 
@@ -216,21 +184,13 @@ class Blind(Finding):
     "0.5 lies in it where members and non-members are equally hard."
 
 
-class RepairStage(Finding):
-    """A part of the repair."""
-
-    name: str
-    seconds: Number
-    peak_memory_bytes: Count | None = None
-
-
 class RepairCost(Finding):
     """What the repair took, where it was made."""
 
     seconds: Number
     peak_memory_bytes: Count | None = None
     "What it held beyond what the process held before."
-    stages: tuple[RepairStage, ...] = ()
+    stages: tuple[StageCost, ...] = ()
     seconds_training_anew: Number | None = None
     "An estimate, from the references; `null` if theirs are not known."
     share_of_training_anew: Number | None = None

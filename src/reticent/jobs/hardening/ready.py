@@ -94,8 +94,9 @@ class Ready:
 
     def right(self, seen: Seen) -> NDArray[np.bool_]:
         """Tell which of the non-members a network labels correctly."""
-        correct: NDArray[np.bool_] = seen.accuracy(self.sorted.records.y[self.before.roles.audited])
-        return correct[~self.membership.matrix[self.target]]
+        correct = seen.accuracy(self.sorted.records.y[self.before.roles.audited])
+        non_members: NDArray[np.bool_] = correct[~self.membership.matrix[self.target]]
+        return non_members
 
     def ask(self, network: nn.Module) -> Seen:
         """Ask a network about the audited records."""

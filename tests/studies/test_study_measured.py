@@ -202,7 +202,7 @@ def test_m1_is_the_plain_network(bench):
     pruning.pruned(bench, found)
     with bench.made(job) as (store, made):
         Maker(job.population, store, "cpu")
-        wanted = np.mean([one.facts["accuracy_non_members"] for one in made[:2]])
+        wanted = np.mean([one.facts.accuracy_non_members for one in made[:2]])
     assert found.numbers["M1", "accuracy"].value == pytest.approx(wanted)
 
 

@@ -1,11 +1,10 @@
 """What `cwrf-entanglement` and `pptp-disparity` ask of a network."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
 
+from made_models import made
 from reticent.locate.correlation import agreement
 from reticent.locate.scoring import Scores
 from reticent.population.worker import Maker
@@ -254,10 +253,10 @@ def test_a_mask_by_chance_of_other_kinds_of_layer_settles_nothing_by_itself(key,
 
 
 def test_a_row_says_what_was_rewound_of_each_kind_of_layer():
+    norm, counts = {"weights": 20, "rewound": 10}, {"weights": 2020, "rewound": 15, "rate": 15 / 2020}
     facts = [
-        {"cwrf": {"kinds": {"convolution": {"weights": 2000, "rewound": n}, "norm": {"weights": 20, "rewound": 10}}}}
-        for n in (4, 6)
+        {"cwrf": counts | {"kinds": {"convolution": {"weights": 2000, "rewound": n}, "norm": norm}}} for n in (4, 6)
     ]
-    made = [SimpleNamespace(facts=one) for one in facts]
-    assert _counts(Measured("A3", "", None, {}, made)) == "5 of 2,000 convolution, 10 of 20 norm"
-    assert _counts(Measured("scratch", "", None, {}, [SimpleNamespace(facts={"seconds": 1.0})])) == ""
+    rows = made(*facts)
+    assert _counts(Measured("A3", "", None, {}, rows)) == "5 of 2,000 convolution, 10 of 20 norm"
+    assert _counts(Measured("scratch", "", None, {}, made({}))) == ""

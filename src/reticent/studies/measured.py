@@ -71,7 +71,7 @@ class Measured:
 
     def cost(self, fact: str) -> Estimate | None:
         """Average what making a model took."""
-        known = [one.facts[fact] for one in self.made if one.facts.get(fact) is not None]
+        known = [value for one in self.made if (value := getattr(one.facts, fact)) is not None]
         return Estimate.over(map(float, known)) if len(known) == len(self.made) else None
 
 
@@ -104,7 +104,7 @@ def _said(made: Sequence[Made]) -> dict[str, int]:
     """Count what training had to say of the models, and those that did not learn."""
     said = Counter({UNLEARNED: len(document.health(made))})
     for one in made:
-        said.update(set(map(str, one.facts.get("notices", ()))))
+        said.update(set(one.facts.notices))
     return {notice: count for notice, count in said.items() if count}
 
 

@@ -56,11 +56,11 @@ def measured(bench: Bench) -> Found:
 
 def _counts(row: Measured) -> str:
     """Count what was rewound of each kind of layer, on average over models: a mask is a choice of kinds, too."""
-    each = [one.facts["cwrf"]["kinds"] for one in row.made if "cwrf" in one.facts]
-    if not any(kind["rewound"] for one in each for kind in one.values()):
+    each = [one.facts.cwrf.kinds for one in row.made if one.facts.cwrf is not None]
+    if not any(kind.rewound for one in each for kind in one.values()):
         return ""
     return ", ".join(
-        f"{fmean(one[kind]['rewound'] for one in each):,.0f} of {total['weights']:,} {kind}"
+        f"{fmean(one[kind].rewound for one in each):,.0f} of {total.weights:,} {kind}"
         for kind, total in each[0].items()
     )
 

@@ -18,7 +18,7 @@ from reticent.findings.numbers import Statistic
 from reticent.report import svg
 from reticent.report.kinds.comparison import difference, measure, ordered
 from reticent.report.pictures.comparison import NAMED, _join, _steps, front, panel
-from reticent.say.comparison import remark
+from reticent.say.controls import remark
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
 

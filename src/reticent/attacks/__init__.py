@@ -101,8 +101,8 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
             f"{spec.method}: expected float64 scores of shape {problem.shape} (targets, records), got {result.dtype} "
             f"of shape {result.shape}: this is a fault of the attack"
         )
-    bad = np.count_nonzero(~np.isfinite(result), axis=1)
-    if bad.any():
+    if not np.isfinite(result).all():
+        bad = np.count_nonzero(~np.isfinite(result), axis=1)
         raise NonFiniteError(
             f"{spec.method}: expected finite scores, got {bad.max()} NaN or infinite of {result.shape[1]} for target "
             f"{problem.targets[bad.argmax()]}: check its signals for extreme values"

@@ -300,6 +300,21 @@ class Comparison(Finding):
         """The pairs, asked from either side."""
         return PairTests(self.pairs)
 
+    @property
+    def recipes(self) -> tuple[RowNumbers, ...]:
+        """The recipes beside the baseline."""
+        return tuple(row for row in self.rows if row.role is Role.RECIPE and row.name != self.baseline)
+
+    def row(self, name: str) -> RowNumbers:
+        """The row of a name."""
+        return next(row for row in self.rows if row.name == name)
+
+    def matched(self, row: RowNumbers) -> str | None:
+        """Name the row that was chosen for a recipe's accuracy: its control, or the baseline where that is it."""
+        # An attacker who does not know of a defense matches a row by its models.
+        chosen = (one for one in self.rows if one.role is not Role.NON_ADAPTIVE and row.name in one.matches)
+        return next((one.name for one in chosen), None)
+
 
 class _Head(Spoken):
     """What stands first in `compare.json`."""

@@ -40,7 +40,7 @@ from reticent.say.population import in_store
 
 OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
-ARGUMENTS = ("recipes", "defenses", "baseline", "early_stopped", "fpr", "progress", "stage", "note")
+ARGUMENTS = ("recipes", "defenses", "baseline", "early_stopped", "augmented", "fpr", "progress", "stage", "note")
 """Of `compare`, beside the keys of a configuration."""
 REPLICATES = 1000
 """Of the paired bootstrap, where the call does not say."""
@@ -67,6 +67,7 @@ def compare(
     defenses: Defenses = (),
     baseline: str | None = None,
     early_stopped: bool = True,
+    augmented: bool = False,
     fpr: float | None = None,
     out: str | Path = "reticent-compare",
     progress: Callback | None = None,
@@ -88,6 +89,9 @@ def compare(
             baseline.
         baseline: name of the undefended one; by default the first, or the only undefended one if the first is defended.
         early_stopped: train the controls.
+        augmented: train a further control, a row of its own: the baseline with the augmentation that suits the records,
+            each model stopped at its best validation loss. A tenth of the records is set aside for that, unless
+            `validation` says how many.
         fpr: false-positive rate of the comparison; by default the smallest that is well measured.
         out: folder for compare.html, compare.csv and compare.json, and for a folder with each audit.
         progress: called after every model.
@@ -114,7 +118,7 @@ def compare(
     check_arguments(values, ARGUMENTS)
     if fpr is not None and fpr not in FPRS:
         raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
-    asked = row_specs(runs, recipes, values, defenses)
+    asked = row_specs(runs, recipes, values, defenses, augmented=augmented)
     first = baseline_of(asked, baseline)
     kind, note = str(values.get("format") or "html"), note or _silent
     read = [path for run in runs for path in AUDIT.files(place(run))]

@@ -1,8 +1,8 @@
 """From distances to a finding: the effect at each stage with its interval, and the rule for the first risky one."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
@@ -106,10 +106,6 @@ class Onset:
     def risky(self) -> tuple[str, ...]:
         """Names of the first risky stage and all later ones."""
         return () if self.index is None else tuple(stage.name for stage in self.stages[self.index :])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "name": self.name, "sentence": self.sentence}
 
     @property
     def sentence(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from reticent.auditing.partition import CLASS, MISSING
 from reticent.findings.audit import Reason, Verdict
 from reticent.findings.group_limits import ExposedGroup
-from reticent.rounding import count, decimals, down, fraction, level, p_value, percent
+from reticent.rounding import decimals, down, fraction, level, p_value, percent
 from reticent.say.grammar import plural, short
 from reticent.say.groups import called
 
@@ -50,9 +50,8 @@ def details(said: Verdict, found: ExposedGroup, names: Sequence[str]) -> list[st
 
 def card(found: ExposedGroup, names: Sequence[str]) -> tuple[str, str, str]:
     """Write the group's heading, number and note."""
-    text = named(found, names)
-    note = f"of pairs told apart; at least {percent(found.auc_least)}; chance 50 %; {count(found.records)} records"
-    return f"{text[:1].upper()}{text[1:]}", percent(found.auc), note
+    note = f"at least {down(found.auc_least, 0.5, 3)}; {plural(found.records, 'record')}"
+    return f"AUC in {named(found, names)}", fraction(found.auc), note
 
 
 def _p(p: float) -> str:

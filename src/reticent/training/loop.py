@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError
 from reticent.objectives.base import Examples, Objective, hits
+from reticent.training import augmentation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
@@ -118,10 +119,7 @@ def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: 
     """Check what can be known of a recipe and its records before training."""
     if recipe.patience is not None and not validation:
         raise InputError("patience (early stopping) needs validation records: give --validation N")
-    if recipe.augmentation != "none" and kind != "image":
-        raise InputError(f"augmentation {recipe.augmentation!r} is for images, got records of shape {shape}")
-    if "crop" in recipe.augmentation and recipe.padding >= min(shape[1:]):
-        raise InputError(f"padding: expected less than the image's {min(shape[1:])} pixels, got {recipe.padding}")
+    augmentation.check(recipe.augmentation, recipe.padding, kind, shape)
 
 
 @torch.no_grad()

@@ -35,6 +35,7 @@ from reticent.jobs.reading import read_document
 from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions
 from reticent.say.grammar import agree
 from reticent.spec import text
+from reticent.training.augmentation import usual
 from reticent.training.recipe import Recipe
 
 
@@ -67,15 +68,27 @@ class RowSpec:
         return self.job is not None and has_defense(self.job.population.recipe)
 
 
+AUGMENTED = "augmented"
+"""The row of the baseline with augmentation, each model stopped at its best validation loss."""
+PATIENCE = 10
+"""Epochs without a lower validation loss after which a model of that row stops."""
+VALIDATION = 10
+"""One record of so many is set aside for it, where the user does not say how many."""
+
+
 def row_specs(
     runs: Sequence[str | Path | Finished],
     recipes: Recipes,
     values: Mapping[str, Any],
     defenses: Defenses = (),
+    *,
+    augmented: bool = False,
 ) -> list[RowSpec]:
     """Prepare all who take part; trains nothing."""
     check_defense(values.get("defense"), alone=bool(defenses) or not (runs or recipes))
     every = _ForAll(values)
+    if augmented:
+        every.validated(bool(runs))
     sources = named(recipes)
     audited = [_run(place(run), every) for run in runs]
     rows = of_defenses(defenses, [*sources, *(one.name for one in audited)])
@@ -88,6 +101,10 @@ def row_specs(
             )
         none, *made = every.rows({NONE: {"defense": NONE}} | sources | rows)
         found = [none, *audited, *made]
+    if augmented:
+        if AUGMENTED in [one.name for one in found]:
+            raise InputError(f"augmented: a row is called {AUGMENTED!r} already: rename that folder or file")
+        found += every.rows({AUGMENTED: every.augmented()})
     if found and all(one.job is None for one in found):
         _refuse_training(values)
     if len(found) < 2:
@@ -172,6 +189,23 @@ class _ForAll:
             if job.config.reference is None and len(job.population.roles.reference) < most:
                 made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
         return [RowSpec.of_job(name, job) for name, job in made.items()]
+
+    def validated(self, runs: bool) -> None:
+        """Set validation records aside for all rows, by which the augmented one is stopped."""
+        if runs:
+            raise InputError(
+                "augmented: its models are stopped by validation records, which finished audits may lack: "
+                "give recipes or defenses in place of folders (their models are found in the store)"
+            )
+        if not self._values.get("validation"):
+            self._values["validation"] = len(self.job({"defense": NONE}).records) // VALIDATION
+
+    def augmented(self) -> Source:
+        """Make the recipe of the augmented control."""
+        job = self.job({"defense": NONE})
+        own = job.population.recipe.augmentation
+        kind = usual(job.records.kind, job.records.x) if own == "none" else own
+        return {"defense": NONE, "augmentation": kind, "patience": PATIENCE}
 
     def changing(self, config: AuditConfig, runs: list[str | None]) -> list[str]:
         """Name the flags that, each by itself, would make other models than those of an audit."""

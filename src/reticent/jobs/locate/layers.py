@@ -285,7 +285,7 @@ def _counts(values: NDArray[np.float64], edges: NDArray[np.float64]) -> tuple[in
 
 def _network(networks: Networks, key: Key) -> TrainedNetwork:
     made, recipe = networks.made(key), networks.recipes[key[1]]
-    members = made.facts["members"]
+    members = made.facts.members
     return TrainedNetwork(
         repetition=key[0],
         trained_on=key[1],
@@ -293,6 +293,6 @@ def _network(networks: Networks, key: Key) -> TrainedNetwork:
         members=members,
         epochs=recipe.epochs,
         steps=recipe.epochs * len(batch_sizes(members, recipe.batch_size)),
-        accuracy_members=made.facts["accuracy_members"],
+        accuracy_members=made.facts.accuracy_members,
         accuracy_test=networks.accuracies[key],
     )

@@ -10,7 +10,7 @@ from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method
 from reticent.report.pictures import comparison as pictures
 from reticent.rounding import MISSING, count, decimals, level, number, p_value, signed, up
-from reticent.say.comparison import remark
+from reticent.say.controls import remark
 from reticent.say.epsilon import shown
 from reticent.say.glossary import terms
 from reticent.say.grammar import short

@@ -11,6 +11,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   decide the TPR of no attack that compares models, nor that of all attacks;
 * "found" by other means where members and non-members differ without the model (`auditing.blind`): if what some attack
   finds beyond the blind baseline is more than 0. A leak is never excluded there, since a shift can hide one;
+* "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
+  together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
   audited with fewer than `FEWEST` members or non-members.
 
@@ -30,6 +32,7 @@ from reticent.errors import InputError
 from reticent.findings.attack import Audit, TargetAudit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.base import Interval
+from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.numbers import Estimate, OverallRate, PairedDifference, Statistic
 from reticent.findings.population import Population
 
@@ -155,6 +158,18 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         excess=best.audit.excess,
         wrong_sign=tuple(one.audit.name for one in judged if one.auc[1] < 0.5 and one.audit.excess is None),
     )
+
+
+def with_group(said: Verdict, exposed: ExposedGroup | None) -> Verdict:
+    """Put the group that stands out into the verdict; where nothing else shows a leak, it does.
+
+    The limits of a group hold for all groups and attacks together (`group_limits`), apart from those over all records.
+    """
+    if exposed is None:
+        return said
+    if said.leak is Leak.FOUND:
+        return said.with_(group=exposed)
+    return said.with_(group=exposed, leak=Leak.FOUND, reason=Reason.IN_A_GROUP)
 
 
 def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:

@@ -55,6 +55,8 @@ class Model:
     "cwrf or pptp, with options if wanted: cwrf:rate=0.01."
     objective: str | None = None
     "What the repair trains with, such as relaxloss or relaxloss:level=1. [cross-entropy]"
+    max_accuracy_loss: float = 0.1
+    "A repair that takes a larger share of right answers on non-members is not audited, and nothing is written."
     out: Path = Path("repaired")
     "Folder for harden.html, repaired.safetensors and harden.json."
 

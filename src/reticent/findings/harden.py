@@ -1,7 +1,7 @@
 """The document of a repair: what `harden.json` holds."""
 
 from enum import StrEnum
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -24,6 +24,7 @@ class Doubt(StrEnum):
 
     FEW_RECORDS = "few-records"
     RECORDS_DIFFER = "records-differ"
+    REFERENCES_DIFFER = "references-differ"
 
 
 class Note(StrEnum):
@@ -128,6 +129,18 @@ class References(Finding):
     "What training had to say, for people."
 
 
+FAR = 0.05
+"""References whose accuracy, or number of members, differs by more than this from the model's are unlike it."""
+
+
+class Unlike(NamedTuple):
+    """A kind of records on which the references are clearly more or less accurate than the model."""
+
+    records: str
+    references: float
+    model: float
+
+
 class Side(Finding):
     """One model and its audit."""
 
@@ -138,6 +151,16 @@ class Side(Finding):
     references: References
     notices: Annotated[tuple[str, ...], Empty] = ()
     "What asking the model had to say, for people."
+
+    def unlike(self, members: int, non_members: int) -> list[Unlike]:
+        """Say where the references differ from the model in accuracy, by more than the noise of so many records."""
+        own, mean = self.accuracy, self.references.accuracy
+        pairs = (
+            (members, Unlike("members", mean.members.mean, own.members.value)),
+            (non_members, Unlike("non-members", mean.non_members.mean, own.non_members.value)),
+        )
+        noise = ((2 * (one.model * (1 - one.model) / count) ** 0.5, one) for count, one in pairs)
+        return [one for far, one in noise if abs(one.references - one.model) > max(FAR, far)]
 
 
 class Difference(Comparison):
@@ -190,7 +213,10 @@ class HardenDocument(Spoken):
     leak: Leak
     "Of the repaired model; `cannot tell` where nothing is judged."
     doubt: Annotated[Doubt | None, LeftOut] = None
-    "Only where nothing is judged: why."
+    """Only where nothing is judged: why. `references-differ`: the references of the repaired model are clearly more or
+    less accurate than it, so that attacks on it are weaker than they could be."""
+    broken: Annotated[bool, Empty] = False
+    "Whether the repair took more accuracy on non-members than a usable model can lose."
     model: RepairedModel
     data: RepairData
     repair: RepairRun

@@ -52,6 +52,10 @@ from reticent.signals.query import UNSTEADY, Seen
 from reticent.spec import canonical, full
 from reticent.store import Store
 
+MAX_ACCURACY_LOSS = 0.1
+"""A repair that takes more of the right answers on non-members than this share has broken the model."""
+NORMAL = 1.96
+"""Standard errors beyond which chance is no explanation."""
 APART = 0.05
 """So far from one half, with its whole interval, what knows nothing of the model makes the audit one of the records."""
 
@@ -133,12 +137,20 @@ def _blind(problem: Problem, members: NDArray[np.bool_], confidence: float) -> B
     return Blind(auc=float(auc(mean, members)), interval=auc_interval(mean, members, confidence))
 
 
-def doubt(members: int, others: int, blind: Interval) -> Doubt | None:
-    """Decide whether anything can be judged."""
+def lost(before: NDArray[np.bool_], after: NDArray[np.bool_], most: float) -> bool:
+    """Tell whether more right answers on the same records are lost than a share, and more than by chance."""
+    fell = before.astype(float) - after
+    return bool(fell.mean() > max(most, NORMAL * fell.std() / len(fell) ** 0.5))
+
+
+def doubt(members: int, others: int, blind: Interval, *, alike: bool = True) -> Doubt | None:
+    """Decide whether anything can be judged; `alike` says whether the references are as the repaired model is."""
     if min(members, others) < FEWEST:
         return Doubt.FEW_RECORDS
     low, high = blind
-    return None if low <= 0.5 + APART and high >= 0.5 - APART else Doubt.RECORDS_DIFFER
+    if low > 0.5 + APART or high < 0.5 - APART:
+        return Doubt.RECORDS_DIFFER
+    return None if alike else Doubt.REFERENCES_DIFFER
 
 
 def findings(
@@ -147,10 +159,15 @@ def findings(
     """Put the document together."""
     known, recipe = ready.sorted, full(ready.after.recipe)
     records, facts = known.records, repaired.facts
-    why = doubt(len(known.members), len(known.others), before.blind.interval)
+    sizes = len(known.members), len(known.others)
+    # Only where they were alike before is it the repair that the references do not share.
+    alike = not after.found.unlike(*sizes) or bool(before.found.unlike(*sizes))
+    why = doubt(*sizes, before.blind.interval, alike=alike)
+    others = ~ready.membership.matrix[ready.target]
     found = HardenDocument(
         leak=after.found.verdict.leak if why is None else Leak.CANNOT_TELL,
         doubt=why,
+        broken=lost(before.correct[others], after.correct[others], MAX_ACCURACY_LOSS),
         model=RepairedModel(
             architecture=recipe["architecture"],
             weights=str(weights) if isinstance(weights, (str, Path)) else None,

@@ -8,7 +8,8 @@ from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.findings.audit import Leak, Reason
 from reticent.findings.blind import Known
-from reticent.jobs.attack import read_signals
+from reticent.jobs.attack import read_signals, run
+from reticent.options import AttackConfig
 
 N = 1_000
 
@@ -111,7 +112,7 @@ def test_records_come_as_arrays_as_a_data_set_and_in_the_file(tmp_path):
     assert reticent.attack(**arrays, records=path, attacks=["loss"], replicates=100).findings.blind == first
     np.savez(tmp_path / "signals.npz", records=x, **arrays)
     read = read_signals(tmp_path / "signals.npz")
-    assert reticent.attack(**read, attacks=["loss"], replicates=100).findings.blind == first
+    assert run(read, AttackConfig(attacks="loss", replicates=100)).findings.blind == first
 
 
 def test_other_records_are_refused():

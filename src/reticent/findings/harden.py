@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import Field
 
 from reticent.findings.attack import Audit
-from reticent.findings.audit import Leak
+from reticent.findings.audit import Leak, Reason
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
+from reticent.findings.blind import Blind
 from reticent.findings.comparison import Comparison, PairTest, Relation
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
@@ -113,6 +114,8 @@ class SideVerdict(Finding):
     attack: str
     best_of: Count
     fpr: Share | None = None
+    reason: Reason | None = None
+    "What `leak` rests on."
 
 
 class References(Finding):
@@ -147,7 +150,8 @@ class Side(Finding):
     accuracy: SideAccuracy
     verdict: SideVerdict
     attacks: tuple[Audit, ...]
-    epsilon: EpsilonAudit
+    epsilon: EpsilonAudit | None = None
+    "`null` where members and non-members differ without the model."
     references: References
     notices: Annotated[tuple[str, ...], Empty] = ()
     "What asking the model had to say, for people."
@@ -174,14 +178,6 @@ class Difference(Comparison):
     def change(self, statistic: Statistic) -> PairTest | None:
         """Take a test, as after minus before."""
         return self.tests.get("after", "before", statistic)
-
-
-class Blind(Finding):
-    """The AUC of what the references of the given model say on average, which knows nothing of the model."""
-
-    auc: Share
-    interval: tuple[Share, Share]
-    "0.5 lies in it where members and non-members are equally hard."
 
 
 class RepairCost(Finding):
@@ -225,7 +221,9 @@ class HardenDocument(Spoken):
     before: Side
     after: Side
     difference: Difference
-    blind: Blind
+    blind: Annotated[Blind | None, LeftOut] = None
+    """How far members and non-members differ without the model; where they do, the attacks' `excess` alone counts as
+    leak. Left out where there are too few records to tell."""
     cannot_say: tuple[str, ...] = ()
     "Sentences on what the repair and its audit do not show."
     environment: HardenEnvironment

@@ -49,7 +49,7 @@ def audit(
             b.Heading("Evidence", "evidence", "Evidence", level=2, only=b.DOCUMENTS),
             *attacks.table(document, audits),
             *b.only(b.PAGE, *attacks.figures(document, audits)),
-            *blind.blocks(document.blind, audits, document.verdict.fpr),
+            *blind.blocks(document.blind, {"": audits}, document.verdict.fpr),
             *_epsilon(document, audits),
             *trust.non_adaptive(document, audits),
             *trust.control(document, audits),

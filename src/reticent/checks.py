@@ -5,7 +5,7 @@ The keyword is the argument's name as the caller knows it, so that the message n
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import arrays
 from reticent.errors import InputError, ShapeError
 
+Value = TypeVar("Value")
 INT64 = 2**63
 """The first number that is too large for 64-bit integers."""
 
 
-def _only(named: Mapping[str, Any]) -> tuple[str, Any]:
+def _only(named: Mapping[str, Value]) -> tuple[str, Value]:
     if len(named) != 1:
         raise TypeError(f"a guard takes exactly one named argument, got {sorted(named)}")
     return next(iter(named.items()))

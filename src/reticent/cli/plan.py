@@ -1,6 +1,7 @@
 """``reticent plan``: what an audit would cost and could resolve."""
 
 from reticent.cli.flags import Flags
+from reticent.cli.screen import show
 
 
 def plan(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
@@ -10,7 +11,6 @@ def plan(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
         flags: the same as for `reticent audit`.
         options: An option of the defense.
     """
-    from reticent.cli.screen import show
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
     from reticent.report.blocks import Facts

@@ -34,6 +34,7 @@ _HOME = {
     "locate_records": "reticent.jobs.locate.records",
     "locate_weights": "reticent.jobs.locate.weights",
     "plan": "reticent.jobs.plan",
+    "size_curve": "reticent.jobs.size_curve",
     "search": "reticent.jobs.search",
     "selftest": "reticent.jobs.selftest",
     "study": "reticent.studies.run",
@@ -66,6 +67,7 @@ __all__ = [
     "plan",
     "search",
     "selftest",
+    "size_curve",
     "study",
 ]
 
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from reticent.jobs.plan import plan
     from reticent.jobs.search import search
     from reticent.jobs.selftest import selftest
+    from reticent.jobs.size_curve import size_curve
     from reticent.options import AuditConfig
     from reticent.signals.matrix import Signals
     from reticent.studies.run import study

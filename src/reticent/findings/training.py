@@ -87,9 +87,10 @@ class OnsetFacts(Finding):
     "`null` where there is none."
     margin: Number
     confidence: Number
-    warnings: tuple[str, ...] = ()
     name: str | None
-    sentence: str
+    warnings: Annotated[tuple[str, ...], Empty] = ()
+    "Only of runs that older code made, as the sentence."
+    sentence: Annotated[str, Empty] = ""
 
 
 class PptpFacts(Finding):

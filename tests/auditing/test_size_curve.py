@@ -53,7 +53,7 @@ def test_no_law_is_fitted_where_no_leak_is_resolved():
     faint = SizePoint(members=400, auc=ShareEstimate(mean=0.505, interval=(0.49, 0.52)))
     found = leak_curve("lira", [point(100, 3.0), point(200, 2.0), faint], 800)
     assert (found.held_out, found.beyond, found.held) == (None, None, None)
-    assert [line for label, line in told(found) if label == "all records"][0].startswith("no prediction")
+    assert next(line for label, line in told(found) if label == "all records").startswith("no prediction")
 
 
 def test_few_records_are_audited_as_a_whole():

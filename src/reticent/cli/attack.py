@@ -39,8 +39,7 @@ def attack(
     from reticent.attacks import ATTACKS
     from reticent.cli.job import reported
     from reticent.cli.screen import say
-    from reticent.jobs.attack import attack as run
-    from reticent.jobs.attack import read_signals
+    from reticent.jobs.attack import read_signals, run
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.report.output import AUDIT, check_folder
@@ -50,14 +49,9 @@ def attack(
     if scores:
         check_scores(scores, len(chosen.attacks or ATTACKS), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
-    arrays = read_signals(signals, chosen.group_by)
-    asked = {key: getattr(chosen, key) for key in ATTACK if key != "group_by"}
-    say(*not_looked_at(arrays.get("ungrouped", ())))
-    done = reported(
-        AUDIT,
-        lambda screen: run(**arrays, **asked, options=chosen.attack, out=out, name=signals.name, stage=screen.stage),
-        out,
-    )
+    brought = read_signals(signals, chosen.group_by)
+    say(*not_looked_at(brought.ungrouped))
+    done = reported(AUDIT, lambda screen: run(brought, chosen, out, signals.name, screen.stage), out)
     if not scores:
         return done.files
     say(saved := save_scores(scores, done.every_score))

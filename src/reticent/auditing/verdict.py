@@ -10,7 +10,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
   decide the TPR of no attack that compares models, nor that of all attacks;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
-  audited with fewer than `FEWEST` members or non-members.
+  audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of its AUC is
+  below 0.5. That is a leak too, and told as one, but "found" keeps its error rate by not counting it.
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
@@ -78,6 +79,10 @@ class _Judged:
         return self.rate is not None and self.tpr is not None and self.tpr[0] > expected_fpr(self.audit, self.rate.fpr)
 
     @property
+    def backwards(self) -> bool:
+        return self.enough and self.auc[1] < 0.5
+
+    @property
     def found(self) -> bool:
         return self.by_auc or self.by_tpr
 
@@ -139,7 +144,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         leak=leak,
         reason=reason,
         shown_by=(Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr,
-        wrong_sign=tuple(attack.audit.name for attack in judged if attack.auc[1] < 0.5),
+        wrong_sign=tuple(attack.audit.name for attack in judged if attack.backwards),
     )
 
 
@@ -149,7 +154,7 @@ def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:
     What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that
     would make any leak of the others look smaller, by an amount that is not known.
     """
-    if said.leak is Leak.FOUND or said.reason is Reason.FEW_RECORDS:
+    if said.leak is Leak.FOUND or said.reason in {Reason.FEW_RECORDS, Reason.BACKWARDS}:
         return said
     if population.mostly_unlearned:
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.MOST_UNLEARNED)
@@ -252,6 +257,8 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
     if any(attack.found for attack in judged):
         return Leak.FOUND, Reason.MORE_THAN_CHANCE
     targets = judged[0].audit.targets
+    if any(attack.backwards for attack in judged):
+        return Leak.CANNOT_TELL, Reason.BACKWARDS
     if _tied(judged):
         return Leak.CANNOT_TELL, Reason.TIES
     if all(attack.excluded for attack in judged):

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field
 
 from reticent.findings.attack import Audit
-from reticent.findings.audit import Leak
+from reticent.findings.audit import Leak, Reason
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
 from reticent.findings.comparison import Comparison, PairTest, Relation
 from reticent.findings.environment import Environment
@@ -141,6 +141,7 @@ class SideVerdict(Finding):
 
     sentence: str = ""
     leak: Leak
+    reason: Annotated[Reason | None, LeftOut] = None
     attack: str
     best_of: Count
     fpr: Share | None = None

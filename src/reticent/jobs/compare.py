@@ -42,8 +42,6 @@ OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
 ARGUMENTS = ("recipes", "defenses", "baseline", "early_stopped", "augmented", "fpr", "progress", "stage", "note")
 """Of `compare`, beside the keys of a configuration."""
-REPLICATES = 1000
-"""Of the paired bootstrap, where the call does not say."""
 Tell = Callable[[str], None]
 
 
@@ -220,7 +218,7 @@ def _findings(
         fpr=first.verdict.fpr if fpr is None else fpr,
         rng=seeds.rng(seed, "comparison"),
         confidence=asked[0].config.confidence,
-        replicates=int(values.get("replicates") or REPLICATES),
+        replicates=max(one.config.replicates for one in asked),
         baseline=baseline.name,
     )
     # Outputs that were brought are called as their file, which is but one row's name.

@@ -1,4 +1,6 @@
-"""Scoring against the plain way, in one run, by processor time (all of it is one thread): RMIA against the dense comparison, LiRA's targets all at once against one.
+"""Scoring against the plain way, in one run: RMIA against the dense comparison, LiRA's targets all at once against one.
+
+Times are those of the processor, since all of it is one thread: so other programs move the ratios less.
 
 Prints a table of ratios and exits 1 if a promise does not hold: RMIA 100 times faster than dense, peak memory below
 twice its inputs; all 128 targets of LiRA in at most 10 times the time of one.

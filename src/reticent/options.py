@@ -90,8 +90,9 @@ class AttackConfig(Spec):
     """Attacks to run. [all that the answers allow, but lira-released and selena-replica]"""
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
-    seed: Annotated[int, Ge(0)] = 0
-    """The master seed: who trains on what, every model's streams, the bootstrap."""
+    seed: Annotated[int, Ge(0), Lt(2**53)] = 0
+    """The master seed, below 2**53, which JSON holds exactly: who trains on what, every model's streams, the
+    bootstrap."""
     replicates: Annotated[int, Ge(100)] = 1000
     """Bootstrap replicates behind the intervals over models."""
     confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95

@@ -262,8 +262,8 @@ def test_too_few_models_for_any_record_are_said_to_be_too_few():
     told = exposed(exposure(signals, membership))
     assert (told.exposed, told.distance_needed) == (0, None)
     assert told.sentence == (
-        "4 models are too few to show that a single record leaks: among 300 records, one may look exposed by chance. It "
-        "can be shown from 15 models on, half of them trained on each record. A leak is not excluded."
+        "4 models are too few to show that a single record leaks: among 300 records, one may look exposed by chance. "
+        "It can be shown from 15 models on, half of them trained on each record. A leak is not excluded."
     )
 
 

@@ -51,8 +51,13 @@ def test_digest_knows_the_shape():
 @pytest.mark.parametrize(
     ("matrix", "error", "words"),
     [
-        (np.ones((4, 3), dtype=bool), InputError, "model 0, 1, 2, 3 has all 3 records true"),
-        (np.zeros((2, 3), dtype=bool), InputError, "has all 3 records false"),
+        (np.ones((4, 3), dtype=bool), InputError, "membership: 4 models (0, 1, 2, 3) have all 3 records true"),
+        (np.ones((9, 3), dtype=bool), InputError, "membership: 9 models (0, 1, 2, 3, 4, ...) have all 3 records true"),
+        (
+            np.eye(3, dtype=bool) & (np.arange(3) < 2)[:, None],
+            InputError,
+            "membership: model 2 has all 3 records false",
+        ),
         (np.array([[True, False]]), InputError, "at least 2 models (rows), got 1"),
         (np.array([[True], [False]]), InputError, "at least 2 records (columns), got 1"),
         (np.array([[1, 0], [0, 1]]), ShapeError, "expected booleans"),

@@ -557,7 +557,8 @@ def test_references_are_called_unlike_the_model_only_beyond_chance_and_five_poin
     spread = {"members": {"mean": 0.99, "std": 0.0}, "non_members": {"mean": accuracy, "std": 0.0}}
     found["before"] |= {"references": found["before"]["references"] | {"accuracy": spread}}
     found |= {"data": found["data"] | {"members": 100, "non_members": 100}}
-    said = say._accuracies(HardenDocument.read(found))
+    found = HardenDocument.read(found)
+    said = say._accuracies(found.before, "before", found.data)
     assert bool(said) == told
     assert all(f"{'more' if accuracy > 0.6 else 'less'} accurate on non-members than the model" in one for one in said)
 

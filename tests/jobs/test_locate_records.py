@@ -113,8 +113,8 @@ def test_what_looks_learned_by_heart_by_chance_is_told(folder):
     assert "did not learn" in found.document["detail"][0]
     summary = Memorisation(records=9, memorised=3, mean=0.1, reversed=2, quantiles={}, threshold=0.5)
     assert sentence(summary, 9).endswith(
-        "For 2 records the reverse holds: models label them correctly at least that much less often if they were trained "
-        "on them. Only chance does that, so about as many of those called memorised may be chance too."
+        "For 2 records the reverse holds: models label them correctly at least that much less often if they were "
+        "trained on them. Only chance does that, so about as many of those called memorised may be chance too."
     )
 
 

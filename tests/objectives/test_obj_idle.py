@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from objective_runs import SMALL, blobs, materials, same
 
+from reticent.findings.training import ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.procedures.plain import train
 from reticent.training.streams import Streams
@@ -44,8 +45,8 @@ def trained(name, recipe, given=GIVEN, **options):
 def test_what_never_acted_is_told_of_once(name, recipe, options, why):
     made = trained(name, recipe, **options)
     assert same(made.model.state_dict(), trained("cross-entropy", recipe).model.state_dict())
-    assert len(made.facts["notices"]) == 1
-    assert made.facts["notices"][0].startswith(f"{name} never acted, since {why}: {PLAIN}")
+    assert len(made.facts.notices) == 1
+    assert made.facts.notices[0].startswith(f"{name} never acted, since {why}: {PLAIN}")
 
 
 @pytest.mark.parametrize(
@@ -64,11 +65,11 @@ def test_what_never_acted_is_told_of_once(name, recipe, options, why):
     ],
 )
 def test_what_acted_and_what_was_switched_off_say_nothing(name, options):
-    assert trained(name, SMALL, **options).facts == {}
+    assert trained(name, SMALL, **options).facts == ProcedureFacts()
 
 
 def test_mixup_without_a_pass_is_mixup():
-    assert ": this is mixup alone." in trained("mixup-mmd", SHORT, gap=1.0).facts["notices"][0]
+    assert ": this is mixup alone." in trained("mixup-mmd", SHORT, gap=1.0).facts.notices[0]
 
 
 def test_an_epoch_from_before_it_began_is_told_of():
@@ -76,8 +77,8 @@ def test_an_epoch_from_before_it_began_is_told_of():
     made = trained("ppb", recipe, WATCHED, after=0.6)
     assert made.history.kept < 4 < len(made.history.loss)
     assert same(made.model.state_dict(), trained("cross-entropy", recipe, WATCHED).model.state_dict())
-    assert made.facts["notices"] == [
+    assert list(made.facts.notices) == [
         "ppb never acted, since early stopping kept an epoch from before it began: "
         f"{PLAIN} Let it begin earlier, or give more patience."
     ]
-    assert trained("ppb", recipe, WATCHED).facts == {}
+    assert trained("ppb", recipe, WATCHED).facts == ProcedureFacts()

@@ -9,6 +9,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
   decide the TPR of no attack that compares models, nor that of all attacks;
+* "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
+  together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
   audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of its AUC is
   below 0.5. That is a leak too, and told as one, but "found" keeps its error rate by not counting it.
@@ -29,6 +31,7 @@ from reticent.errors import InputError
 from reticent.findings.attack import Audit, TargetAudit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.base import Interval
+from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.numbers import Estimate, OverallRate, Statistic
 from reticent.findings.population import Population
 
@@ -146,6 +149,18 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         shown_by=(Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr,
         wrong_sign=tuple(attack.audit.name for attack in judged if attack.backwards),
     )
+
+
+def with_group(said: Verdict, exposed: ExposedGroup | None) -> Verdict:
+    """Put the group that stands out into the verdict; where nothing else shows a leak, it does.
+
+    The limits of a group hold for all groups and attacks together (`group_limits`), apart from those over all records.
+    """
+    if exposed is None:
+        return said
+    if said.leak is Leak.FOUND:
+        return said.with_(group=exposed)
+    return said.with_(group=exposed, leak=Leak.FOUND, reason=Reason.IN_A_GROUP)
 
 
 def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:

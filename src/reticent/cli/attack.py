@@ -38,7 +38,7 @@ def attack(
     """
     from reticent.attacks import ATTACKS
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed, say
+    from reticent.cli.screen import say
     from reticent.jobs.attack import attack as run
     from reticent.jobs.attack import read_signals
     from reticent.jobs.attacks import gather_attacks
@@ -52,11 +52,13 @@ def attack(
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
     arrays = read_signals(signals, chosen.group_by)
     asked = {key: getattr(chosen, key) for key in ATTACK if key != "group_by"}
+    say(*not_looked_at(arrays.get("ungrouped", ())))
     done = reported(
         AUDIT,
         lambda screen: run(**arrays, **asked, options=chosen.attack, out=out, name=signals.name, stage=screen.stage),
         out,
     )
-    say(*not_looked_at(arrays.get("ungrouped", ())))
-    files = listed(done.files)
-    return [*files, *listed([save_scores(scores, done.every_score)])] if scores else files
+    if not scores:
+        return done.files
+    say(saved := save_scores(scores, done.every_score))
+    return [*done.files, saved]

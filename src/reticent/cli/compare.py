@@ -42,7 +42,6 @@ def compare(
         SpecError: a configuration is given, which holds one audit, or an unknown flag.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed
     from reticent.jobs.compare import compare as run
     from reticent.report.output import COMPARISON
 
@@ -53,9 +52,8 @@ def compare(
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
     own = {"recipes": recipe or (), "defenses": values.pop("defense", ()), "baseline": baseline, "fpr": fpr}
     own |= {"early_stopped": early_stopped, "augmented": augmented, "out": values.pop("out", "reticent-compare")}
-    done = reported(
+    return reported(
         COMPARISON,
         lambda screen: run(*runs, **own, progress=screen.model, stage=screen.stage, note=screen.note, **values),
         own["out"],
-    )
-    return listed(done.files)
+    ).files

@@ -10,12 +10,11 @@ def plan(flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
         flags: the same as for `reticent audit`.
         options: An option of the defense.
     """
-    from reticent.cli.screen import stdout
+    from reticent.cli.screen import show
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
     from reticent.report.blocks import Facts
-    from reticent.report.render.terminal import terminal
     from reticent.say.plan import plan as told
 
     job = prepare(gather(flags.config, flags.asked(options)))
-    stdout().print(terminal(Facts((("", tuple(told(estimate(job), str(job.config.store)))),))))
+    show(Facts((("", tuple(told(estimate(job), str(job.config.store)))),)))

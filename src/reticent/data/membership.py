@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks, seeds
+from reticent.data.records import listed
 from reticent.errors import InputError, ShapeError
 
 FEWEST = 20
@@ -33,10 +34,10 @@ class Membership:
         members = matrix.sum(axis=1)
         for wrong, what in ((members == records, "true"), (members == 0, "false")):
             if wrong.any():
-                rows = ", ".join(str(m) for m in np.flatnonzero(wrong)[:5])
+                rows = np.flatnonzero(wrong)
+                who = f"model {rows[0]} has" if len(rows) == 1 else f"{len(rows)} models ({listed(rows)}) have"
                 raise InputError(
-                    f"membership: model {rows} has all {records} records {what}: "
-                    "expected members and non-members in every row"
+                    f"membership: {who} all {records} records {what}: expected members and non-members in every row"
                 )
 
     @classmethod

@@ -9,6 +9,7 @@ from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import ContradictionError, Document, Empty, Finding, Interval, LeftOut, Number, Plain, agree
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
+from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
 from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
 
@@ -27,6 +28,7 @@ class Reason(StrEnum):
     """What a verdict rests on."""
 
     MORE_THAN_CHANCE = "more-than-chance"
+    IN_A_GROUP = "in-a-group"
     EXCLUDED = "excluded"
     TOO_SMALL = "too-small"
     FEW_MODELS = "few-models"
@@ -76,6 +78,9 @@ class Verdict(Finding):
     wrong_sign: tuple[str, ...] = ()
     """Attacks that rank members below non-members, by more than chance: read backwards, they find members. Where no
     attack does better than chance as it is meant, `reason` is `backwards`."""
+    group: Annotated[ExposedGroup | None, LeftOut] = None
+    """Only where a group of records leaks, and more than the others, beyond what looking at all groups explains; the
+    reason `in-a-group` says that nothing else shows a leak."""
     cannot_say: tuple[str, ...] = ()
     "Sentences on what this audit does not show."
 
@@ -124,6 +129,11 @@ class Group(Finding):
     stands_out: Literal["more", "less"] | None = None
     """Where `p_corrected` is at most 1 - `confidence`; always `null` where most models did not learn and no leak is
     found."""
+    area_shown: Annotated[AreaShown | None, LeftOut] = None
+    """What any attack is shown to reach, by a limit that holds for all groups, of all groupings, and all attacks
+    together; left out where the group is too small, as is the next key."""
+    excess_shown: Annotated[ExcessShown | None, LeftOut] = None
+    "The same, of the share found beyond the group's own false alarms."
 
 
 class Grouping(Finding):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from reticent.errors import InputError
-from reticent.spec import expected
+from reticent.spec import expected, written
 
 LeftOut = Field(exclude_if=lambda value: value is None)
 """Marks a key that the JSON form leaves out where it is None."""
@@ -104,5 +104,5 @@ def told(error: ValidationError) -> str:
         return f"{place}{'.' if place else ''}{expected(first)}"
     if first["type"] in {"model_type", "dict_type"}:
         first["msg"] = "an object"
-    value = repr(first["input"])
-    return f"{place}: expected {expected(first)}, got {value if len(value) <= 60 else f'{value[:57]}...'}"
+    got = "null" if first["input"] is None else written(first["input"])
+    return f"{place}: expected {expected(first)}, got {got}"

@@ -15,6 +15,7 @@ from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.gate import Check, Doubt, Gate, Outcome
 from reticent.findings.numbers import ShareEstimate
 from reticent.gating.compare import Found, Reason, compare, unjudged
+from reticent.gating.groups import none_above
 from reticent.gating.limits import Limits
 from reticent.say import gate as say
 from reticent.say.grammar import short
@@ -32,6 +33,7 @@ def judge(document: AuditDocument, limits: Limits) -> Gate:
     for key, limit in (("auc", limits.max_group_auc), ("tpr", limits.max_group_tpr)):
         if limit is not None:
             checks += _groups(document, key, limit, doubts, allow)
+    checks += none_above(document, limits, doubts)
     if limits.max_epsilon is not None:
         checks.append(_epsilon(document.epsilon or EpsilonAudit(), limits, limits.max_epsilon, doubts))
     if limits.min_accuracy is not None:

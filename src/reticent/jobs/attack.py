@@ -286,19 +286,15 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
             else f"{len(missing)} arrays are missing, {' and '.join(missing)}"
         )
         raise SpecError(f"{path}: {what}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
-    further = [key for key in arrays if key not in KEYS]
-    for key in further:
-        if _misspelt(arrays.pop(key), key, arrays["labels"]):
+    further = {key: arrays.pop(key) for key in tuple(arrays) if key not in KEYS}
+    one_a_record = [key for key, values in further.items() if values.shape == arrays["labels"].shape[:1]]
+    for key in further.keys() - one_a_record:
+        if difflib.get_close_matches(key, KEYS, n=1, cutoff=0.8):  # Meant to be read, such as ``target``.
             raise SpecError(
                 f"{path}: unknown array {key!r}: {nearest(key, KEYS)} Call it otherwise if it is something else"
             )
     found: dict[str, Any] = {"groups": groups} if groups else {}
-    return arrays | found | ({"ungrouped": tuple(further)} if further else {})
-
-
-def _misspelt(values: NDArray[Any], key: str, labels: NDArray[Any]) -> bool:
-    """Tell an array that was meant to be read, such as ``target``, from a fact about the records, or about anything."""
-    return values.shape != labels.shape[:1] and bool(difflib.get_close_matches(key, KEYS, n=1, cutoff=0.8))
+    return arrays | found | ({"ungrouped": tuple(one_a_record)} if one_a_record else {})
 
 
 def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -74,17 +74,21 @@ class Job:
 @fixed()
 def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True) -> Job:
     """Prepare what a Python caller gives, who may give data and functions as they are."""
-    given = dict(values)
-    data = given.get("dataset")
-    if "dataset" in given and data is None:
+    return prepare(*asked(config, values), attacked=attacked)
+
+
+def asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
+    """Read the configuration that a Python caller gives, and the data where they are given as they are."""
+    data = values.get("dataset")
+    if "dataset" in values and data is None:
         raise InputError(
             "dataset: expected a name, a file, or data as they are, got None: leave it out to audit the usual data set "
             f"({AuditConfig.model_fields['dataset'].default})"
         )
     if data is None or isinstance(data, (str, Path)):
-        return prepare(chosen(config, given), attacked=attacked)
-    asked = chosen(config, given | {"dataset": OWN})
-    return prepare(asked, of_python("dataset", data, asked), attacked=attacked)
+        return chosen(config, values), None
+    resolved = chosen(config, {**values, "dataset": OWN})
+    return resolved, of_python("dataset", data, resolved)
 
 
 def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
@@ -181,8 +185,13 @@ def _unknown(key: str, tree: Mapping[str, Any], known: set[str]) -> str:
     )
 
 
-def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bool = True) -> Job:
-    """Check everything that can be checked before training: data, roles, recipe, attacks and their references."""
+def prepare(
+    config: AuditConfig, records: Records | None = None, *, attacked: bool = True, reference: bool = False
+) -> Job:
+    """Check everything that can be checked before training: data, roles, recipe, attacks and their references.
+
+    With `reference`, reference non-members are needed whatever the recipe is.
+    """
     from reticent.population.train import choose_device
 
     device = choose_device(config.device)
@@ -196,7 +205,7 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given, config.dataset)
     check_used(recipe, given)
-    roles = _roles(config, recipe, records)
+    roles = _roles(config, reference or bool(needs(recipe)), records)
     partitions = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
@@ -221,10 +230,10 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     return Job(config, records, population, attacks, workers(config, device, models), device, partitions)
 
 
-def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:
-    """Divide the records; where the user does not say how many the defender has, by what the recipe needs."""
+def _roles(config: AuditConfig, needed: bool, records: Records) -> Roles:
+    """Divide the records; where the user does not say how many the defender has, a fifth if any are needed."""
     sizes = {"validation": config.validation, "population": config.population}
-    if config.reference is not None or not needs(recipe):
+    if config.reference is not None or not needed:
         return Roles.split(records, config.seed, audited=config.records, reference=config.reference or 0, **sizes)
     usual = len(records) // 5
     if config.records:

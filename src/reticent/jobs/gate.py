@@ -13,6 +13,7 @@ from reticent.gating.limits import Limits, gather
 from reticent.jobs.reading import read_document
 from reticent.report.junit import MARK, write_junit
 from reticent.report.output import AUDIT, check_file
+from reticent.spec import written
 
 
 class Result(Protocol):
@@ -119,5 +120,5 @@ def _read(audit: Any) -> AuditDocument:
         if isinstance(schema, str) and schema.startswith("reticent."):
             row_by_row = "; a comparison is gated row by row, by the audits of its rows"
             hint = row_by_row if "comparison" in schema else "; use the version of reticent that wrote it"
-        raise InputError(f"schema: expected {SCHEMA!r}, got {str(schema)[:60]!r}{hint}")
+        raise InputError(f"schema: expected {SCHEMA!r}, got {'none' if schema is None else written(schema)}{hint}")
     return AuditDocument.read(plain)

@@ -13,11 +13,12 @@ from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, count_exposed, exposure
+from reticent.auditing.group_limits import group_limits, limited
 from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
 from reticent.auditing.partition import Partition
-from reticent.auditing.verdict import allow_for_unlearned, verdict
+from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
@@ -143,18 +144,24 @@ def measure(
     audits, scores = attacked(problem, attacks, settings, progress=progress)
     members = problem.membership.matrix[problem.targets]
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
+    limits = group_limits(partitions, scores, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
     compared = tuple(
-        groups(
-            partition,
-            scores[said.attack],
-            members,
-            found,
-            attack=said.attack,
-            fpr=said.fpr,
-            confidence=settings.confidence,
+        limited(
+            groups(
+                partition,
+                scores[said.attack],
+                members,
+                found,
+                attack=said.attack,
+                fpr=said.fpr,
+                confidence=settings.confidence,
+            ),
+            limits,
+            at,
         )
-        for partition in partitions
+        for at, partition in enumerate(partitions)
     )
+    said = with_group(said, limits.exposed)
     epsilons = audit_epsilon(
         scores,
         members,

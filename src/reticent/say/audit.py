@@ -17,7 +17,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         missing: attacks that compare models, where none of them could run.
     """
     population, names = document.population, document.data.class_names
-    said = verdict.spoken(document.verdict, document.attacks, population)
+    said = verdict.spoken(document.verdict, document.attacks, population, names)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
     unsaid = (*said.cannot_say, *unhealthy(population, said.leak), *further)
     unaware, checked = document.non_adaptive, document.control

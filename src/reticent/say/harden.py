@@ -1,9 +1,11 @@
 """A repair in sentences: whether the repaired model leaks less, at what accuracy, and what is not shown."""
 
+from collections.abc import Sequence
+
 from reticent.auditing.verdict import FEWEST
 from reticent.findings.audit import Leak, Reason
 from reticent.findings.comparison import Relation
-from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote, RepairRun, Side
+from reticent.findings.harden import FAR, Doubt, HardenDocument, Note, RecordsNote, RepairData, RepairRun, Side
 from reticent.findings.locate import Origin
 from reticent.findings.numbers import Statistic
 from reticent.rounding import decimals, fraction, interval, percent
@@ -12,8 +14,6 @@ from reticent.say.grammar import alarms, listed, plural
 from reticent.say.locate import FRESH
 from reticent.say.verdict import unresolved
 
-FAR = 0.05
-"""References whose accuracy, or number of members, differs by more than this from the model's are told of."""
 UNJUDGED = "Nothing is judged"
 LEADS = {
     Relation.LESS: "The repaired model leaks less",
@@ -33,6 +33,15 @@ LEFT = {
     Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told.",
 }
 BACKWARDS = "An attack that is read backwards still finds members of the repaired model."
+BROKEN = "A model that is right so rarely tells little of its members because it tells little of anything."
+STATE = (
+    "So they are not made as the model was, and the attack before the repair may be weaker than it could be. State the "
+    "model's training: --epochs, --batch-size, --optimizer, --learning-rate, --weight-decay."
+)
+REPAIRED_OTHERWISE = (
+    "So the repair did to them something else than to the model, and an attack that learns from them may miss what the "
+    "repaired model leaks: nothing is judged."
+)
 LOST = (
     "It is also less accurate, and a less accurate model leaks less by that alone. Whether the repair does better than "
     "stopping the training early is not tested here; reticent compare tests it."
@@ -68,6 +77,8 @@ def spoken(found: HardenDocument, further: tuple[str, ...] = ()) -> HardenDocume
 
 def word(found: HardenDocument) -> str:
     """Say in the shortest form how the repaired model stands to the given one."""
+    if found.broken:
+        return "The model is broken"
     return "Not judged" if found.doubt is not None else WORDS[found.difference.relation]
 
 
@@ -78,6 +89,9 @@ def _sentence(found: HardenDocument) -> str:
     lead, left = LEADS[found.difference.relation], f" {_left(found)}"
     if found.doubt is not None:
         lead, left = UNJUDGED, ""
+    if found.broken:
+        fell = f"its accuracy on non-members fell from {right[0]} to {right[1]}"
+        return f"The repair broke the model: {fell}; {lead[0].lower()}{lead[1:]}: {_numbers(found, quoted)}.{left}"
     return f"{lead}: {_numbers(found, quoted)}.{left} Accuracy on non-members: {right[0]} before, {right[1]} after."
 
 
@@ -109,9 +123,38 @@ def _numbers(found: HardenDocument, measure: Statistic) -> str:
     return f"the largest AUC was {first} before, of {before.auc_attack}, and is {second} after, of {after.auc_attack}"
 
 
+def refused(before: float, after: float, most: float, notes: Sequence[RecordsNote]) -> str:
+    """Say that a repair took more accuracy than is allowed, and what to look at first."""
+    return (
+        f"the repair broke the model: expected to lose at most {100 * most:g} percentage points of accuracy on "
+        f"non-members, got {percent(before)} before and {percent(after)} after. {_suspects(notes)} The references were "
+        "not trained, and nothing was written; the repair is kept in the store. To audit and write it nevertheless, "
+        "give a larger --max-accuracy-loss (max_accuracy_loss)"
+    )
+
+
+def _suspects(notes: Sequence[RecordsNote]) -> str:
+    """Name what most likely broke a model, the likeliest first."""
+    others = (
+        "a --learning-rate that is too high for the second training, too few --tuning-epochs, or a method that sets "
+        "too much back (--rate)"
+    )
+    if any(one.note is Note.SCALE_ASSUMED for one in notes):
+        return (
+            "Look first at how the pictures were normalised: mean 0.5 and std 0.25 are assumed, since --mean and --std "
+            f"were not given. Then at {others}."
+        )
+    return f"Look at {others}."
+
+
 def _detail(found: HardenDocument) -> list[str]:
     """Say what the other measure shows, and whether accuracy was paid for it."""
     differ = _different(found)
+    if found.broken:
+        differ = [f"{BROKEN} {_suspects(found.data.notes)}", *differ]
+    if found.doubt is Doubt.REFERENCES_DIFFER:
+        told = _accuracies(found.after, "after", found.data)
+        return [*differ, *told, *_still(found)]
     if found.doubt is Doubt.FEW_RECORDS:
         few = (
             f"{UNJUDGED}: no interval over {plural(found.data.members, 'member')} and "
@@ -157,7 +200,7 @@ def _other(found: HardenDocument) -> list[str]:
 def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
     """List what the repair and its audit do not show."""
     return [
-        *_accuracies(found),
+        *_accuracies(found.before, "before", found.data),
         *_sizes(found),
         *([FRESH, UNKNOWN_START] if found.model.initial is Origin.FRESH else []),
         ONE_MODEL,
@@ -175,23 +218,25 @@ def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _accuracies(found: HardenDocument) -> list[str]:
+def _accuracies(side: Side, when: str, data: RepairData) -> list[str]:
     """Warn where the references are clearly more or less accurate than the model, by more than its records' noise."""
-    own, mean, told = found.before.accuracy, found.before.references.accuracy, []
-    for what, one, model, count in (
-        ("members", mean.members.mean, own.members.value, found.data.members),
-        ("non-members", mean.non_members.mean, own.non_members.value, found.data.non_members),
-    ):
-        if abs(one - model) > max(FAR, 2 * (model * (1 - model) / count) ** 0.5):
-            far = f"{100 * abs(one - model):.0f} percentage points {'more' if one > model else 'less'} accurate"
-            told.append(f"{far} on {what} than the model ({percent(one)} and {percent(model)})")
+    told = [
+        f"{100 * abs(one.references - one.model):.0f} percentage points "
+        f"{'more' if one.references > one.model else 'less'} accurate on {one.records} than the model "
+        f"({percent(one.references)} and {percent(one.model)})"
+        for one in side.unlike(data.members, data.non_members)
+    ]
     if not told:
         return []
-    return [
-        f"The references are {listed(told)}. So they are not made as the model was, and the attack before the repair "
-        "may be weaker than it could be. State the model's training: --epochs, --batch-size, --optimizer, "
-        "--learning-rate, --weight-decay."
-    ]
+    follows = STATE if when == "before" else REPAIRED_OTHERWISE
+    return [f"The references {when} the repair are {listed(told)}. {follows}"]
+
+
+def _still(found: HardenDocument) -> list[str]:
+    """Say what holds although the attack after the repair may be too weak: a leak that it finds nevertheless."""
+    if found.after.verdict.leak is not Leak.FOUND:
+        return []
+    return ["What it finds is a leak nevertheless: the repaired model still leaks at least that much."]
 
 
 def _sizes(found: HardenDocument) -> list[str]:

@@ -15,6 +15,7 @@ from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import decimals, fraction, level, percent, plain
+from reticent.say import exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import UNLEARNED
 
@@ -52,18 +53,21 @@ BACKWARDS = "Leak, backwards"
 """The shortest form where attacks work backwards alone."""
 
 
-def spoken(said: Verdict, audits: Sequence[Audit], population: Population) -> Verdict:
-    """Fill in the sentences of a verdict."""
+def spoken(said: Verdict, audits: Sequence[Audit], population: Population, names: Sequence[str] = ()) -> Verdict:
+    """Fill in the sentences of a verdict; `names` are those of the classes, or empty."""
     best = next(audit for audit in audits if audit.name == said.attack)
     detail = [
         *_learners(said, population),
         *_intervals(said, best),
         *_basis(said, best, audits),
         *_backwards(said, audits),
-        _conclusion(said),
+        *_conclusion(said),
     ]
-    told = sentence(said, audits)
-    return said.with_(sentence=told, detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
+    told = [sentence(said, audits)]
+    if said.group is not None:
+        told.insert(0 if said.reason is Reason.IN_A_GROUP else 1, exposed_group.sentence(said.group, names))
+        detail += exposed_group.details(said, said.group, names)
+    return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
 
 
 def word(said: Verdict) -> str:
@@ -202,14 +206,16 @@ def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
     ]
 
 
-def _conclusion(said: Verdict) -> str:
+def _conclusion(said: Verdict) -> list[str]:
     if said.leak is not Leak.FOUND:
-        return CONCLUSIONS[said.reason or Reason.TOO_SMALL]
+        return [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
+    if said.reason is Reason.IN_A_GROUP:
+        return []
     if said.shown_by == (Statistic.AUC,) and said.tpr is not None:
-        return "The share of pairs is more than chance; the share of training records found may be chance by itself."
+        return ["The share of pairs is more than chance; the share of training records found may be chance by itself."]
     if said.shown_by == (Statistic.TPR,):
-        return "The share of training records found is more than chance; the area may be chance by itself."
-    return "That is more than chance."
+        return ["The share of training records found is more than chance; the area may be chance by itself."]
+    return ["That is more than chance."]
 
 
 def unresolved(audit: Audit) -> list[str]:

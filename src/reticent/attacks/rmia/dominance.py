@@ -62,9 +62,9 @@ def dominated(log_x: Floats, log_z: Floats, log_gamma: float) -> Counts:
 
 
 def _roughly(values: Floats) -> Counts:
-    """Order values as float16 sees them ``(N,)``, which takes a quarter of the time: the bits of one are sorted by radix.
+    """Order values as float16 sees them ``(N,)``: 16 bits are sorted by radix, in a quarter of the time.
 
-    Negative ones are turned over, since their bits grow with their size.
+    Those of negative ones are turned over, since they grow with their size.
     """
     with np.errstate(over="ignore", under="ignore"):
         bits = values.astype(np.float16).view(np.int16)

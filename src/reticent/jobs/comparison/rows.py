@@ -1,6 +1,6 @@
 """The rows of a comparison once they are audited, with what the paired tests need of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,13 +95,14 @@ class AuditedRow:
 def trained(evaluated: Evaluated, audited: Audited, name: str, stop: Stop | None = None) -> list[AuditedRow]:
     """Take a population that was trained or found; and, behind it, that of the attacker who does not know of it."""
     facts = [one.facts for one in evaluated.made]
+    peaks = [one.peak_memory_bytes for one in facts if one.peak_memory_bytes is not None]
     row = replace(
         brought(audited, evaluated.problem, name),
         role=Role.RECIPE if stop is None else Role.CONTROL,
         stop=stop,
         costs=RowCosts(
-            seconds_per_model=_mean(one.get("seconds") for one in facts),
-            peak_memory_bytes_per_model=_mean(one.get("peak_memory_bytes") for one in facts),
+            seconds_per_model=float(np.mean([one.seconds for one in facts])),
+            peak_memory_bytes_per_model=float(np.mean(peaks)) if len(peaks) == len(facts) else None,
         ),
     )
     if evaluated.unaware is None:
@@ -126,12 +127,6 @@ def brought(done: Audited | Attacked, problem: Problem, name: str) -> AuditedRow
         correct(problem.signals, problem.targets) if knows(problem.signals) else None,
         done.files[0].parent.name,
     )
-
-
-def _mean(values: Iterable[Any]) -> float | None:
-    """Average a fact of the models; None if it is not known of all."""
-    known = list(values)
-    return None if None in known else float(np.mean(known))
 
 
 def changes(baseline: Any, recipe: Any) -> tuple[Change, ...]:

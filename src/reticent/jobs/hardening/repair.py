@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError
+from reticent.findings.training import RepairFacts
 from reticent.jobs.hardening.ready import Ready
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import snapshot
@@ -28,13 +29,13 @@ class Repaired:
     Attributes:
         run: its run's name in the store.
         state: parameters and buffers by name, on the CPU.
-        facts: what the method says of the repair, with ``seconds`` and ``peak_memory_bytes``.
+        facts: what the method says of the repair.
         fresh: it was made now.
     """
 
     run: str
     state: dict[str, Tensor]
-    facts: Mapping[str, Any]
+    facts: RepairFacts
     fresh: bool
 
 
@@ -52,7 +53,7 @@ def repaired(ready: Ready, store: Store) -> Repaired:
             if store.find(run_id) is None:
                 _make(ready, draft)
     run = store.whole(run_id)
-    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.facts, fresh)
+    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.read(RepairFacts), fresh)
 
 
 def network(ready: Ready, state: Mapping[str, Tensor]) -> nn.Module:
@@ -107,10 +108,10 @@ def _make(ready: Ready, draft: Draft) -> None:
     if made.artefacts:
         draft.write_bytes("artefacts.safetensors", save(whole(made.artefacts)))
     draft.write_json("spec.json", canonical(_spec(ready)) | {"recipe": full(recipe)})
-    draft.facts = made.facts | {
-        "kind": "repair",
-        "model": ready.target,
-        "data": ready.sorted.records.name,
-        "seconds": time.perf_counter() - started,
-        "peak_memory_bytes": memory.bytes,
-    }
+    draft.facts = RepairFacts(
+        **dict(made.facts),
+        model=ready.target,
+        data=ready.sorted.records.name,
+        seconds=time.perf_counter() - started,
+        peak_memory_bytes=memory.bytes,
+    ).to_json()

@@ -13,6 +13,7 @@ from reticent.report import blocks as b
 from reticent.report.kinds import attacks, epsilon, groups, method, models, record_table, trust
 from reticent.report.wording import TIES
 from reticent.rounding import count, decimals, fraction, interval, level, percent
+from reticent.say import exposed_group
 from reticent.say import verdict as say
 from reticent.say.glossary import GLOSSARY
 from reticent.say.grammar import plural, short
@@ -86,7 +87,8 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
         " ",
         b.Link("Which.", "health"),
     )
-    cards = (*_odds(said), *_cards(said), *((epsilon.card(document.epsilon),) if document.epsilon else ()))
+    shown = () if said.group is None else (b.Card(*exposed_group.card(said.group, document.data.class_names)),)
+    cards = (*_odds(said), *_cards(said), *shown, *((epsilon.card(document.epsilon),) if document.epsilon else ()))
     return b.Banner(
         about=("Audit of ", b.Strong(name), f": {method.scale(document.data, population.models)}"),
         sentence=said.sentence,

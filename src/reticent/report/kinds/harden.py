@@ -86,9 +86,9 @@ def _banner(document: HardenDocument, name: b.Name) -> b.Banner:
 
 def _tone(document: HardenDocument) -> b.Tone:
     relation, left = document.difference.relation, document.after.verdict
-    if document.doubt is not None:
+    if document.doubt is not None and not document.broken:
         return "unsure"
-    if relation is Relation.MORE or left.leak is Leak.FOUND or left.reason is Reason.BACKWARDS:
+    if document.broken or relation is Relation.MORE or left.leak is Leak.FOUND or left.reason is Reason.BACKWARDS:
         return "bad"
     return "good" if relation is Relation.LESS and left.leak is Leak.NOT_FOUND else "unsure"
 

@@ -296,11 +296,11 @@ def test_the_report_says_how_many_probabilities_were_told_by_their_resolution():
 
 
 def test_a_file_of_probabilities(tmp_path):
-    from reticent.jobs.attack import read_signals
+    from reticent.jobs.attack import read_signals, run
+    from reticent.options import AttackConfig
 
     np.savez(tmp_path / "o.npz", probabilities=P, labels=Y, membership=MEMBERSHIP)
-    arrays = read_signals(tmp_path / "o.npz")
-    found = reticent.attack(**arrays, replicates=100, attacks=["loss"])
+    found = run(read_signals(tmp_path / "o.npz"), AttackConfig(replicates=100, attacks=["loss"]))
     assert np.array_equal(found.scores["loss"], attacked(probabilities=P).scores["loss"])
 
 

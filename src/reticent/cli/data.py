@@ -195,7 +195,7 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
 def _checked(entry: "DatasetEntry") -> str:
     if not entry.files:
         return "none: the data come with scikit-learn"
-    summed = sum(file.checksum is not None for file in entry.files)
+    summed = sum(bool(file.checksum) for file in entry.files)
     if summed == len(entry.files):
         return f"right ({summed} of {summed} official files)"
     return "none is published for the unpacked files; their form is right"

@@ -13,8 +13,8 @@ from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.comparison.compare import compare as tested
 from reticent.errors import InputError
 from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironment, ControlNote, Note
+from reticent.jobs import attack as attacking
 from reticent.jobs import audit as auditing
-from reticent.jobs.attack import attack
 from reticent.jobs.comparison.controls import controls
 from reticent.jobs.comparison.early import Stop, stops
 from reticent.jobs.comparison.folders import RowFolders
@@ -175,11 +175,9 @@ class _Auditor:
         """Audit one row; by one attacker, or by two."""
         if spec.job is not None:
             return self._train(spec.name, spec.job, self._outputs[spec.name])
-        assert spec.arrays is not None
-        config = spec.config
-        given = {key: getattr(config, key) for key in config.model_fields_set - {"attack", "group_by"}}
-        arrays: dict[str, Any] = {**spec.arrays, **given, "options": config.attack, "name": spec.name}
-        done = attack(**arrays, out=self._outputs[spec.name].folder, stage=partial(self._told, spec.name))
+        assert spec.outputs is not None
+        stage = partial(self._told, spec.name)
+        done = attacking.run(spec.outputs, spec.config, self._outputs[spec.name].folder, spec.name, stage)
         return [brought(done, done.problem, spec.name)]
 
     def control(self, name: str, job: Job, stop: Stop) -> AuditedRow:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from reticent import opening
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.audit import SCHEMA, AuditDocument
+from reticent.findings.base import Plain
 from reticent.findings.gate import Gate
 from reticent.gating.judge import judge
 from reticent.gating.limits import Limits, gather
@@ -20,12 +21,12 @@ class Result(Protocol):
     """What `reticent.audit` and `reticent.attack` return."""
 
     @property
-    def document(self) -> Mapping[str, Any]:
+    def document(self) -> Plain:
         """What ``audit.json`` holds."""
 
 
 def gate(
-    audit: Mapping[str, Any] | str | Path | Result,
+    audit: Plain | str | Path | Result,
     *,
     max_auc: float | None = None,
     max_tpr: Mapping[float, float] | Sequence[str] | str | None = None,

@@ -170,5 +170,5 @@ ENTRY = ObjectiveEntry(
     paper="Nasr et al. (2018), CCS",
     cost="steps of an attack network: with a small network 20 to 50 times plain training, half of it at 1 a step",
     needs=("reference",),
-    off=({"weight": 0.0},),
+    off=(AdvReg(weight=0.0),),
 )

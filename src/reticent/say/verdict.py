@@ -15,7 +15,7 @@ from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import decimals, fraction, level, percent, plain
-from reticent.say import exposed_group
+from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import UNLEARNED
 
@@ -43,6 +43,7 @@ OPEN = {
     Reason.TIES: "Whether there is a leak: too many records have equal scores for attacks to be read at that rate.",
     Reason.FEW_RECORDS: f"Whether there is a leak: at least {FEWEST} members and {FEWEST} non-members, or more models, "
     "are needed to judge it.",
+    Reason.SHIFT: "Whether there is a leak: members and non-members differ without the model, which can hide one.",
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
 }
@@ -81,6 +82,8 @@ def meaning(said: Verdict, population: Population) -> str:
         return "Anyone who may query such a model can learn of some records that they were used to train it."
     if said.leak is Leak.NOT_FOUND:
         return "This holds for the attacks that were tried; others may find more."
+    if said.reason is Reason.SHIFT:
+        return f"That is neither a pass nor a fail: {blind.SETTLED}."
     settle = "models that all learn" if population.health else "more records, or more models,"
     return f"That is neither a pass nor a fail: {settle} may settle it."
 
@@ -107,6 +110,8 @@ def sentence(said: Verdict, audits: Sequence[Audit]) -> str:
             f"An attacker who reads {least.name} backwards tells a training record from another one in "
             f"{percent(1 - least.auc.mean)} of pairs; chance is 50 %."
         )
+    if said.excess is not None:
+        return blind.headline(said)
     if said.best_by is Statistic.AUC or said.tpr is None or said.fpr is None:
         return f"An attacker tells a training record from another one in {percent(said.auc)} of pairs; chance is 50 %."
     return f"{_finds(said)}; chance is {level(said.fpr)}."
@@ -207,6 +212,8 @@ def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
 
 
 def _conclusion(said: Verdict) -> list[str]:
+    if said.reason in {Reason.SHIFT, Reason.MORE_THAN_SHIFT}:
+        return [blind.beyond(said), blind.conclusion(said)]
     if said.leak is not Leak.FOUND:
         return [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
     if said.reason is Reason.IN_A_GROUP:

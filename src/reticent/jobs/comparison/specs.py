@@ -9,14 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.findings.audit import AuditDocument
 from reticent.jobs import replicas
-from reticent.jobs.attack import audited, problem_of, read_signals, runnable
+from reticent.jobs.attack import Outputs, audited, read_signals, runnable
 from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.pairing import Shared, check_pairs
 from reticent.jobs.comparison.sources import (
@@ -48,14 +46,14 @@ class RowSpec:
         config: how it is attacked and audited.
         shared: what its numbers rest on, but how its models were made.
         job: what to train, or to find finished; None for outputs that were brought.
-        arrays: those outputs, as `reticent.attack` takes them; None for a job.
+        outputs: None for a job.
     """
 
     name: str
     config: AttackConfig
     shared: Shared
     job: Job | None = None
-    arrays: Mapping[str, NDArray[Any]] | None = None
+    outputs: Outputs | None = None
 
     @classmethod
     def of_job(cls, name: str, job: Job) -> "RowSpec":
@@ -226,12 +224,12 @@ class _ForAll:
         dotted = {_dotted(key): value for key, value in self._values.items()}
         known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
         config = gather_attacks(None, known)
-        arrays = read_signals(path, config.group_by)
+        outputs = read_signals(path, config.group_by)
         try:
-            problem = problem_of(arrays)
+            problem = outputs.problem()
             problem = problem.among(audited(problem, config))
             shared = Shared.of_outputs(problem, runnable(problem, config)[0], config.confidence)
-            return RowSpec(path.stem, config, shared, arrays=arrays)
+            return RowSpec(path.stem, config, shared, outputs=outputs)
         except ReticentError as error:
             raise error.prefixed(f"{path}: ") from None
 

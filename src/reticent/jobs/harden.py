@@ -29,6 +29,7 @@ from reticent.jobs.work import Reported, Work
 from reticent.options import DataOptions, Options
 from reticent.population.train import Callback, train
 from reticent.population.using import using
+from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.say import harden as say
 from reticent.store import Store
@@ -172,9 +173,6 @@ def _hardened(
     checked: Ready, store: Store, weights: Weights, work: Work, output: Output, max_accuracy_loss: float
 ) -> Hardened:
     """Repair, train the references, attack and write; what is likeliest to be refused comes first."""
-    from reticent.report.kinds import harden as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
     with work.on("repair", "repairing the model"):
         made = repaired(checked, store)
     seen = {"after": checked.ask(network(checked, made.state)), "before": checked.seen}
@@ -190,7 +188,7 @@ def _hardened(
     work.tell("report")
     found = findings(checked, made, sides["before"], sides["after"], weights, work)
     content = marked(save(whole(made.state), {"format": "pt"}))
-    return Hardened(found, output.write(found, {"harden.html": html(kind.harden(found)), WEIGHTS: content}))
+    return Hardened(found, output.write(found, {"harden.html": page(found), WEIGHTS: content}))
 
 
 def marked(content: bytes) -> bytes:

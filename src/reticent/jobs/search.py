@@ -22,6 +22,7 @@ from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
+from reticent.report.kinds import page
 from reticent.report.output import SEARCH, Output
 from reticent.say.search import spoken
 
@@ -125,10 +126,7 @@ def search(
             environment=work.environment(),
         )
     )
-    from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
-    return Searched(written, (*output.write(written, {"search.html": html(kind.search(written))}), *compared.files))
+    return Searched(written, (*output.write(written, {"search.html": page(written)}), *compared.files))
 
 
 def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, Plain]:

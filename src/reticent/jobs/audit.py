@@ -30,7 +30,7 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import repeated
+from reticent.say.population import fewer, repeated
 from reticent.spec import full
 from reticent.store import Store
 
@@ -160,7 +160,13 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         non_adaptive=_unaware(evaluated),
         unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
-    further = [*document.data_sentences(job.records), *repeated(job.records.duplicates), *facts.notices]
+    members = int(job.population.membership.matrix.sum(axis=1).mean())
+    further = [
+        *document.data_sentences(job.records),
+        *repeated(job.records.duplicates),
+        fewer(members, len(job.records)),
+        *facts.notices,
+    ]
     return spoken(found, further)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
+from reticent.findings.base import Plain
 from reticent.findings.search import SearchDocument, Seeds, Tried
 from reticent.jobs.compare import compare
 from reticent.jobs.comparison.sources import check_arguments
@@ -130,7 +131,7 @@ def search(
     return Searched(written, (*output.write(written, {"search.html": page(written)}), *compared.files))
 
 
-def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:
+def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, Plain]:
     """List the defenses that are tried, each with the values that make it."""
     if not parts_of(defense):
         raise SpecError("search: 'none' has no options: give a defense, such as cwrf+relaxloss")

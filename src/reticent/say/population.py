@@ -74,3 +74,11 @@ def unaudited(left: Ints, records: int) -> list[str]:
         f"models that were not, and here there are too few of one kind. How exposed "
         f"{agree(len(left), 'it is', 'they are')} is not known."
     ]
+
+
+def fewer(members: int, records: int) -> str:
+    """Say that the audited models are trained on a part of the records."""
+    return (
+        f"What a model trained on all {records:,} records leaks: the models here were each trained on {members:,} of "
+        "them, and models of more records usually leak less. reticent plan --curve estimates by how much."
+    )

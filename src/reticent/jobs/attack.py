@@ -248,7 +248,7 @@ def run(
     strong = [name for name in left_out if ATTACKS[name].strong]
     found = say.spoken(
         found,
-        [*notices, *left_out.values(), *say.not_looked_at(brought.ungrouped)],
+        [*notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
     rows = document.record_rows(
@@ -290,14 +290,14 @@ def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], 
             check_references(spec, problem)
         return specs, {}
     kept: list[Spec] = []
-    left_out: dict[str, str] = {}
+    left_out: dict[str, Exception] = {}
     for spec in build_attacks(config, _possible(problem.signals)):
         try:
             check_references(spec, problem)
             kept.append(spec)
         except TooFewReferencesError as error:
-            left_out[spec.method] = say.left_out(spec.method, error)
-    return tuple(kept), left_out
+            left_out[spec.method] = error
+    return tuple(kept), say.left_out(left_out)
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:

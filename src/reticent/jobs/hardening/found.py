@@ -101,7 +101,7 @@ def audited(
         accuracy=SideAccuracy(
             members=_share(correct[row], settings.confidence), non_members=_share(correct[~row], settings.confidence)
         ),
-        verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said)}, extra="ignore"),
+        verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said, audits)}, extra="ignore"),
         attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits),
         epsilon=say_epsilon.spoken(epsilons.overall),
         references=_references(made),

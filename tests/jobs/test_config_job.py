@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reticent.attacks import ATTACKS
 from reticent.data.datasets import DATASETS
 from reticent.data.records import Records
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
@@ -46,6 +47,17 @@ def test_single_values_win_over_the_file(toml):
     config = gather(file, {"models": 6, "epochs": 2, "recipe.learning_rate": 0.25})
     assert (config.models, config.seed, config.attacks) == (6, 3, ("lira",))
     assert config.recipe == {"epochs": 2, "learning_rate": 0.25}
+
+
+def test_all_attacks_are_those_that_fit(toml):
+    file = toml("attacks = ['lira']\n[attack.lira]\nvariance = 'pooled'\n")
+    config = gather(file, {"attacks": "all", "models": 4, "epochs": 1, "records": 60})
+    job = prepare(config)
+    assert {spec.method for spec in job.attacks} == set(ATTACKS) - {"pmia", "selena-replica"}
+    assert next(spec for spec in job.attacks if spec.method == "lira").variance == "pooled"
+    assert list(job.left_out) == ["pmia", "selena-replica"]
+    assert job.left_out["pmia"].startswith("The attack pmia was left out: pmia: expected at least ")
+    assert not prepare(config.replace(attacks=())).left_out
 
 
 @pytest.mark.parametrize(

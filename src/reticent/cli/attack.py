@@ -47,7 +47,9 @@ def attack(
 
     chosen = gather_attacks(flags.config, flags.values())
     if scores:
-        check_scores(scores, len(chosen.attacks or ATTACKS), (signals, flags.config))
+        check_scores(
+            scores, len(ATTACKS if chosen.every_attack else chosen.attacks or ATTACKS), (signals, flags.config)
+        )
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
     brought = read_signals(signals, chosen.group_by)
     say(*not_looked_at(brought.ungrouped))

@@ -163,11 +163,12 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
             config=canonical(job.config),
         ),
         control=evaluated.control,
+        left_out=job.left_out,
         non_adaptive=_unaware(evaluated),
         unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
     further = [*document.data_sentences(job.records), *repeated(job.records.duplicates), *facts.notices]
-    return spoken(found, further)
+    return spoken(found, [*further, *job.left_out.values()])
 
 
 def _unaware(evaluated: Evaluated) -> NonAdaptive | None:

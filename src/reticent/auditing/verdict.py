@@ -9,6 +9,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
   decide the TPR of no attack that compares models, nor that of all attacks;
+* "found" by other means where members and non-members differ without the model (`auditing.blind`): if what some attack
+  finds beyond the blind baseline is more than 0. A leak is never excluded there, since a shift can hide one;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
@@ -31,7 +33,7 @@ from reticent.findings.attack import Audit, TargetAudit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.base import Interval
 from reticent.findings.group_limits import ExposedGroup
-from reticent.findings.numbers import Estimate, OverallRate, Statistic
+from reticent.findings.numbers import Estimate, OverallRate, PairedDifference, Statistic
 from reticent.findings.population import Population
 
 MATERIAL_AUC = 0.55
@@ -64,6 +66,7 @@ class _Judged:
     auc: Interval
     rate: OverallRate | None
     tpr: Interval | None
+    alpha: float
 
     @property
     def enough(self) -> bool:
@@ -72,13 +75,21 @@ class _Judged:
 
     @property
     def by_auc(self) -> bool:
-        return self.enough and self.auc[0] > 0.5
+        excess = self.audit.excess
+        return self.enough and (self.auc[0] > 0.5 if excess is None else self._more(excess.auc))
 
     @property
     def by_tpr(self) -> bool:
         if not self.enough:
             return False
+        if self.audit.excess is not None:
+            beyond = None if self.rate is None else self.audit.excess.at(self.rate.fpr)
+            return beyond is not None and self._more(beyond.tpr)
         return self.rate is not None and self.tpr is not None and self.tpr[0] > expected_fpr(self.audit, self.rate.fpr)
+
+    def _more(self, excess: PairedDifference) -> bool:
+        """Tell whether what goes beyond the blind baseline is more than chance; the choice of attack is allowed for."""
+        return excess.difference > 0 and excess.p <= self.alpha
 
     @property
     def found(self) -> bool:
@@ -92,6 +103,8 @@ class _Judged:
     def excluded(self) -> bool:
         """Whether a leak that matters is excluded."""
         if self.rate is None or self.tpr is None or too_few(len(self.audit.targets)) or not self.enough:
+            return False
+        if self.audit.excess is not None:
             return False
         return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
 
@@ -142,7 +155,8 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         leak=leak,
         reason=reason,
         shown_by=(Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr,
-        wrong_sign=tuple(attack.audit.name for attack in judged if attack.auc[1] < 0.5),
+        excess=best.audit.excess,
+        wrong_sign=tuple(one.audit.name for one in judged if one.auc[1] < 0.5 and one.audit.excess is None),
     )
 
 
@@ -248,7 +262,8 @@ def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
 def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
     rate = audit.rate(fpr)
     tpr = None if rate is None or rate.tpr is None else widened(rate.tpr, audit.confidence, choices)
-    return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr)
+    alpha = 2 * tail(audit.confidence) / choices
+    return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr, alpha)
 
 
 def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
@@ -264,8 +279,9 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
 
 
 def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
+    shift = judged[0].audit.excess is not None
     if any(attack.found for attack in judged):
-        return Leak.FOUND, Reason.MORE_THAN_CHANCE
+        return Leak.FOUND, Reason.MORE_THAN_SHIFT if shift else Reason.MORE_THAN_CHANCE
     targets = judged[0].audit.targets
     if _tied(judged):
         return Leak.CANNOT_TELL, Reason.TIES
@@ -273,6 +289,8 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
         return Leak.NOT_FOUND, Reason.EXCLUDED
     if unsure(targets):
         return Leak.CANNOT_TELL, Reason.FEW_RECORDS
+    if shift:
+        return Leak.CANNOT_TELL, Reason.SHIFT
     return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(len(targets)) else Reason.TOO_SMALL
 
 

@@ -1,6 +1,7 @@
 """``reticent attack``: audit outputs that were computed elsewhere, without training."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ def attack(
     signals: Path,
     out: Path = Path("reticent-attack"),
     scores: Path | None = None,
+    records: str | None = None,
     flags: Attacks = Attacks(),  # noqa: B008
 ) -> Sequence[Path]:
     """Attack and audit the outputs of models of any framework.
@@ -29,11 +31,14 @@ def attack(
     Args:
         signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and one of `logits` (M, N, C),
             `probabilities` (M, N, C) and `margins` (M, N), the first two also (M, N) of binary models; if wanted
-            `targets` and `references`, rows of the models, `classes`, how many there are, and arrays (N,) to group
-            records by.
+            `targets` and `references`, rows of the models, `classes`, how many there are, `records`, what the models
+            saw (N, ...), and arrays (N,) to group records by.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.
+        records: What the models saw, if it does not stand in the file of signals: a data set, as `reticent audit
+            --dataset` takes it, of the same records in the same order. To find out whether members and non-members
+            differ without the model; otherwise the labels alone are looked at.
         flags: which attacks to run.
     """
     from reticent.attacks import ATTACKS
@@ -47,11 +52,12 @@ def attack(
 
     chosen = gather_attacks(flags.config, flags.values())
     if scores:
-        check_scores(
-            scores, len(ATTACKS if chosen.every_attack else chosen.attacks or ATTACKS), (signals, flags.config)
-        )
+        several = chosen.every_attack or not chosen.attacks
+        check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
     brought = read_signals(signals, chosen.group_by)
+    if records is not None:
+        brought = replace(brought, records=records)
     say(*not_looked_at(brought.ungrouped))
     done = reported(AUDIT, lambda screen: run(brought, chosen, out, signals.name, screen.stage), out)
     if not scores:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
+from reticent.findings.blind import Blind, Excess
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
@@ -28,6 +29,8 @@ class Reason(StrEnum):
     """What a verdict rests on."""
 
     MORE_THAN_CHANCE = "more-than-chance"
+    MORE_THAN_SHIFT = "more-than-shift"
+    SHIFT = "shift"
     IN_A_GROUP = "in-a-group"
     EXCLUDED = "excluded"
     TOO_SMALL = "too-small"
@@ -74,6 +77,9 @@ class Verdict(Finding):
     "What `leak` rests on."
     shown_by: tuple[Statistic, ...] = ()
     "The figures of `attack` that are more than chance by themselves."
+    excess: Annotated[Excess | None, LeftOut] = None
+    """Only where members and non-members differ without the model: what `attack` finds beyond that, which is all that
+    `leak` rests on."""
     wrong_sign: tuple[str, ...] = ()
     "Attacks that rank members below non-members."
     group: Annotated[ExposedGroup | None, LeftOut] = None
@@ -238,6 +244,9 @@ class AuditDocument(Document):
     attacks: tuple[Audit, ...]
     "In the order they were asked for."
     left_out: tuple[LeftOutAttack, ...] = ()
+    blind: Annotated[Blind | None, LeftOut] = None
+    """Only where membership was not drawn by reticent: how far members and non-members differ without the model. Where
+    they do, only `excess` counts as leak, and epsilon and groups, which take them for alike, are left out."""
     epsilon: EpsilonAudit | None = None
     groups: tuple[Grouping, ...] = ()
     "One a grouping, the classes first."

@@ -26,6 +26,7 @@ from reticent.errors import (
 )
 from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, fitting, usual
+from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.jobs.work import AuditReported, Work
@@ -55,6 +56,7 @@ class Outputs:
     classes: SupportsInt | None = None
     groups: Mapping[str, ArrayLike] = field(default_factory=dict)
     ungrouped: Sequence[str] = ()
+    records: Any = None
 
     def problem(self) -> Problem:
         """Check them, and make of them what attacks take."""
@@ -127,6 +129,7 @@ def attack(
     control: Literal["none", "null"] = "none",
     format: Literal["html", "md"] = "html",  # noqa: A002
     name: str = "outputs",
+    records: Any = None,
     stage: Callable[[str], None] | None = None,
 ) -> Attacked:
     """Attack and audit outputs of models that somebody else trained.
@@ -156,6 +159,9 @@ def attack(
         control: "null" repeats the audit with permuted membership, where there is nothing to find.
         format: "md" writes report.md too, a section of a model card.
         name: what the report calls the data.
+        records: what the models saw, as `reticent.load` takes it, or an array ``(N, ...)`` as `Records.make` does: to
+            find out whether members and non-members differ without the model. By default the labels alone are looked
+            at.
         stage: called with an attack's name before it runs.
 
     Returns:
@@ -178,7 +184,17 @@ def attack(
         0.7
     """
     brought = Outputs(
-        labels, membership, logits, probabilities, margins, targets, references, classes, groups or {}, ungrouped
+        labels=labels,
+        membership=membership,
+        logits=logits,
+        probabilities=probabilities,
+        margins=margins,
+        targets=targets,
+        references=references,
+        classes=classes,
+        groups=groups or {},
+        ungrouped=ungrouped,
+        records=records,
     )
     config = AttackConfig(
         attacks=(attacks,) if isinstance(attacks, str) else tuple(attacks),
@@ -206,6 +222,7 @@ def run(
     work, problem = Work(stage), brought.problem()
     signals = problem.signals
     partitions = grouping.of_outputs(signals.labels, brought.groups)
+    records = None if brought.records is None else same_records(brought.records, signals.labels)
     ids = audited(problem, config)
     notices = [*signals.notices, *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records)]
     facts = outputs.population_facts(problem, notices)
@@ -216,7 +233,10 @@ def run(
         check(problem, specs, settings)
     output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
     with work.on("scoring"):
-        measured = measure(problem, specs, settings, partitions=partitions, progress=work.tell)
+        work.tell("blind baseline")
+        members = problem.membership.matrix[problem.targets]
+        blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
+        measured = measure(problem, specs, settings, partitions=partitions, blind=blind, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),

@@ -14,6 +14,7 @@ from typing import Any
 from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
+from reticent.findings.base import Plain
 from reticent.findings.search import SearchDocument, Seeds, Tried
 from reticent.jobs.compare import compare
 from reticent.jobs.comparison.sources import check_arguments
@@ -21,6 +22,7 @@ from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
+from reticent.report.kinds import page
 from reticent.report.output import SEARCH, Output
 from reticent.say.search import spoken
 
@@ -124,13 +126,10 @@ def search(
             environment=work.environment(),
         )
     )
-    from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
-    return Searched(written, (*output.write(written, {"search.html": html(kind.search(written))}), *compared.files))
+    return Searched(written, (*output.write(written, {"search.html": page(written)}), *compared.files))
 
 
-def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:
+def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, Plain]:
     """List the defenses that are tried, each with the values that make it."""
     if not parts_of(defense):
         raise SpecError("search: 'none' has no options: give a defense, such as cwrf+relaxloss")

@@ -72,3 +72,11 @@ def unaudited(left: Ints, records: int) -> list[str]:
         "need models that were trained on a record and models that were not, besides the target, and here there are "
         "too few of one kind. How exposed these records are is not known."
     ]
+
+
+def fewer(members: int, records: int) -> str:
+    """Say that the audited models are trained on a part of the records."""
+    return (
+        f"What a model trained on all {records:,} records leaks: the models here were each trained on {members:,} of "
+        "them, and models of more records usually leak less. reticent plan --curve estimates by how much."
+    )

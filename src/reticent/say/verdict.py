@@ -15,7 +15,7 @@ from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import decimals, fraction, level, percent, plain
-from reticent.say import exposed_group
+from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import UNLEARNED
 
@@ -42,6 +42,7 @@ OPEN = {
     Reason.TIES: "Whether there is a leak: too many records have equal scores for attacks to be read at that rate.",
     Reason.FEW_RECORDS: f"Whether there is a leak: at least {FEWEST} members and {FEWEST} non-members, or more models, "
     "are needed to judge it.",
+    Reason.SHIFT: "Whether there is a leak: members and non-members differ without the model, which can hide one.",
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
 }
@@ -68,6 +69,8 @@ def meaning(said: Verdict, population: Population) -> str:
         return "Anyone who may query such a model can learn of some records that they were used to train it."
     if said.leak is Leak.NOT_FOUND:
         return "This holds for the attacks that were tried; others may find more."
+    if said.reason is Reason.SHIFT:
+        return f"That is neither a pass nor a fail: {blind.SETTLED}."
     settle = "models that all learn" if population.health else "more records, or more models,"
     return f"That is neither a pass nor a fail: {settle} may settle it."
 
@@ -88,6 +91,8 @@ def chosen(said: Verdict) -> str:
 
 def sentence(said: Verdict) -> str:
     """Say what an attacker finds."""
+    if said.excess is not None:
+        return blind.headline(said)
     if said.best_by is Statistic.AUC or said.tpr is None or said.fpr is None:
         return f"An attacker tells a training record from another one in {percent(said.auc)} of pairs; chance is 50 %."
     return f"{_finds(said)}; chance is {level(said.fpr)}."
@@ -175,6 +180,8 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
 
 
 def _conclusion(said: Verdict) -> list[str]:
+    if said.reason in {Reason.SHIFT, Reason.MORE_THAN_SHIFT}:
+        return [blind.beyond(said), blind.conclusion(said)]
     if said.leak is not Leak.FOUND:
         return [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
     if said.reason is Reason.IN_A_GROUP:

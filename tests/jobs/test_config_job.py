@@ -56,7 +56,7 @@ def test_all_attacks_are_those_that_fit(toml):
     assert {spec.method for spec in job.attacks} == set(ATTACKS) - {"pmia", "selena-replica"}
     assert next(spec for spec in job.attacks if spec.method == "lira").variance == "pooled"
     assert list(job.left_out) == ["pmia", "selena-replica"]
-    assert job.left_out["pmia"].startswith("The attack pmia was left out: pmia: expected at least ")
+    assert job.left_out["pmia"].startswith("pmia was left out: expected at least ")
     assert not prepare(config.replace(attacks=())).left_out
 
 

@@ -248,7 +248,7 @@ def run(
     strong = [name for name in left_out if ATTACKS[name].strong]
     found = say.spoken(
         found,
-        [*notices, *left_out.values(), *say.not_looked_at(brought.ungrouped)],
+        [*notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
     rows = document.record_rows(

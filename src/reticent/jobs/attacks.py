@@ -46,15 +46,15 @@ def fitting(
     """
     over = (ReticentError,) if config.every_attack else () if config.attacks else unnamed
     kept: list[Spec] = []
-    why: dict[str, str] = {}
+    why: dict[str, Exception] = {}
     for spec in specs:
         try:
             check(spec)
         except over as error:
-            why[spec.method] = left_out(spec.method, error)
+            why[spec.method] = error
         else:
             kept.append(spec)
-    return tuple(kept), why
+    return tuple(kept), left_out(why)
 
 
 def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> AttackConfig:

@@ -167,7 +167,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         *repeated(job.records.duplicates),
         fewer(members, len(job.records)),
         *facts.notices,
-        *job.left_out.values(),
+        *dict.fromkeys(job.left_out.values()),
     ]
     return spoken(found, further)
 

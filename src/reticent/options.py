@@ -71,7 +71,7 @@ class DataOptions(Spec):
     image_size: Annotated[int, Ge(1)] | None = None
     """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Options:
         """Return what was asked for that is not usual."""
         fields = DataOptions.model_fields.items()
         usual = {key: field.get_default(call_default_factory=True) for key, field in fields}

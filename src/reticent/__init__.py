@@ -34,6 +34,7 @@ _HOME = {
     "locate_records": "reticent.jobs.locate.records",
     "locate_weights": "reticent.jobs.locate.weights",
     "plan": "reticent.jobs.plan",
+    "size_curve": "reticent.jobs.size_curve",
     "search": "reticent.jobs.search",
     "selftest": "reticent.jobs.selftest",
     "study": "reticent.studies.run",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from reticent.jobs.plan import plan as plan
     from reticent.jobs.search import search as search
     from reticent.jobs.selftest import selftest as selftest
+    from reticent.jobs.size_curve import size_curve as size_curve
     from reticent.options import AuditConfig as AuditConfig
     from reticent.signals.matrix import Signals as Signals
     from reticent.studies.run import study as study

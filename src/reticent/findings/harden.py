@@ -111,11 +111,10 @@ class SideVerdict(Finding):
 
     sentence: str = ""
     leak: Leak
+    reason: Annotated[Reason | None, LeftOut] = None
     attack: str
     best_of: Count
     fpr: Share | None = None
-    reason: Reason | None = None
-    "What `leak` rests on."
 
 
 class References(Finding):

@@ -30,7 +30,7 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import repeated
+from reticent.say.population import fewer, repeated
 from reticent.spec import full
 from reticent.store import Store
 
@@ -157,10 +157,18 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,
+        left_out=job.left_out,
         non_adaptive=_unaware(evaluated),
         unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
-    further = [*document.data_sentences(job.records), *repeated(job.records.duplicates), *facts.notices]
+    members = int(job.population.membership.matrix.sum(axis=1).mean())
+    further = [
+        *document.data_sentences(job.records),
+        *repeated(job.records.duplicates),
+        fewer(members, len(job.records)),
+        *facts.notices,
+        *dict.fromkeys(job.left_out.values()),
+    ]
     return spoken(found, further)
 
 

@@ -24,13 +24,14 @@ from reticent.jobs.comparison.sources import (
     Finished,
     Recipes,
     check_arguments,
-    check_runs,
     named,
     place,
+    refuse_runs,
 )
-from reticent.jobs.comparison.specs import RowSpec, baseline_of, row_specs
+from reticent.jobs.comparison.specs import RowSpec, baseline_of, for_all, row_specs
 from reticent.jobs.config import Job
 from reticent.jobs.work import Reported, Work
+from reticent.options import AttackConfig
 from reticent.population.train import Callback
 from reticent.population.using import finished, using
 from reticent.report.comparison import write_comparison
@@ -42,8 +43,6 @@ OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
 ARGUMENTS = ("recipes", "defenses", "baseline", "early_stopped", "augmented", "fpr", "progress", "stage", "note")
 """Of `compare`, beside the keys of a configuration."""
-REPLICATES = 1000
-"""Of the paired bootstrap, where the call does not say."""
 Tell = Callable[[str], None]
 
 
@@ -114,15 +113,16 @@ def compare(
         >>> done = reticent.compare(recipes=recipes, models=8, epochs=5)  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
-    check_runs(values)
+    if "runs" in values:
+        refuse_runs(values["runs"])
     check_arguments(values, ARGUMENTS)
     if fpr is not None and fpr not in FPRS:
         raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
-    asked = row_specs(runs, recipes, values, defenses, augmented=augmented)
+    common, asked = for_all(values), row_specs(runs, recipes, values, defenses, augmented=augmented)
     first = baseline_of(asked, baseline)
-    kind, note = str(values.get("format") or "html"), note or _silent
+    note = note or _silent
     read = [path for run in runs for path in AUDIT.files(place(run))]
-    folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
+    folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], common.format)
     outputs = {one.name: folders.take(one.name, one.config.format) for one in asked}
     work = Work(stage, progress)
     with ExitStack() as held:
@@ -142,7 +142,7 @@ def compare(
         work.tell("comparison")
         if first.defended:
             notes.append(ControlNote(note=Note.DEFENDED))
-        found = _findings(rows, base, fpr, asked, values, notes)
+        found = _findings(rows, base, fpr, asked, common, notes)
         found = found.with_(
             environment=ComparisonEnvironment(
                 **dict(work.environment(rows={row.name: row.costs for row in rows})),
@@ -207,18 +207,18 @@ def _findings(
     baseline: AuditedRow,
     fpr: float | None,
     asked: Sequence[RowSpec],
-    values: Mapping[str, Any],
+    common: AttackConfig,
     notes: Sequence[ControlNote],
 ) -> ComparisonDocument:
     """Test the rows in pairs, and put the document together."""
     first = rows[0].findings
-    seed = next((one.job.config.seed for one in asked if one.job is not None), int(values.get("seed") or 0))
+    seed = next((one.job.config.seed for one in asked if one.job is not None), common.seed)
     compared = tested(
         [row.for_tests() for row in rows],
         fpr=first.verdict.fpr if fpr is None else fpr,
         rng=seeds.rng(seed, "comparison"),
         confidence=asked[0].config.confidence,
-        replicates=int(values.get("replicates") or REPLICATES),
+        replicates=max(one.config.replicates for one in asked),
         baseline=baseline.name,
     )
     # Outputs that were brought are called as their file, which is but one row's name.

@@ -107,7 +107,7 @@ def _guarantee(name: str) -> str:
     return f"none in {void}, whose first stage sees the members without noise: there is no epsilon then" if void else ""
 
 
-def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
+def parts_of(defense: str | Options) -> dict[str, Options]:
     """Read a defense, and tell what fills the fields of the recipe."""
     given = {"name": defense} if isinstance(defense, str) else dict(defense)
     text = given.pop("name", None)
@@ -188,7 +188,7 @@ def _put(chosen: dict[str, Options], text: str, method: Options) -> None:
     )
 
 
-def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Options:
+def defended(recipe: Options, defense: str | Options) -> Options:
     """Put a defense into what the user says of a recipe."""
     parts = parts_of(defense)
     for part in PARTS:

@@ -1,7 +1,7 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
 from reticent.jobs.work import Reported, Work
-from reticent.options import DataOptions
+from reticent.options import DataOptions, Options
 from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.report.kinds import page
@@ -75,7 +75,7 @@ def harden(
     dataset: str | Path | None = None,
     method: str = "cwrf",
     objective: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     initial: Weights | int | None = None,
     mean: ArrayLike = (),
     std: ArrayLike = (),
@@ -158,7 +158,7 @@ def harden(
         return _hardened(checked, store, weights, work, output, max_accuracy_loss)
 
 
-def _refuse_options(values: Mapping[str, Any], method: str, objective: str | None) -> None:
+def _refuse_options(values: Options, method: str, objective: str | None) -> None:
     """Refuse options of the method or the objective that stand beside them."""
     chosen_names = {name.partition(":")[0] for text in (method, objective or "") for name in text.split("+")}
     for key, value in values.items():

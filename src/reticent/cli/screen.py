@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from reticent.report.blocks import Block
+    from reticent.report.blocks import Block, Report
 
 PIPED_WIDTH = 160
 NARROWEST = 80

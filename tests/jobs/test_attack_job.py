@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import reticent
+from reticent.attacks import ATTACKS
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.jobs.attack import read_signals
 from reticent.jobs.attack import run as attack_outputs
@@ -245,17 +246,32 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
     done = run(brought, targets=[0], references=[1])
     assert "lira" not in done.scores
     assert {"loss", "correctness"} <= set(done.scores)
-    assert any(said.startswith("The attack lira was left out: ") for said in done.document["verdict"]["cannot_say"])
+    told = [said for said in done.document["verdict"]["cannot_say"] if "left out: " in said]
+    assert len(told) == len(set(told))
+    assert any(said.startswith("lira") and "lira: " not in said for said in told)
     names = [one["name"] for one in done.document["left_out"]]
     assert "lira" in names
     assert "rmia" in names
     assert "The strongest attacks are missing (lira and rmia " in done.document["verdict"]["detail"]
     console = Console(file=StringIO(), width=200)
     console.print(terminal(kind(done.findings)))
-    assert "The attack lira was left out: " in console.file.getvalue()
+    assert console.file.getvalue().count("left out: ") == len(told)
     assert run(brought).document["left_out"] == []
     with pytest.raises(TooFewReferencesError, match="lira"):
         run(brought, targets=[0], references=[1], attacks="lira")
+
+
+def test_all_runs_every_attack_that_fits_and_says_what_does_not(brought):
+    done = run(brought, attacks="all", options={"bavaria": {"law": "normal"}})
+    assert list(done.scores) == [name for name in ATTACKS if name != "selena-replica"]
+    told = {one["name"]: one["sentence"] for one in done.document["left_out"]}
+    assert list(told) == ["selena-replica"]
+    assert told["selena-replica"] in done.document["verdict"]["cannot_say"]
+    options = {one["name"]: one["spec"] for one in done.document["attacks"]}
+    assert options["bavaria"]["law"] == "normal"
+    few = run(brought, attacks="all", targets=[0], references=[1])
+    assert {"lira", "bavaria", "pmia"} <= {one["name"] for one in few.document["left_out"]}
+    assert "loss" in few.scores
 
 
 FEW = [3, 17, 40]
@@ -286,7 +302,7 @@ def test_a_few_records_without_references_are_left_out_of_every_attack(brought, 
     assert done.document["data"]["records"] == RECORDS
     assert done.document["data"]["roles"] == {"audited": RECORDS - 3}
     (said,) = done.document["population"]["notices"]
-    assert said.startswith("3 of 120 records were left out of every attack (3, 17, 40): the strongest attacks need ")
+    assert said.startswith("3 of 120 records were left out of every attack (3, 17, 40): the strongest attacks need, ")
     assert said in done.document["verdict"]["cannot_say"]
     assert np.flatnonzero(np.isnan(done.every_score["lira"][0])).tolist() == FEW
     assert np.array_equal(done.every_score["lira"][:, ids], done.scores["lira"])

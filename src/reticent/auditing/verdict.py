@@ -14,7 +14,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
-  audited with fewer than `FEWEST` members or non-members.
+  audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of its AUC is
+  below 0.5. That is a leak too, and told as one, but "found" keeps its error rate by not counting it.
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
@@ -92,6 +93,10 @@ class _Judged:
         return excess.difference > 0 and excess.p <= self.alpha
 
     @property
+    def backwards(self) -> bool:
+        return self.enough and self.auc[1] < 0.5 and self.audit.excess is None
+
+    @property
     def found(self) -> bool:
         return self.by_auc or self.by_tpr
 
@@ -156,7 +161,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         reason=reason,
         shown_by=(Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr,
         excess=best.audit.excess,
-        wrong_sign=tuple(one.audit.name for one in judged if one.auc[1] < 0.5 and one.audit.excess is None),
+        wrong_sign=tuple(one.audit.name for one in judged if one.backwards),
     )
 
 
@@ -178,7 +183,7 @@ def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:
     What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that
     would make any leak of the others look smaller, by an amount that is not known.
     """
-    if said.leak is Leak.FOUND or said.reason is Reason.FEW_RECORDS:
+    if said.leak is Leak.FOUND or said.reason in {Reason.FEW_RECORDS, Reason.BACKWARDS}:
         return said
     if population.mostly_unlearned:
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.MOST_UNLEARNED)
@@ -283,6 +288,8 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
     if any(attack.found for attack in judged):
         return Leak.FOUND, Reason.MORE_THAN_SHIFT if shift else Reason.MORE_THAN_CHANCE
     targets = judged[0].audit.targets
+    if any(attack.backwards for attack in judged):
+        return Leak.CANNOT_TELL, Reason.BACKWARDS
     if _tied(judged):
         return Leak.CANNOT_TELL, Reason.TIES
     if all(attack.excluded for attack in judged):

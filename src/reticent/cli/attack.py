@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from reticent.cli.flags import ATTACK, Setting, Told, flags
+from reticent.cli.screen import say
 
 
 @flags(*ATTACK)
@@ -43,7 +44,6 @@ def attack(
     """
     from reticent.attacks import ATTACKS
     from reticent.cli.job import reported
-    from reticent.cli.screen import say
     from reticent.jobs.attack import read_signals, run
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
@@ -52,7 +52,8 @@ def attack(
 
     chosen = gather_attacks(flags.config, flags.values())
     if scores:
-        check_scores(scores, len(chosen.attacks or ATTACKS), (signals, flags.config))
+        several = chosen.every_attack or not chosen.attacks
+        check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
     brought = read_signals(signals, chosen.group_by)
     if records is not None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from reticent.cli.flags import Switch, Told, flags
+from reticent.cli.screen import say, show
 from reticent.gating.limits import Limits
 from reticent.report import blocks as b
 
@@ -45,7 +46,6 @@ def gate(
     Raises:
         SystemExit: with the exit code, where it is not 0.
     """
-    from reticent.cli.screen import say, show
     from reticent.findings.gate import ALLOWED_TOGETHER
     from reticent.jobs.gate import check_junit
     from reticent.jobs.gate import gate as run

@@ -1,6 +1,7 @@
 """``reticent plan``: what an audit would cost and could resolve."""
 
 from reticent.cli.flags import Flags
+from reticent.cli.screen import show
 
 
 def plan(*, curve: bool = False, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
@@ -12,7 +13,6 @@ def plan(*, curve: bool = False, flags: Flags = Flags(), **options: str) -> None
         flags: the same as for `reticent audit`.
         options: An option of the defense.
     """
-    from reticent.cli.screen import show
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
     from reticent.report.blocks import Facts

@@ -1,12 +1,12 @@
 """The document of an audit: what `audit.json` holds."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from reticent.findings.attack import Audit, Measured
-from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
+from reticent.findings.base import ContradictionError, Document, Empty, Finding, Interval, LeftOut, Number, Plain, agree
 from reticent.findings.blind import Blind, Excess
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
@@ -37,6 +37,7 @@ class Reason(StrEnum):
     FEW_MODELS = "few-models"
     FEW_RECORDS = "few-records"
     TIES = "ties"
+    BACKWARDS = "backwards"
     LEARNING_UNKNOWN = "learning-unknown"
     SOME_UNLEARNED = "some-unlearned"
     MOST_UNLEARNED = "most-unlearned"
@@ -81,7 +82,8 @@ class Verdict(Finding):
     """Only where members and non-members differ without the model: what `attack` finds beyond that, which is all that
     `leak` rests on."""
     wrong_sign: tuple[str, ...] = ()
-    "Attacks that rank members below non-members."
+    """Attacks that rank members below non-members, by more than chance: read backwards, they find members. Where no
+    attack does better than chance as it is meant, `reason` is `backwards`."""
     group: Annotated[ExposedGroup | None, LeftOut] = None
     """Only where a group of records leaks, and more than the others, beyond what looking at all groups explains; the
     reason `in-a-group` says that nothing else shows a leak."""
@@ -257,6 +259,19 @@ class AuditDocument(Document):
     "If it was asked for."
     environment: Environment = Environment()
     "All that may differ between two runs of the same audit."
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        """Hold the verdict against the attacks that it is about."""
+        said, names = self.verdict, [one.name for one in self.attacks]
+        told = ", ".join(names) or "none"
+        if not names or len(set(names)) < len(names):
+            raise ContradictionError(f"attacks: expected at least one attack, each name once, got {told}")
+        if said.attack not in names:
+            raise ContradictionError(f"verdict.attack: expected one of the attacks ({told}), got {said.attack!r}")
+        for one in self.attacks:
+            agree("verdict.confidence", one.confidence, said.confidence)
+        return self
 
     @property
     def sentence(self) -> str:

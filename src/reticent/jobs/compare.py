@@ -218,7 +218,7 @@ def _findings(
         fpr=first.verdict.fpr if fpr is None else fpr,
         rng=seeds.rng(seed, "comparison"),
         confidence=asked[0].config.confidence,
-        replicates=common.replicates,
+        replicates=max(one.config.replicates for one in asked),
         baseline=baseline.name,
     )
     # Outputs that were brought are called as their file, which is but one row's name.

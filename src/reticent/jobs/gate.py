@@ -122,6 +122,4 @@ def _read(audit: Any) -> AuditDocument:
             row_by_row = "; a comparison is gated row by row, by the audits of its rows"
             hint = row_by_row if "comparison" in schema else "; use the version of reticent that wrote it"
         raise InputError(f"schema: expected {SCHEMA!r}, got {'none' if schema is None else written(schema)}{hint}")
-    if plain.get("attacks") == []:
-        raise InputError("attacks: expected at least one attack, as `reticent audit` writes it, got none")
     return AuditDocument.read(plain)

@@ -61,7 +61,8 @@ def search(
     """Try values of a defense's options on models of their own, and choose the one that leaks least.
 
     Of the values whose accuracy on non-members is at most `lost` below that of the undefended recipe, the one of the
-    lowest AUC is chosen; of equal ones the first. Estimates decide, not intervals: the choice is no finding.
+    lowest AUC is chosen; of equal ones the first. A value with which the defense never acted is not chosen. Estimates
+    decide, not intervals: the choice is no finding.
 
     Args:
         defense: a name of `reticent defenses`, with options, such as ``cwrf+relaxloss``.
@@ -108,7 +109,8 @@ def search(
         **values,
     )
     found = {row.name: row for row in compared.findings.rows}
-    tried = tuple(Tried.of(found[text], options) for text, options in rows.items())
+    same = {text for text in rows if compared.findings.tests.same(text, NONE)}
+    tried = tuple(Tried.of(found[text], options, text in same) for text, options in rows.items())
     undefended = Tried.of(found[NONE], {})
     chosen = choose(tried, undefended, lost)
     written = spoken(
@@ -151,6 +153,6 @@ def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, Plain]:
 
 
 def choose(tried: Sequence[Tried], undefended: Tried, lost: float) -> Tried | None:
-    """Choose the least AUC of those that keep the accuracy; of equal ones the first."""
-    able = [one for one in tried if one.accuracy.mean >= undefended.accuracy.mean - lost]
+    """Choose the least AUC of those that act and keep the accuracy; of equal ones the first."""
+    able = [one for one in tried if not one.idle and one.accuracy.mean >= undefended.accuracy.mean - lost]
     return min(able, key=lambda one: one.auc.mean, default=None)

@@ -204,7 +204,7 @@ class Configured(Objective, Generic[S]):
                 return []
             why = "early stopping kept an epoch from before it began"
             instead = "Let it begin earlier, or give more patience."
-        return [f"{self.spec.method}: {why}, so that it never acted: this is {left}. {instead}"]
+        return [f"{self.spec.method} never acted, since {why}: this is {left}. {instead}"]
 
 
 @contextmanager

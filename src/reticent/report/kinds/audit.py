@@ -38,7 +38,7 @@ def audit(
     document: AuditDocument, rows: Sequence[RecordRow] = (), thumbnails: Mapping[int, NDArray[Any]] | None = None
 ) -> b.Document:
     """Bring an audit into blocks: `rows` of all records, the most exposed first, and `thumbnails` by record."""
-    name, word = b.Name(document.data.name), say.WORDS[document.verdict.leak]
+    name, word = b.Name(document.data.name), say.word(document.verdict)
     audits = ordered(document)
     return b.Document(
         title=f"{word}: membership-privacy audit of {name.text}",
@@ -67,6 +67,11 @@ def audit(
     )
 
 
+def tone(said: Verdict) -> b.Tone:
+    """Choose the colour of a verdict."""
+    return "bad" if said.wrong_sign and said.leak is not Leak.FOUND else TONES[said.leak]
+
+
 def ordered(document: AuditDocument) -> list[Audit]:
     """Put the attacks in the order of the report: the verdict's first, then by falling AUC."""
     return sorted(document.attacks, key=lambda one: (one.name != document.verdict.attack, -one.auc.mean))
@@ -88,7 +93,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
     return b.Banner(
         about=("Audit of ", b.Strong(name), f": {method.scale(document.data, population.models)}"),
         sentence=said.sentence,
-        tone=TONES[said.leak],
+        tone=tone(said),
         word=word,
         blocks=(
             b.Prose(said.detail),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-CODE = re.compile(r'[,"\t\r\n +-]0[0-9]')
-"""How a code such as 01 begins, behind what may stand before a cell or its sign."""
+CODE = re.compile(r'[,"\t\r\n ][+-]?0[0-9]')
+"""How a code such as 01 begins, behind what may stand before a cell."""
 SEPARATORS = {
     ";": "semicolons, expected commas: save the file with commas",
     "\t": "tabs, expected commas: call the file .tsv",

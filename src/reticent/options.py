@@ -87,7 +87,7 @@ class AttackConfig(Spec):
     """What a user may say of attacks and of the audit of their scores."""
 
     attacks: Names = ()
-    """Attacks to run. [all that the answers allow, but lira-released and selena-replica]"""
+    """Attacks to run. [all that the answers allow, but lira-released, selena-replica and learned]"""
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
     seed: Annotated[int, Ge(0)] = 0

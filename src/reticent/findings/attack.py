@@ -6,6 +6,7 @@ from pydantic import Field
 
 from reticent.findings.base import Finding, LeftOut, Number, Plain
 from reticent.findings.epsilon import EpsilonBounds
+from reticent.findings.evidence import Importance
 from reticent.findings.numbers import Area, Count, OverallRate, Rate, Share, ShareEstimate
 
 
@@ -100,6 +101,8 @@ class Audit(Finding):
     bootstrap: Redrawn | None = None
     epsilon: Annotated[EpsilonBounds | None, LeftOut] = None
     "Lower bounds on epsilon by this attack alone."
+    importance: Annotated[Importance | None, LeftOut] = None
+    "Only of attacks that learn: where in the answers they find what they find."
 
     @property
     def auc(self) -> ShareEstimate:

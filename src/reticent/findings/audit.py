@@ -9,6 +9,7 @@ from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
+from reticent.findings.evidence import NearComplements
 from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
 
@@ -228,6 +229,8 @@ class AuditDocument(Document):
     attacks: tuple[Audit, ...]
     "In the order they were asked for."
     left_out: tuple[LeftOutAttack, ...] = ()
+    near_complements: Annotated[NearComplements | None, LeftOut] = None
+    "Only where some target is not compared with all references."
     epsilon: EpsilonAudit | None = None
     groups: tuple[Grouping, ...] = ()
     "One a grouping, the classes first."

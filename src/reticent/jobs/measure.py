@@ -8,8 +8,9 @@ import numpy as np
 
 from reticent import seeds, spec
 from reticent.arrays import Bools, Floats
-from reticent.attacks import ATTACKS, score
+from reticent.attacks import ATTACKS, importance, score
 from reticent.attacks.base import Problem
+from reticent.attacks.complements import near_complements
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, count_exposed, exposure
@@ -32,6 +33,7 @@ from reticent.findings.audit import (
 from reticent.findings.base import Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
+from reticent.findings.evidence import NearComplements
 from reticent.findings.population import Data, Population
 from reticent.options import AttackConfig
 from reticent.spec import Spec
@@ -89,6 +91,7 @@ class Measured:
         epsilons: what the attacks rule out.
         groups: what the verdict's attack finds in each group, one entry a partition.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
+        near_complements: what strong attacks do not compare targets with; None where they are given all references.
     """
 
     audits: tuple[Audit, ...]
@@ -98,6 +101,7 @@ class Measured:
     epsilons: Epsilons
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
+    near_complements: NearComplements | None = None
 
     def document(
         self,
@@ -122,6 +126,7 @@ class Measured:
             population=population,
             attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in self.audits),
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
+            near_complements=self.near_complements,
             epsilon=epsilons.overall.with_(unproved=unproved) if unproved else epsilons.overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
             exposure=count_exposed(self.exposure, said.confidence),
@@ -166,7 +171,7 @@ def measure(
         proven=None if settings.promised is None else settings.computed,
     )
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
-    return Measured(audits, scores, found, said, epsilons, compared, believed)
+    return Measured(audits, scores, found, said, epsilons, compared, believed, near_complements(problem))
 
 
 def _fair(problem: Problem) -> bool:
@@ -191,7 +196,8 @@ def attacked(
             progress(attack.method)
         scores[attack.method] = score(attack, problem, settings.seed)
         calibration = _calibration(problem, attack, settings.seed)
-        audits.append(audited(attack, scores[attack.method], problem, settings, calibration))
+        audit = audited(attack, scores[attack.method], problem, settings, calibration)
+        audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
     return tuple(audits), scores
 
 

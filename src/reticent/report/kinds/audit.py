@@ -12,7 +12,7 @@ from reticent.findings.numbers import OverallRate
 from reticent.findings.records import RecordRow
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate, rate, unmeasurable
-from reticent.report.kinds import epsilon, groups, method, record_table
+from reticent.report.kinds import epsilon, groups, importance, method, record_table
 from reticent.report.pictures import audit as pictures
 from reticent.report.pictures import dots
 from reticent.report.svg import SERIES
@@ -62,6 +62,7 @@ def audit(
             _banner(document, name, word),
             b.Heading("Evidence", "evidence", "Evidence", level=2, only=b.DOCUMENTS),
             *_attacks(document, audits),
+            *importance.blocks(audits),
             *b.only(b.PAGE, *_figures(document, audits)),
             *_epsilon(document, audits),
             *_non_adaptive(document, audits),
